@@ -37,7 +37,7 @@ pub(crate) enum Limit {
     None,
     /// The time to read the file from the system's cache.
     Read,
-    /// The time to read the file and to write elements of this many bytes into memory.
+    /// The time to read the file and to write this number of bytes of elements into memory.
     Convert(usize),
     /// The time to decode the file's chunks from memory.
     Decode,
@@ -56,7 +56,7 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) program: Program,
     pub(crate) path: PathBuf,
-    /// The operation, and the words that follow the file in the request.
+    /// The name of the operation, and the words that follow the name of the file in the request.
     pub(crate) description: String,
     /// The target ratio to libhdf5.
     pub(crate) aim: f64,

@@ -6,8 +6,9 @@ use std::time::Instant;
 /// True if clocks measure memory in place of time.
 static MEASURES_MEMORY: AtomicBool = AtomicBool::new(false);
 
-/// Makes clocks measure memory (or time again). In place of the seconds, a clock then returns the
-/// peak memory of the process beyond its memory at the clock's start, in bytes.
+/// Makes clocks measure memory instead of time, or time instead of memory. In place of the seconds,
+/// a clock then returns the peak memory of the process beyond its memory at the clock's start, in
+/// bytes.
 pub(crate) fn measure_memory(on: bool) {
     MEASURES_MEMORY.store(on, Ordering::Relaxed);
 }

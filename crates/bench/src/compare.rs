@@ -28,7 +28,7 @@ const METADATA_FILES: &[(&str, &str)] = &[
     ("metadata_links_v18", "links 1 100000"),
 ];
 
-/// Metadata cases: name, file and request, and whether instructions are counted.
+/// Metadata cases: name, file, request, and a flag that is true if instructions are counted.
 const METADATA: &[(&str, &str, &str, bool)] = &[
     ("list of 10 000 datasets, earliest", "metadata_objects_earliest", "list", true),
     ("list of 10 000 datasets, v110", "metadata_objects_v110", "list", true),

@@ -67,7 +67,7 @@ impl Contestant {
 pub(crate) struct Contest {
     library: Libhdf5,
     pub(crate) contestants: Vec<Contestant>,
-    /// Expected sums of the reading cases, by request.
+    /// Expected sums of the cases that read, by request.
     known: HashMap<(Program, String), u64>,
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn threads() -> usize {
 }
 
 impl Contest {
-    /// Returns a contest of hyperslab, the libhdf5 of h5py, those that `HYPERSLAB_BENCH_LIBHDF5`
-    /// names, and `rust-hdf5`.
+    /// Returns a contest of hyperslab, the libhdf5 of h5py, each libhdf5 that
+    /// `HYPERSLAB_BENCH_LIBHDF5` names, and `rust-hdf5`.
     pub(crate) fn new(library: Libhdf5) -> Result<Self> {
         let new = |name: String, implementation: Implementation| Contestant::new(name, implementation, false);
         let mut contestants = vec![
@@ -162,8 +162,8 @@ impl Contest {
         }
     }
 
-    /// Runs a case with all contestants: once without timing, then round by round, each round with
-    /// another contestant first.
+    /// Runs a case with all contestants: once without timing, then in timed rounds. Each round
+    /// starts with another contestant.
     pub(crate) fn measure(&mut self, case: &Case, rounds: u64) -> Result<Vec<Entry>> {
         let line = case.line();
         let mut entries = self.first(case, &line)?;

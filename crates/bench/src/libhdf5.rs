@@ -24,7 +24,8 @@ pub(crate) struct Libhdf5 {
     programs: RefCell<HashMap<String, PathBuf>>,
 }
 
-/// The time of one reading, and the totals that show if two programs read the same.
+/// The time of one reading, and totals of the values. Two programs with equal totals read the same
+/// values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) seconds: f64,

@@ -36,7 +36,7 @@ impl Limits {
         self.buffer.get_mut(..length).unwrap_or_default()
     }
 
-    /// Returns the seconds of the case's limit.
+    /// Returns the time of the case's limit, in seconds.
     pub(crate) fn of(&mut self, case: &Case, rounds: u64) -> Result<Option<f64>> {
         let rounds = rounds.clamp(1, 7);
         let once: &mut dyn FnMut(&mut Self) -> Result<f64> = match case.limit {

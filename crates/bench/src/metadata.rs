@@ -1,5 +1,5 @@
-//! Cases of objects, attributes, links and chunk indexes: listing all, and opening many by name, as
-//! the C program does.
+//! Cases of objects, attributes, links and chunk indexes. Like the C program, they list all objects
+//! and open many objects by name.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,7 +10,7 @@ use hyperslab::{Datatype, DatatypeClass, File, H5Type, IxDyn};
 use crate::arrays::next;
 use crate::clock::{Clock, Cost};
 
-/// Reads once. Returns the cost and the same sum as the C program.
+/// Reads the file once. Returns the cost and the same sum as the C program.
 pub(crate) fn read(path: &Path, description: &str) -> Result<(Cost, u64)> {
     let words: Vec<&str> = description.split_whitespace().collect();
     let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
@@ -75,7 +75,7 @@ fn objects(file: &File) -> Result<u64> {
     Ok(sum)
 }
 
-/// Adds the bytes of an attribute's value, as they lie in memory, to the sum.
+/// Adds the bytes of an attribute's value in memory to the sum.
 fn value(attribute: &hyperslab::Attribute, sum: u64) -> Result<u64> {
     let Datatype { class, size } = attribute.datatype()?;
     Ok(match (class, size) {

@@ -41,8 +41,8 @@ const LINK_BYTES: usize = 40;
 const LINK_BLOCK_BYTES: usize = 512;
 const NODE_BYTES: usize = 4096;
 
-/// The number of reads for one of many chunks (the ends of the file, the object and its index), and
-/// of repetitions for one time.
+/// The number of reads for one of many chunks (both ends of the file, the object and its index),
+/// and the number of repetitions in one time measurement.
 const READS_PER_CHUNK: usize = 6;
 const REPETITIONS: u32 = 20;
 
@@ -101,7 +101,7 @@ pub(crate) enum Model {
     /// The chunks, and the number of chunks to read at pseudo-random coordinates.
     ReadSome(Indexed, usize),
     ReadOne(Indexed),
-    /// The chunks, and the number of look-ups in the index.
+    /// The chunks, and the number of searches in the index.
     LookUp(Indexed, usize),
     Walk(Indexed),
 }
@@ -171,7 +171,7 @@ impl Model {
         if let Self::ReadChunks(chunks) = self { chunks.data() } else { 0 }
     }
 
-    /// Returns the model that writes the file which this model reads.
+    /// Returns another model. The other model writes the file that this model reads.
     fn read_from(self) -> Option<Self> {
         Some(match self {
             Self::ReadObjects(count) => Self::WriteObjects(count),
@@ -219,8 +219,8 @@ fn seconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Writes named records of one size into one image with an index by name: each has a header with a
-/// checksum, and data.
+/// Writes named records of one size into one image, with an index by name. Each record has a header
+/// with a checksum, and data.
 fn write_named(path: &Path, count: usize, header: usize, size: usize, word: &str) -> Result<f64> {
     let start = Instant::now();
     let mut image: Vec<u8> = Vec::with_capacity(count * size);

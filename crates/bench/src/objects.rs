@@ -1,5 +1,5 @@
-//! Many small objects: each link of a group, each dataset opened by name and read whole, each
-//! attribute read.
+//! The benchmark of many small objects. It visits each link of a group, opens each dataset by name,
+//! reads the whole dataset, and reads each attribute.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -91,7 +91,7 @@ fn read_attribute(attribute: &Attribute, totals: &mut Totals) -> Result<()> {
     Ok(())
 }
 
-/// Adds the bytes of the values, as they lie in memory, to the totals.
+/// Adds the bytes of the values in memory to the totals.
 fn count<'a, T: H5Type + 'a, const N: usize>(
     values: impl IntoIterator<Item = &'a T>,
     bytes: impl Fn(T) -> [u8; N],

@@ -83,7 +83,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Returns the results of a role.
+    /// Returns the results of all contestants with a role.
     pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Outcome> {
         self.entries.iter().filter(move |entry| entry.role == role).map(|entry| &entry.outcome)
     }

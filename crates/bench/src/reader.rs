@@ -1,4 +1,5 @@
-//! A running program that runs one case for each line of input, and answers with one line.
+//! A running benchmark program. It runs one case for each line of input, and answers each line with
+//! one line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -60,7 +61,7 @@ impl Reader {
         Ok(Self { child, requests, answers })
     }
 
-    /// Sends a line and returns the answer, or the reason why there is none.
+    /// Sends a line and returns the answer, or the reason why the program did not answer.
     fn exchange(&mut self, line: &str) -> Result<String> {
         let requests = self.requests.as_mut().context("the program was ended")?;
         writeln!(requests, "{line}")?;

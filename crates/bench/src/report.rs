@@ -16,7 +16,7 @@ use crate::reader::MAX_CASE_TIME;
 use crate::slower::{self, Causes};
 use crate::table::to_f64;
 
-/// Lines of the document between which the report is written.
+/// The two marker lines of the document. The report replaces the text between them.
 const MARKERS: [&str; 2] = [
     "<!-- `cargo xtask bench-compare` writes the lines from here to the end marker -->",
     "<!-- end marker -->",
@@ -31,7 +31,7 @@ pub(crate) struct Report {
     pub(crate) causes: Causes,
     /// The section about sparse matrices.
     pub(crate) sparse: String,
-    /// Bytes that are copied in memory in a second, by one thread and by all.
+    /// The number of bytes that are copied in memory per second: by one thread, and by all threads.
     pub(crate) copied: [f64; 2],
 }
 

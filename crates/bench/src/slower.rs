@@ -1,4 +1,4 @@
-//! Cases in which hyperslab is slower than others, and the causes.
+//! Cases in which hyperslab is slower than another implementation, and the causes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -120,8 +120,8 @@ pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
     text
 }
 
-/// Returns a table with the numbers of cases, and of those in which hyperslab is faster: in all and
-/// in each section.
+/// Returns a table with the number of cases and the number of cases in which hyperslab is faster,
+/// in total and for each section.
 pub(crate) fn summary(rows: &[Row]) -> String {
     let mut text = "## Summary\n\nhyperslab is \"ahead\" if it is not slower. Ratios are geometric means.\n\n| section | cases | ahead of libhdf5 | \
                     ratio | ahead of rust-hdf5 | ratio | not beyond limits | ratio |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"

@@ -1,7 +1,7 @@
 //! The sum over the data that were read: for each word of 32 bits, the sum is multiplied by 31 and
 //! the word is added.
 
-/// Number of words that are added at once, without dependencies between them.
+/// Number of words in one step of the sum. The additions of one step do not depend on each other.
 const LANE_WORDS: usize = 8;
 
 /// 31 to the powers of 7 down to 0, and of 8, modulo 2 to the 64.

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs one operation in a process of its own. With `alone`, a read or write does not use further
+/// Runs one operation in a process of its own. With `alone`, a read or write uses no additional
 /// threads.
 fn process(path: &Path, operation: &str, threads: u64, alone: bool) -> Result<Run> {
     let mut command = Command::new(std::env::current_exe()?);

@@ -358,7 +358,8 @@ fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> 
     Ok(())
 }
 
-/// Inserts stored chunks into a dataset with its final dimensions, in steps of `step` chunks.
+/// Inserts stored chunks into a dataset, `step` chunks at a time. The dataset has its final
+/// dimensions.
 fn insert(file: &File, numbers: &[u64]) -> Result<()> {
     let &[count, size, unlimited, step] = numbers else { bail!("expected four numbers") };
     let maximum = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];

@@ -11,11 +11,11 @@ mod beamline_run;
 
 use tempfile::TempDir;
 
-/// A folder that is the current one, until it goes with this value.
+/// A temporary working folder. Dropping the value removes the folder.
 #[derive(Debug)]
 pub struct Scratch(#[expect(dead_code, reason = "it holds the folder")] TempDir);
 
-/// Goes into a new folder with the file `run42.h5`.
+/// Creates a folder with the file `run42.h5`, and makes it the working folder.
 ///
 /// # Panics
 /// If that cannot be made.

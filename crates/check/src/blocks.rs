@@ -141,7 +141,7 @@ impl Blocks {
         Some((bytes, context.prefix_size()))
     }
 
-    /// Decodes `stored` with the heap's filters, except those that `mask` skips.
+    /// Decodes `stored` with the heap's filters, except the filters that `mask` skips.
     pub(crate) fn unfilter(
         &self,
         checker: &mut Checker,

@@ -43,8 +43,8 @@ struct Walk<'a> {
     context: BTreeV1Context,
     kind: BlockKind,
     leaves: &'a mut dyn Leaves,
-    /// For each level, the node that was visited last, and the address of the right sibling in this
-    /// node.
+    /// For each level: the node that was visited last, and the address of the right sibling that
+    /// this node states.
     latest: Vec<Option<(Address, Address)>>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: 
     let layout = checker.decoded(NAME, address, BTreeV2Layout::new(&header, params))?;
     let percents = [header.split_percent, header.merge_percent];
     if percents.iter().any(|percent| !(1..=100).contains(percent)) {
-        checker.fault(NAME, address, format!("split and merge percent of {percents:?}"));
+        checker.fault(NAME, address, format!("invalid split and merge percentages {percents:?}"));
     }
     if header.root.is_defined() != (header.root_records > 0) {
         let text = format!("{} records in a root at {}", header.root_records, header.root);
@@ -68,8 +68,8 @@ struct TreeWalk<'a, 'v> {
 }
 
 impl TreeWalk<'_, '_> {
-    /// Returns the number of records in a node and below it. The level falls by one at each step
-    /// down, and no tree has more than 64 levels.
+    /// Returns the number of records in a node and below it. The recursion ends: the level falls by
+    /// one at each step down, and no tree has more than 64 levels.
     fn node(&mut self, level: u16, address: Address, records: u64) -> Option<u64> {
         let (tree, size) = (self.tree, self.tree.layout.record_size());
         if level == 0 {
@@ -91,7 +91,7 @@ impl TreeWalk<'_, '_> {
                 self.checker.fault(
                     BTreeV2Internal::NAME,
                     address,
-                    format!("an empty child at {}", child.address),
+                    format!("the child node at {} has no records", child.address),
                 );
             }
             let found = self.node(level.saturating_sub(1), child.address, child.records);

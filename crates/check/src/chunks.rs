@@ -168,8 +168,8 @@ impl Chunked<'_> {
         }
     }
 
-    /// Notes that a chunk has too few bytes: a remark if all missing bytes lie beyond the extent of
-    /// the dataset, otherwise a fault.
+    /// Records that a chunk has too few bytes: a remark if all missing bytes lie beyond the extent
+    /// of the dataset, otherwise a fault.
     fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
         if got >= self.bytes_inside(scaled) {
             let text = format!(
@@ -212,7 +212,7 @@ impl Chunked<'_> {
         }
     }
 
-    /// Scans the elements of a chunk, except those beyond the extent.
+    /// Scans the elements of a chunk, except elements outside the extent.
     fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
         let Some(pipeline) = &self.dataset.pipeline else { return };
         let limits = *checker.store.limits();

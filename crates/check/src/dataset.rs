@@ -24,7 +24,7 @@ use crate::totals::{add, start_of};
 
 const NAME: &str = "dataset";
 const LAYOUT: &str = "data layout message";
-/// Largest number of bytes of contiguous raw data that one read takes.
+/// Largest number of bytes of one read of contiguous raw data.
 const MAX_PIECE_BYTES: u64 = 1 << 20;
 
 /// The decoded messages of a dataset.
@@ -108,7 +108,7 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
         let FillStatus::UserDefined(element) = status else { return };
         if exact && element.len() != dataset.element_size() {
             let text =
-                format!("a fill value of {} bytes, expected {}", element.len(), dataset.element_size());
+                format!("the fill value has {} bytes, expected {}", element.len(), dataset.element_size());
             checker.remark("fill value message", header.address, text);
             return;
         }

@@ -14,7 +14,8 @@ const REFERENCE: &str = "reference";
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     Nothing,
-    /// A variable-length sequence or string: bytes of an item, and the plan of the items.
+    /// A variable-length sequence or string: the size of an item in bytes, and the plan of the
+    /// items.
     Sequence {
         item: usize,
         base: Box<Plan>,
@@ -22,7 +23,7 @@ pub(crate) enum Plan {
     Reference(ReferenceKind),
     /// Members of a compound: offset, size and plan of each.
     Members(Vec<(usize, usize, Plan)>),
-    /// Items of an array, which are contiguous: bytes of an item, and the plan of the items.
+    /// The contiguous items of an array: the size of an item in bytes, and the plan of the items.
     Items {
         item: usize,
         base: Box<Plan>,

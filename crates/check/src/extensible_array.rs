@@ -99,8 +99,8 @@ impl Array<'_> {
         }
     }
 
-    /// Walks data block `number` of a secondary block. The index block stores the first secondary
-    /// blocks itself; `parent` is `None` for these.
+    /// Walks data block `number` of a secondary block. For the first secondary blocks, whose
+    /// addresses are in the index block, `parent` is `None`.
     fn data_block(
         &mut self,
         checker: &mut Checker,
@@ -135,7 +135,8 @@ impl Array<'_> {
         self.found.data_block_size += total;
         self.found.elements += count;
         let first = shape.first_element + number * count;
-        // libhdf5 numbers the data blocks of the index block through, across secondary blocks.
+        // libhdf5 numbers the data blocks of the index block consecutively, across secondary
+        // blocks.
         let other = number + if parent.is_none() { shape.first_data_block } else { 0 };
         let other = shape.first_element + other * count;
         checker.decoded(name, address, block.check_offset(other, first));
@@ -185,7 +186,8 @@ impl Array<'_> {
         if ordinary {
             checker.same(HEADER, address, subject, header.elements, found.elements);
         } else if header.elements != found.elements {
-            // Some writers of structured chunks count the elements that may be set.
+            // Some writers of structured chunks count the elements that the blocks can hold, not
+            // the elements that are set.
             let text = format!("{subject}: {} stated, {} found", header.elements, found.elements);
             checker.remark(HEADER, address, text);
         }

@@ -50,8 +50,8 @@ pub(crate) struct Checker {
     pub(crate) end: u64,
     /// Bytes of a page, in a file with paged allocation.
     pub(crate) page: Option<u64>,
-    /// Bytes that may still be decoded. The limit stops damaged files in which a few stored bytes
-    /// decode to many, again and again.
+    /// Number of bytes that may still be decoded. The limit protects against damaged files with
+    /// many blocks whose few stored bytes decode to many bytes.
     pub(crate) decode_budget: u64,
     /// True if all chunks are to be decoded.
     pub(crate) decode_chunks: bool,
@@ -79,8 +79,8 @@ pub(crate) struct ObjectUse {
     pub(crate) bytes: ObjectBytes,
 }
 
-/// Bytes that may be decoded in any file; [`DECODED_BYTES_PER_BYTE`] more for each byte of the
-/// file.
+/// Number of bytes that may be decoded in any file, plus [`DECODED_BYTES_PER_BYTE`] bytes for each
+/// byte of the file.
 const MIN_DECODED_BYTES: u64 = 1 << 30;
 const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
@@ -117,12 +117,12 @@ impl Checker {
         }
     }
 
-    /// Records a contradiction to the format.
+    /// Records a fault: a contradiction between the file and the format.
     pub(crate) fn fault(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Fault, structure, address, text.into());
     }
 
-    /// Records a remark, which is no fault.
+    /// Records a remark about a fact that is not a fault.
     pub(crate) fn remark(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Remark, structure, address, text.into());
     }
@@ -147,7 +147,7 @@ impl Checker {
         }
     }
 
-    /// Returns true if two numbers are equal; otherwise notes a fault.
+    /// Returns true if two numbers are equal. Otherwise records a fault.
     pub(crate) fn same(
         &mut self,
         structure: &'static str,
@@ -178,7 +178,7 @@ impl Checker {
         }
     }
 
-    /// Returns the value, or `None` after it records the error.
+    /// Returns the value of a result. Records an error as a finding, and returns `None`.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -194,7 +194,8 @@ impl Checker {
         }
     }
 
-    /// Returns the value, or `None` after it records the engine's error.
+    /// Returns the value of a result. Records an error of the engine as a finding, and returns
+    /// `None`.
     pub(crate) fn read_or_note<T>(
         &mut self,
         structure: &'static str,
@@ -266,11 +267,7 @@ impl Checker {
         kind: BlockKind,
     ) -> bool {
         if !self.visited.insert(address) {
-            self.fault(
-                structure,
-                address,
-                "another structure, or the same one, already refers to this block",
-            );
+            self.fault(structure, address, "more than one reference leads to this block");
             return false;
         }
         self.claim(structure, address, length, kind)
@@ -321,7 +318,8 @@ impl Checker {
             known.uses = known.uses.saturating_add((!self.counted_before).into());
             return;
         }
-        // Link 0 is the root group: later objects of a file with 2^32 links have no path.
+        // Number 0 is the root group. In a file with more than 2^32 links, later objects have no
+        // path.
         let link = u32::try_from(self.links.len()).unwrap_or(0);
         self.links.push((self.current_link.unwrap_or(0), name.into()));
         self.objects.insert(address, ObjectUse { uses: 1, link, ..ObjectUse::default() });
@@ -391,8 +389,8 @@ pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Converts a number of the file to a length in memory. The conversion saturates: no slice has
-/// `usize::MAX` bytes.
+/// Converts a number of the file to a length in memory. The conversion saturates. Such a number is
+/// never a valid length, because no slice has `usize::MAX` bytes.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

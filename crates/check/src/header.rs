@@ -174,7 +174,8 @@ impl Walk {
         }
     }
 
-    /// Walks the continuation blocks, including those that other continuation blocks refer to.
+    /// Walks the continuation blocks, including nested ones: continuation blocks that other
+    /// continuation blocks refer to.
     fn walk_continuations(&mut self, checker: &mut Checker) {
         let mut next = 0;
         while let Some(continuation) = self.continuations.get(next).copied() {

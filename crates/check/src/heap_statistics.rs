@@ -12,8 +12,8 @@ use crate::totals::{add, end_of, start_of};
 const HEADER: &str = "fractal heap header";
 
 impl Heap {
-    /// Compares the statistics of the header with the walk. All users of the heap must have asked
-    /// for their objects before.
+    /// Compares the statistics of the header with the walk. Before this call, all users of the heap
+    /// must have been checked.
     pub(crate) fn finish(mut self, checker: &mut Checker) {
         self.managed.sort_unstable();
         for pair in self.managed.windows(2) {
@@ -66,7 +66,7 @@ impl Heap {
         checker.same(HEADER, address, "bytes of huge objects", header.huge_size, huge);
         let unused = self.huge.values().filter(|(_, used)| !used).count();
         if unused > 0 {
-            checker.fault(NAME, address, format!("{unused} huge objects without a user"));
+            checker.fault(NAME, address, format!("nothing refers to {unused} huge objects"));
         }
         if !self.blocks.complete {
             return;
@@ -136,9 +136,9 @@ impl Heap {
     }
 }
 
-/// Compares a total that no reader relies on. libhdf5 loses count of a block when an attribute that
-/// has the block for itself is replaced: `lost` is true if the difference has this form, and the
-/// finding then is a remark.
+/// Compares a total on which no reader relies. libhdf5 miscounts a block when an attribute that has
+/// the block for itself is replaced. `lost` is true if the difference has this form; the finding is
+/// then a remark.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));

@@ -30,8 +30,8 @@ const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::REFERENCE_COUNT,
 ];
 
-/// Walks the header of an object, and replaces references to shared messages by the bodies of those
-/// messages.
+/// Walks the header of an object, and replaces references to shared messages by the bodies of the
+/// shared messages.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
     let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
@@ -136,7 +136,11 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
         MessageType(unknown) => {
             let text = format!("a message of the unknown kind {unknown:#x}");
             if flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
-                checker.fault(NAME, address, format!("{text}, which readers must understand"));
+                checker.fault(
+                    NAME,
+                    address,
+                    format!("{text}; readers must refuse the object unless they know this type"),
+                );
             } else {
                 checker.remark(NAME, address, text);
             }
@@ -147,7 +151,7 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
 }
 
 impl Checker {
-    /// Checks all recorded objects, including those that the check itself finds.
+    /// Checks all recorded objects, including objects that this check finds and records.
     pub(crate) fn check_objects(&mut self) {
         while let Some(address) = self.to_check.pop() {
             let owner = check(self, address);

@@ -35,8 +35,8 @@ pub struct CheckOptions {
     /// chunks whose elements refer to other parts of the file are decoded.
     pub decode_chunks: bool,
     /// True to follow the references of elements into the file: variable-length data, and object
-    /// and region references. If false, raw data are not read, and blocks that only elements refer
-    /// to (the global heap) count as unaccounted for.
+    /// and region references. If false, raw data is not read, and blocks to which only elements
+    /// refer (the global heap) count as unclaimed.
     pub look_into_elements: bool,
     /// Largest number of findings that the report keeps. Further findings are only counted.
     pub max_findings: usize,
@@ -122,7 +122,11 @@ impl Checker {
         }
         let open_flags = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
         if superblock.version_number() >= 3 && superblock.consistency.intersects(open_flags) {
-            self.fault(SUPERBLOCK, start, "marked as open for writing, so that readers refuse the file");
+            self.fault(
+                SUPERBLOCK,
+                start,
+                "the file is marked as open for writing, so that readers refuse to open it",
+            );
         }
         match end {
             None => self.fault(SUPERBLOCK, start, "the end of file address is undefined"),

@@ -13,7 +13,7 @@ use crate::totals::add;
 pub enum Severity {
     /// The file contradicts the format.
     Fault,
-    /// A fact that is worth knowing and is no fault.
+    /// A noteworthy fact that is not a fault.
     Remark,
 }
 
@@ -28,7 +28,7 @@ pub struct Finding {
     pub address: Option<u64>,
     /// The path of the object to which the structure belongs. Names are decoded as UTF-8.
     pub object: Option<String>,
-    /// The fault, or the fact worth knowing.
+    /// The description of the fault or of the fact.
     pub text: String,
 }
 
@@ -68,9 +68,9 @@ pub struct Report {
     /// The findings in the order of the check, at most
     /// [`max_findings`](crate::CheckOptions::max_findings).
     pub findings: Vec<Finding>,
-    /// Number of faults, including those that `findings` omits.
+    /// Number of all faults, including faults that `findings` omits.
     pub faults: u64,
-    /// Number of remarks, including those that `findings` omits.
+    /// Number of all remarks, including remarks that `findings` omits.
     pub remarks: u64,
     /// Number of structures that this version cannot check. Each has a remark.
     pub unchecked: u64,
@@ -92,7 +92,7 @@ pub struct Report {
     pub free_sections: BTreeMap<u64, u64>,
     /// Ranges of addresses before `end` that no block claims, ascending.
     pub leaked: Vec<Range<u64>>,
-    /// Objects in the global heap without a user.
+    /// The number of objects in the global heap to which no element refers.
     pub leaked_heap_objects: Usage,
     /// Bytes of each object, by the address of the object header. Empty unless
     /// [`per_object`](crate::CheckOptions::per_object) is set.

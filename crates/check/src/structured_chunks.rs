@@ -133,7 +133,7 @@ fn check_sections(
 }
 
 /// Checks the extent of a chunk and the offsets of its sections. Chunks beyond the dataset's extent
-/// have no reader and may stay.
+/// are never read and need no check.
 fn chunk(
     checker: &mut Checker,
     layout: &StructuredChunkLayout,

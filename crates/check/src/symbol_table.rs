@@ -73,7 +73,7 @@ impl LocalHeap {
         parts.sort_unstable();
         for pair in parts.windows(2) {
             let [(_, end, free), (next, _, next_free)] = pair else { continue };
-            // Two names never overlap by mistake, but a name may be the end of another name.
+            // Overlapping names are no fault, because a name may be the end of another name.
             if end > next && (*free || *next_free) {
                 let subject =
                     if *free && *next_free { "free blocks overlap" } else { "a name lies in a free block" };

@@ -1,4 +1,4 @@
-//! Sums and ends of the sizes that a file states.
+//! Checked sums of sizes and addresses that a file states.
 //!
 //! A corrupt file can state sizes whose sum exceeds 64 bits. The results then stay at the largest
 //! number: a count that no file has, and an end beyond every file. The checks that use the results

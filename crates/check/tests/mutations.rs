@@ -165,7 +165,7 @@ fn a_damaged_b_tree_of_a_symbol_table_is_a_fault() {
     image.has("version 1 B-tree node", "key 0 is not less than the next one");
     let mut image = good;
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.children[1] = node.children[0]);
-    image.has("symbol table node", "another structure, or the same one, already refers to this block");
+    image.has("symbol table node", "more than one reference leads to this block");
 }
 
 #[test]

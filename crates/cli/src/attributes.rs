@@ -18,17 +18,17 @@ const SEPARATOR: char = '@';
 /// The largest number of values of an attribute that a list decodes as text, and as JSON.
 const MAX_TEXT_VALUES: usize = 32;
 const MAX_JSON_VALUES: usize = 1000;
-/// The widest column of names and of values in a list. Longer texts are not aligned.
+/// The largest width of the columns of names and of values in a list. Longer texts are not aligned.
 const MAX_COLUMN: usize = 40;
 
-/// Splits `PATH@NAME`, if the file has no object at the whole text. `None` if the text names no
-/// attribute.
+/// Splits `PATH@NAME` into the path and the name of an attribute. Returns `None` if the file has an
+/// object whose path is the whole text, or if the text names no attribute.
 pub(crate) fn split<'a>(file: &File, text: &'a str) -> Option<(&'a str, &'a str)> {
     let parts = text.rsplit_once(SEPARATOR)?;
     lookup::object(file, text).is_err().then_some(parts)
 }
 
-/// Opens the attribute of a name. `shown` is the name of the file.
+/// Opens the attribute with a name. `shown` is the name of the file in errors.
 pub(crate) fn open(file: &File, shown: &Path, path: &str, name: &str) -> Result<Attribute> {
     let object = lookup::object(file, path).with_context(|| format!("`{}`", shown.display()))?;
     let attribute = object.attribute(name);

@@ -181,7 +181,8 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line with the selection and the shape. `None` if the selection is the whole dataset.
+/// Returns a line with the selection and the shape. Returns `None` if the selection is the whole
+/// dataset.
 fn remainder(taken: &[Taken], dims: &[u64]) -> Option<String> {
     let is_cut = taken.iter().zip(dims).any(|(taken, size)| taken.count < *size);
     let part = |(taken, size): (&Taken, &u64)| match taken {

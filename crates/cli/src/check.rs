@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
                 let error = output::chain(error.as_ref());
                 if !arguments.json {
                     out.flush()?;
-                    // If standard error fails, the exit code still reports the error.
+                    // If writing to standard error fails, the exit code still reports the error.
                     output::complain(format_args!("hyperslab: cannot check `{name}`: {error}"));
                 }
                 (UNREADABLE, json!({"schema": 1, "name": name, "error": error}))

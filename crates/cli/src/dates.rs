@@ -1,4 +1,4 @@
-//! Dates of seconds since 1970-01-01.
+//! The conversion of seconds since 1970-01-01 to dates.
 
 /// The seconds of a day.
 const DAY_SECONDS: i64 = 86_400;

@@ -46,7 +46,7 @@ pub(crate) struct ExportArguments {
     escape_formulas: bool,
 }
 
-/// A format that can be exported.
+/// A format to which elements can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ExportFormat {
     /// Text as NumPy prints arrays; with more than 1000 elements, one row per line

@@ -1,4 +1,5 @@
-//! The help text with the commands in groups, and the command for a file name alone.
+//! The help text, which lists the commands in groups, and the choice of the command if the only
+//! argument is a file name.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -229,7 +229,7 @@ fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Sto
     let shown = || format!("`{}`", arguments.input.display());
     let compressed = input.head().starts_with(GZIP) && is_table;
     let input = if compressed { input.decompressed()? } else { input };
-    // An unreadable input must not change the file.
+    // Open the input first, because an unreadable input must not change the file.
     let opened = opened(arguments, format, &input).with_context(shown)?;
     create_whole(&arguments.file, &arguments.path, |new| {
         write(&opened, new, form, storage).with_context(shown)

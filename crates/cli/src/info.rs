@@ -38,7 +38,7 @@ pub(crate) struct InfoArguments {
     path: Option<String>,
 }
 
-/// The names and texts of properties, and the same properties for programs.
+/// The names and texts of properties, and the same properties in JSON.
 #[derive(Debug, Default)]
 struct Properties {
     lines: Vec<(&'static str, String)>,

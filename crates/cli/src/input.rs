@@ -49,7 +49,7 @@ impl Input {
         &self.name
     }
 
-    /// Returns the first bytes of the file; nothing if the file cannot be read.
+    /// Returns the first bytes of the file, or no bytes if the file cannot be read.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut head = Vec::new();
         if let Ok(file) = File::open(self.path()) {

@@ -14,8 +14,8 @@ const JOURNAL_SUFFIX: &str = ".hjournal";
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Creates a temporary file in the folder of the file `to`. A later rename to `to` makes the file
-/// appear complete or not at all. Drop removes the temporary file, and so do SIGINT, SIGTERM and
-/// SIGHUP.
+/// appear complete or not at all. The temporary file is removed when the value is dropped, and by
+/// SIGINT, SIGTERM and SIGHUP.
 pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     let cannot = || format!("cannot write `{}`", to.display());
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -24,7 +24,8 @@ pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     // The default mode of new files, from which the umask removes bits.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The lock is held until the file is in the list: a signal after its creation removes it.
+    // The lock is held until the file is in the list, so that a signal after the creation of the
+    // file removes it.
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     let made = builder.prefix(".hyperslab-").suffix(suffix).tempfile_in(folder).with_context(cannot)?;
     written.push(made.path().to_owned());
@@ -42,14 +43,14 @@ fn remove_all() {
     }
 }
 
-/// Starts a thread that waits for signals, at the first call.
+/// Starts a thread that waits for signals, if this is the first call.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
-        // This also handles signals that were ignored, as SIGHUP under nohup. That is accepted:
-        // such a signal is rare, and only ends the command early.
+        // This also handles signals that were ignored before, such as SIGHUP under nohup. This is
+        // acceptable, because such a signal is rare and only ends the command early.
         let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
         // If the thread cannot be started, signals end the command and the files remain.
         let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {

@@ -99,7 +99,7 @@ fn similar_name(group: &Group, missing: &str) -> Option<String> {
     let lower = missing.to_lowercase();
     let visited = group.visit_links(|link| {
         read += 1;
-        // A link of this name exists, but its target does not: another name would be wrong.
+        // If a link with this name exists but its target does not, do not suggest another name.
         exists |= link.name() == missing.as_bytes();
         if let Ok(name) = str::from_utf8(link.name())
             && let Some(distance) = distance(&lower, name)
@@ -112,8 +112,8 @@ fn similar_name(group: &Group, missing: &str) -> Option<String> {
     visited.ok().and(best).filter(|_| !exists).map(|(_, name)| name)
 }
 
-/// Returns the edit distance of two names, ignoring case, if it is small: at most one edit for
-/// every three letters. `lower` is in lower case.
+/// Returns the edit distance of two names, without regard to case, if the distance is small: at
+/// most one edit for every three letters. `lower` is in lower case.
 fn distance(lower: &str, name: &str) -> Option<usize> {
     if lower.len() > MAX_NAME_BYTES || name.len() > MAX_NAME_BYTES {
         return None;

@@ -122,8 +122,8 @@ fn command() -> clap::Command {
     help::grouped(HyperslabArguments::command())
 }
 
-/// Parses the command line. Prints help or an error and exits if the command line asks for help or
-/// is wrong.
+/// Parses the command line. If the user requests help or the command line is wrong, prints the help
+/// or an error, and exits.
 fn arguments() -> HyperslabArguments {
     let command = command();
     let words = help::with_default_command(&command, tools::called_as(std::env::args_os()));

@@ -53,7 +53,8 @@ pub(crate) fn tool_stdout() -> PlainOutput {
     Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }
 
-/// Returns an error and its causes in one line, without causes whose text ends the line already.
+/// Returns an error and its causes in one line. A cause whose text is already at the end of the
+/// line is not repeated.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);
@@ -70,8 +71,8 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     line
 }
 
-/// Returns the number of terminal columns of a text. An approximation: it knows combining
-/// characters and the main ranges of wide characters, not the tables of Unicode.
+/// Returns an approximation of the number of terminal columns of a text. The function handles
+/// combining characters and the main ranges of wide characters, but has no tables of Unicode.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }

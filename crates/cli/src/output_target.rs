@@ -12,7 +12,7 @@ use crate::input::STANDARD;
 use crate::interrupted::new_file_for;
 use crate::output::{PlainOutput, Screen, plain_stdout};
 
-/// The kind of output, which decides how standard output treats it.
+/// The kind of the output. It determines how the output is written to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Text for people. Control characters are always escaped.
@@ -51,26 +51,27 @@ impl OutputTarget {
         Ok(Self::Stdout(plain_stdout(escapes_nothing)))
     }
 
-    /// Opens a file for writing; `-` is standard output. Fails if `path` is the file `source`,
-    /// which the command reads.
+    /// Opens a file for writing; `-` is standard output. Returns an error if `path` is the file
+    /// `source`, which the command reads.
     pub(crate) fn named(path: &Path, source: &Path, content: Content) -> Result<Self> {
         let is_stdout = [STANDARD, "/dev/stdout"].into_iter().any(|name| path == Path::new(name));
         if is_stdout { Self::stdout(content) } else { Self::file(path, source) }
     }
 
-    /// Opens a file for writing. Fails if `path` is the file `source`, which the command reads.
+    /// Opens a file for writing. Returns an error if `path` is the file `source`, which the command
+    /// reads.
     pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
         if is_same_file(path, source) {
             bail!("`{}` is the file that is read", path.display())
         }
-        // The name of an open file of this process, which may be a regular file.
+        // Such a path is the name of an open file of this process, which may be a regular file.
         let is_open = ["/dev/fd", "/dev/stderr", "/proc"].into_iter().any(|name| path.starts_with(name));
         if path.exists() && (is_open || !path.is_file()) {
             let writer = BufWriter::new(File::options().append(true).open(path).with_context(cannot)?);
             return Ok(Self::Device { writer, path: path.to_owned() });
         }
-        // A symbolic link stays, and its target is replaced.
+        // If the path is a symbolic link, the link stays and its target is replaced.
         let target =
             if path.is_symlink() { path.canonicalize().with_context(cannot)? } else { path.to_owned() };
         let path = target.as_path();
@@ -87,7 +88,7 @@ impl OutputTarget {
         }
     }
 
-    /// Flushes the output and gives a new file its name.
+    /// Flushes the output, and renames a new file to its final name.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Self::New { writer, path } = self {

@@ -31,7 +31,7 @@ pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// A display of a file's accesses. Drop ends the display.
+/// A display of a file's accesses. The display ends when this value is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
@@ -41,7 +41,7 @@ pub(crate) fn is_visible() -> bool {
 }
 
 impl Progress {
-    /// Shows the bytes that the log counts. `subject` names the work.
+    /// Starts a display of the bytes that the log counts. `subject` names the work.
     pub(crate) fn new(log: Arc<AccessLog>, subject: &'static str) -> Self {
         let (sender, ended) = mpsc::channel();
         let watch = move || {
@@ -72,7 +72,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // A panic of the display does not concern the command.
+            // A panic of the display thread does not affect the command.
             let _ = thread.join();
         }
     }

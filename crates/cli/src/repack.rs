@@ -120,7 +120,7 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// A list of filters. A plain `Vec` would be several values of an argument for `clap`.
+/// A list of filters. `clap` would interpret a plain `Vec` as several values of an argument.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
 
@@ -280,7 +280,7 @@ fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()>
     match found {
         None => Ok(()),
         Some(difference) => {
-            bail!("the new file differs from the old one at `{}`: {}", difference.path, difference.subject)
+            bail!("the new file differs from the old file at `{}`: {}", difference.path, difference.subject)
         }
     }
 }

@@ -175,7 +175,8 @@ impl<W: Write> Write for Safe<W> {
 
 impl<W: Write> Drop for Safe<W> {
     fn drop(&mut self) {
-        // Drop cannot return the error. Callers flush first to see errors of complete characters.
+        // `drop` cannot return the error. Callers flush before to get the errors of complete
+        // characters.
         let _ = self.write_incomplete();
     }
 }

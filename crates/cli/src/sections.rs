@@ -32,7 +32,7 @@ pub(crate) struct SectionTotals {
 }
 
 impl StructuredTotals {
-    /// Returns the sums of a dataset. `None` if its layout is not structured chunks.
+    /// Returns the sums of a dataset. Returns `None` if its layout is not structured chunks.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(None) };
         let section = |(section, filters): &(Section, Vec<FilterInfo>)| SectionTotals {
@@ -100,7 +100,7 @@ impl StructuredTotals {
 }
 
 impl SectionTotals {
-    /// Returns the decoded size divided by the stored size. `None` if nothing is stored.
+    /// Returns the decoded size divided by the stored size. Returns `None` if nothing is stored.
     pub(crate) fn ratio(&self) -> Option<f64> {
         (self.stored > 0).then(|| share(self.unfiltered, self.stored))
     }

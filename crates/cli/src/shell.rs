@@ -41,7 +41,7 @@ pub(crate) struct ManArguments {
     folder: PathBuf,
 }
 
-/// Prints completions and exits if a shell asks for them. Else returns.
+/// Prints completions and exits, if a shell asks for them. Otherwise returns.
 pub(crate) fn complete_if_asked() {
     CompleteEnv::with_factory(|| with_path_completion(crate::command())).var(VARIABLE).complete();
 }
@@ -108,8 +108,8 @@ fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<Complet
     found
 }
 
-/// Returns the last word that names an HDF5 file. The words of the command line follow the `--`
-/// with which shells ask; the last word is the one to complete.
+/// Returns the last word of the command line that names an HDF5 file. The command line follows the
+/// `--` in the arguments that a shell passes. The last word is to be completed and does not count.
 fn file_before(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let words: Vec<OsString> = words.skip_while(|word| word != "--").collect();
     let is_file = |word: &&OsString| Path::new(word).is_file() && File::open(word).is_ok();

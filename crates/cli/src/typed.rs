@@ -98,7 +98,7 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
     Ok(Typed { dataspace, values })
 }
 
-/// Returns the datatype and the elements of values. Strings have the length of the longest one.
+/// Returns the datatype and the elements of values. Strings have the length of the longest string.
 pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     match kind {
         TypeName::I8 => numbers::<i8, S>(values),
@@ -141,7 +141,7 @@ fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     let size = longest.checked_mul(values.len()).context("the texts do not fit in memory")?;
     let mut bytes = Vec::with_capacity(size);
     for value in values {
-        // `size` bounds the sum.
+        // The sum cannot overflow, because `size` is an upper bound.
         let end = bytes.len() + longest;
         bytes.extend(value.as_ref().as_bytes());
         bytes.resize(end, 0);

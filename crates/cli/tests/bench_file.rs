@@ -1,4 +1,4 @@
-//! `hyperslab bench-file`, run as people run it: what is counted, not how long it takes.
+//! `hyperslab bench-file`, run like a user runs it. The tests check the counts, not the times.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ fn document(arguments: &[&str]) -> Value {
     serde_json::from_str(&said(&[&["--json"], arguments].concat())).unwrap()
 }
 
-/// A file of two columns that are read row by row, and of other things.
+/// Writes a file with two columns that are read row by row, and with other objects.
 fn made(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("it's made.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -59,7 +59,7 @@ fn bytes_that_are_read_are_counted() {
     assert_eq!((&whole["wanted_bytes"], &whole["complete"]), (&one["logical_size"], &json!(true)));
     assert!(whole["read_bytes"].as_u64() >= one["stored_size"].as_u64());
     assert!(whole["read_bytes_per_second"].as_u64() > Some(0));
-    // Each row goes through all chunks, each column through one.
+    // Each row touches all chunks, and each column touches one chunk.
     let (row, column) = (of(json!({ "slab": 0 })), of(json!({ "slab": 1 })));
     let requests = row["requests"].as_u64().unwrap();
     assert_eq!(row["wanted_bytes"], requests * 512 * 4);
@@ -85,7 +85,7 @@ fn recommended_chunks_can_be_written_and_are_read_faster() {
         estimated["present"]["read_per_byte_wanted"][1],
         json!({ "access": { "slab": 0 }, "bytes": 2000.0 })
     );
-    // As the shell takes it.
+    // The command line, quoted for a shell.
     let command =
         all["datasets"][0]["recommended"].as_str().unwrap().replacen("hyperslab", "\"$HYPERSLAB\"", 1);
     let shell = Program::new("sh").in_folder(folder.path()).env("HYPERSLAB", env!("CARGO_BIN_EXE_hyperslab"));
@@ -93,7 +93,7 @@ fn recommended_chunks_can_be_written_and_are_read_faster() {
     let better = File::open(folder.path().join("new.h5")).unwrap().dataset("columns").unwrap();
     assert_eq!(json!(better.chunking().unwrap().shape), estimated["others"][0]["chunk_shape"]);
     assert_eq!(better.filters().len(), 1, "filters stay");
-    // And there is nothing more to be said.
+    // The command prints no further advice.
     let new = folder.path().join("new.h5");
     assert!(said(&[new.to_str().unwrap(), "columns", "--for", "0"]).contains("No layout that was tried"));
 }
@@ -112,7 +112,7 @@ fn all_kinds_of_datasets_are_measured() {
     for name in ["layouts_latest.h5", "filters_latest.h5", "datatypes_compound_latest.h5"] {
         assert!(said(&[name]).contains("measured"), "{name}");
     }
-    // Without a name those that take most come, the largest first.
+    // Without a name, the command measures the datasets with the most bytes, the largest first.
     let all = document(&[path]);
     let paths: Vec<&Value> = all["datasets"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
     assert_eq!(paths.len(), 3);

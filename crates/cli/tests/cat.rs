@@ -1,5 +1,5 @@
-//! `hyperslab cat` and `hyperslab head`, run as people run them. The outputs in `expected/` are refreshed with
-//! `HYPERSLAB_UPDATE=1`; what NumPy and h5py would print is asked of the referee.
+//! `hyperslab cat` and `hyperslab head`, run as people run them. The outputs in `expected/` are
+//! refreshed with `HYPERSLAB_UPDATE=1`; the referee provides the output of NumPy and h5py.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -15,7 +15,7 @@ fn run(arguments: &[&str]) -> Run {
     hyperslab().run(arguments)
 }
 
-/// The standard output of a run that succeeds without warnings.
+/// Returns the standard output of a run that succeeds without warnings.
 fn bytes(arguments: &[&str]) -> Vec<u8> {
     run(arguments).succeeds().without_warnings().stdout
 }
@@ -24,7 +24,7 @@ fn printed(arguments: &[&str]) -> String {
     run(arguments).printed()
 }
 
-/// The line on the standard error of a run that fails.
+/// Returns the line on standard error of a run that fails.
 fn failure(arguments: &[&str]) -> String {
     let line = run(arguments).failure();
     assert!(line.starts_with("hyperslab: "), "{line}");
@@ -35,7 +35,7 @@ fn check(name: &str, arguments: &[&str]) {
     expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed(arguments));
 }
 
-/// The paths of the datasets of a file.
+/// Returns the paths of the datasets of a file.
 fn datasets(file: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(&printed(&["ls", "-r", "--json", file])).unwrap();
     let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -44,7 +44,7 @@ fn datasets(file: &str) -> Vec<String> {
     entries.filter(is_dataset).filter_map(|entry| text(entry, "path")).collect()
 }
 
-/// All datasets of a fixture in one text.
+/// Returns the text of all datasets of a fixture.
 fn every_dataset(fixture: &str, format: &str) -> String {
     let mut all = String::new();
     for path in datasets(fixture) {
@@ -83,7 +83,8 @@ fn all_types() {
     }
 }
 
-/// Every dataset of every fixture, in every format: what cannot be written says so.
+/// Prints every dataset of every fixture in every format. If a format cannot represent a dataset,
+/// the command returns an error.
 #[test]
 fn datasets_larger_than_memory_are_printed() {
     for fixture in fixtures::names().unwrap() {
@@ -146,7 +147,7 @@ fn outputs_are_complete_or_absent() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let source = at("copy.h5");
     std::fs::copy(fixtures::path("weather_station.h5"), &source).unwrap();
-    // The format follows the ending.
+    // The extension of the output file selects the format.
     for (name, start) in
         [("q.npy", b"\x93NUMPY".as_slice()), ("q.json", b"{\"shape\":[5],"), ("q.csv", b"0\n")]
     {
@@ -167,7 +168,7 @@ fn outputs_are_complete_or_absent() {
     assert_eq!(names, ["copy.h5", "q.csv", "q.json", "q.npy"]);
 }
 
-/// Makes a file and prints what NumPy would print of it.
+/// A script that creates a file and prints its arrays with NumPy.
 const TEXTS: &str = r#"
 import json, sys
 import h5py, numpy as np
@@ -256,7 +257,7 @@ fn text_equals_the_output_of_numpy() {
     }
 }
 
-/// Makes a file of every type that npy has a form for, with selections.
+/// A script that creates a file with every type that npy files support, and with selections.
 const ARRAYS: &str = r#"
 import json, sys
 import h5py, numpy as np
@@ -303,7 +304,7 @@ with h5py.File(sys.argv[1], "w") as f:
     f["big"] = np.arange(700000, dtype="<i4").reshape(700, 1000)
 "#;
 
-/// Holds what was written against what h5py reads.
+/// A script that compares the written data with the values that h5py reads.
 const LOADS: &str = r#"
 import json, sys
 import h5py, numpy as np
@@ -365,7 +366,7 @@ fn numpy_loads_what_h5py_reads() {
         }
     }
     assert!(cases > 150, "{cases}");
-    // All in one run of Python.
+    // One run of Python checks all files.
     let calls = script.split_once('\n').unwrap().1;
     let code = format!(
         "LOADS = {LOADS:?}\ndef check(*a):\n    import sys\n    sys.argv = ['-', *a]\n    try:\n        exec(LOADS, {{}})\n    except Exception as e:\n        raise SystemExit(f'{{a}}: {{e!r}}')\n{calls}print('done')"

@@ -1,5 +1,5 @@
-//! `hyperslab cp`, `mv`, `rm`, `mkdir`, `ln`, `attr`, `import` and `export`, run as people run them. What they write is
-//! asked of the referee.
+//! `hyperslab cp`, `mv`, `rm`, `mkdir`, `ln`, `attr`, `import` and `export`, run like a user runs
+//! them. The referee reads the files that they write.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -35,7 +35,7 @@ impl Bench {
         }
     }
 
-    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    /// Asserts that a run succeeds without warnings, and that the files are sound afterwards.
     fn quiet(&self, line: &str) {
         self.run(line).succeeds().without_warnings();
         self.check();
@@ -49,7 +49,8 @@ impl Bench {
         self.run(line).succeeds().out().to_owned()
     }
 
-    /// What the referee prints of `a.h5` (`f`) and, if it is there, `b.h5` (`g`).
+    /// Returns the output of a referee script, which has `a.h5` open as `f` and, if it exists,
+    /// `b.h5` as `g`.
     fn asked(&self, code: &str) -> Option<String> {
         let referee = referee::python()?;
         let open = "import h5py, numpy, sys, os\nf = h5py.File(sys.argv[1])\n\
@@ -58,7 +59,7 @@ impl Bench {
         Some(answer.unwrap().trim().to_owned())
     }
 
-    /// Asserts what the referee prints.
+    /// Asserts the output of a referee script.
     fn says(&self, code: &str, expected: &str) {
         if let Some(answer) = self.asked(code) {
             assert_eq!(answer, expected, "{code}");

@@ -11,7 +11,7 @@ fn check(arguments: &[&str]) -> Run {
     hyperslab.in_fixtures().without_colour_variables().run(arguments)
 }
 
-/// A copy of a fixture of which one byte is changed.
+/// Returns a copy of a fixture with one changed byte.
 fn damaged(name: &str, at: usize) -> tempfile::TempPath {
     let mut bytes = std::fs::read(fixtures::path(name)).unwrap();
     bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0xff);
@@ -76,7 +76,8 @@ fn chunks_are_decoded_if_asked_for() {
     assert_eq!((output.status.code(), output.out()), (Some(0), ""));
 }
 
-/// A chunk that says that it decodes to far more than can be: nobody looks, and `check` does not say that it is sound.
+/// A chunk that states an impossible decoded size: `check` does not decode the chunk, and does not
+/// report the file as sound.
 #[test]
 fn unchecked_parts_of_a_file_are_reported() {
     let folder = tempfile::tempdir().unwrap();

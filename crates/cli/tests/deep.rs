@@ -1,4 +1,5 @@
-//! Groups in groups, ten thousand deep: no command takes memory in proportion to the square of the depth, nor minutes.
+//! Nested groups with a depth of ten thousand. No command needs memory in proportion to the square
+//! of the depth, and no command runs for minutes.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -13,7 +14,7 @@ use hyperslab_testkit::program::Program;
 /// The paths of all groups together would take 1 GB.
 const LEVELS: u64 = 8_000;
 const NAME: &[u8] = b"a name of thirty bytes, or so.";
-/// KiB of address space, of which stacks of threads are a part.
+/// The limit of the address space in KiB. The stacks of the threads count too.
 const KIBIBYTES: u64 = 600_000;
 
 #[test]
@@ -53,7 +54,7 @@ fn deep_files_take_little_memory() {
         assert!(output.status.code() < Some(128), "{arguments:?}: {shown}");
         assert!(!errors.contains("memory") && !errors.contains("panicked"), "{arguments:?}: {shown}");
     }
-    // All of it came over.
+    // The command copied all groups.
     let copied = hyperslab::File::open(folder.path().join("repacked.h5")).unwrap();
     assert_eq!(copied.walk().count() as u64, LEVELS + 1);
     let saved = hyperslab::File::open(folder.path().join("recovered.h5")).unwrap();

@@ -16,7 +16,7 @@ fn printed(arguments: &[&str]) -> String {
     run(arguments).printed()
 }
 
-/// A small stream whose files are kept, and what is said of it.
+/// Runs the demonstration with a small stream and keeps the files. Returns the output.
 fn kept(folder: &Path, more: &[&str]) -> (Value, PathBuf) {
     let folder = folder.to_str().unwrap();
     let small =
@@ -41,7 +41,7 @@ fn files_are_sound_and_hold_the_photons_that_were_counted() {
     let counts = lines.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap());
     assert_eq!(Some(counts.sum::<u64>()), document["photons"].as_u64());
     assert_eq!(Some(lines.lines().count() as u64), document["pixels_hit"].as_u64());
-    // Another number, another stream; the same one, the same.
+    // Different seeds give different streams, and equal seeds give equal streams.
     let again = kept(folder.path(), &["--occupancy", "0.5"]).0;
     assert_eq!((&again["photons"], &again["pixels_hit"]), (&document["photons"], &document["pixels_hit"]));
     assert_ne!(kept(folder.path(), &["--occupancy", "0.5", "--seed", "2"]).0["photons"], document["photons"]);
@@ -87,7 +87,7 @@ fn files_are_removed_unless_kept_and_the_table_has_no_colours() {
         program.without_colour_variables().run(small).printed()
     };
     let text = shown("C.UTF-8");
-    // The picture is the first thing: 64 pixels in 32 lines.
+    // The output begins with the picture: 64 pixels in 32 lines.
     let picture: Vec<&str> = text.lines().take(32).collect();
     assert!(picture.iter().all(|line| line.chars().count() == 64), "{text}");
     assert!(picture.iter().any(|line| line.contains(['▀', '▄', '█'])), "{text}");

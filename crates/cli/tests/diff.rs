@@ -18,7 +18,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Files that `fill` fills: it is told which of the two it has.
+    /// Writes two files. `fill` receives each file and its number.
     fn new(fill: impl Fn(&File, bool)) -> Self {
         let scratch = Scratch::new(hyperslab());
         for (name, is_second) in [("a.h5", false), ("b.h5", true)] {
@@ -33,7 +33,7 @@ impl Pair {
         self.scratch.run(std::iter::once("diff").chain(line.split(' ')))
     }
 
-    /// The standard output and the exit code of a run without warnings.
+    /// Returns the standard output and the exit code of a run without warnings.
     fn diff(&self, line: &str) -> (String, i32) {
         let run = self.run(line).without_warnings();
         (run.out().to_owned(), run.code())
@@ -60,7 +60,7 @@ fn files_are_the_same_as_themselves() {
     for entry in std::fs::read_dir(fixtures::path("")).unwrap() {
         let file = entry.unwrap().path();
         if file.extension().is_some_and(|extension| extension == "h5") {
-            // A copy, so that nothing but the contents tells.
+            // A copy, so that the command must compare the contents.
             let copy = pair.scratch.path("copy.h5");
             std::fs::copy(&file, &copy).unwrap();
             let (printed, code) = pair.diff(&format!("--storage {} copy.h5", file.display()));
@@ -71,7 +71,7 @@ fn files_are_the_same_as_themselves() {
     assert!(seen > 30, "{seen}");
 }
 
-/// Something of everything.
+/// Writes objects of many kinds.
 fn variety(file: &File, is_second: bool) {
     let other = f64::from(u8::from(is_second));
     let group = file.create_group("run").unwrap();
@@ -177,7 +177,7 @@ fn vast_datasets_with_few_stored_chunks_are_compared() {
     assert_eq!(some["path"], json!("/some"));
     assert_eq!(some["elements"]["count"], json!(million * million));
     assert_eq!(some["elements"]["places"], json!([{"at": [500_000, 5], "a": 2.0, "b": 1.0}]));
-    // The elements are the same, but not which of them are defined.
+    // The elements are equal, but the sets of defined elements differ.
     assert_eq!(
         sparse,
         json!({"path": "/sparse", "change": "changed", "defined": {"only_a": 1, "only_b": 1}})
@@ -249,7 +249,7 @@ fn unsupported_requests_are_reported() {
 
 #[test]
 fn references_are_compared_by_the_paths_of_their_targets() {
-    // Written at other places, so that the addresses differ.
+    // The objects are written in another order, so that the addresses differ.
     let pair = Pair::new(|_, _| {});
     let reference = path("references_earliest.h5");
     assert_eq!(pair.diff(&format!("{reference} {reference}")), (String::new(), 0));

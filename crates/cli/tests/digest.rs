@@ -1,4 +1,5 @@
-//! `hyperslab digest` on our own fixtures says what libhdf5 said when they were made.
+//! `hyperslab digest` on the project's fixtures prints the values that libhdf5 read when the
+//! fixtures were made.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab_testkit::program::Program;

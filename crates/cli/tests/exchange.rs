@@ -30,7 +30,7 @@ impl Bench {
         self.scratch.run_line(line)
     }
 
-    /// A run that succeeds and prints no warning.
+    /// Asserts that a run succeeds without warnings.
     fn done(&self, line: &str) {
         self.run(line).succeeds().without_warnings();
     }
@@ -42,7 +42,7 @@ impl Bench {
         }
     }
 
-    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    /// Asserts that a run succeeds without warnings, and that the files are sound afterwards.
     fn quiet(&self, line: &str) {
         self.done(line);
         self.check();
@@ -52,7 +52,7 @@ impl Bench {
         self.run(line).failure()
     }
 
-    /// What the referee prints, in the folder.
+    /// Returns the output of the referee's script, which runs in the folder.
     fn asked(&self, referee: &Referee, code: &str) -> String {
         let begin = "import sys, os, numpy as n, scipy.sparse as s, scipy.io as io, h5py
 os.chdir(sys.argv[1])
@@ -71,7 +71,7 @@ def group(path, name='m'):
     }
 }
 
-/// A referee that has SciPy.
+/// Returns a referee with SciPy.
 fn scipy() -> Option<Referee> {
     let referee = referee::python()?;
     if referee.run_script("import scipy.sparse, scipy.io", [""; 0]).is_err() {
@@ -152,7 +152,7 @@ print(' '.join(sorted(os.listdir())))";
 print(open('back-integer.mtx').readline().strip(), group('a.h5', 'pattern').dtype)";
     let expected = "%%MatrixMarket matrix coordinate integer general uint8";
     assert_eq!(bench.asked(&referee, compared), expected);
-    // What no other program would read is refused.
+    // The command refuses to write a file that no other program can read.
     assert!(bench.failure("export a.h5 unsigned back.mtx").contains("18446744073709551615"));
     assert!(!bench.path("back.mtx").exists());
 }

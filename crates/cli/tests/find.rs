@@ -12,7 +12,7 @@ fn run(arguments: &[&str]) -> Run {
     hyperslab().run(arguments)
 }
 
-/// The paths that are found.
+/// Returns the paths that the command prints.
 fn found(arguments: &[&str]) -> Vec<String> {
     let output = run(arguments);
     assert_eq!(output.error(), "", "{arguments:?}");
@@ -33,7 +33,7 @@ fn by_names_and_kinds() {
     assert_eq!(weather(&["--kind", "group"]), ["/", "/events", "/series", "/station"]);
     assert_eq!(weather(&["--kind", "link"]), ["/latest"]);
     assert_eq!(weather(&["--name", "nothing"]), [""; 0]);
-    // A hard link to an object that was met before is another place where it is.
+    // If a second hard link leads to an object, the command prints both paths.
     assert_eq!(found(&["links_latest.h5", "--kind", "dataset"]), ["/hard", "/hard group/data"]);
 }
 
@@ -46,7 +46,7 @@ fn by_attributes() {
     assert_eq!(weather("elevation_m=317"), ["/station"]);
     assert_eq!(weather("units=k"), [""; 0]);
     assert_eq!(found(&["weather_station.h5", "-a", "units=K", "-a", "long_name=x"]), [""; 0]);
-    // Several files say which one it is.
+    // With several files, each line names the file.
     let both = found(&["attributes_latest.h5", "weather_station.h5", "--attr", "units=K"]);
     assert_eq!(both, ["attributes_latest.h5:/few", "weather_station.h5:/series/temperature"]);
 }

@@ -24,7 +24,7 @@ fn is_sound(file: &Path) -> bool {
     hyperslab().with("check").run([file]).is_success()
 }
 
-/// A file whose superblock has marks, and its length.
+/// Writes a file whose superblock has status flags. Returns the path and the length of the file.
 fn new_file(folder: &Path) -> (PathBuf, u64) {
     let path = folder.join("file.h5");
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -46,7 +46,7 @@ fn status_flags_are_cleared_and_the_end_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
-    // A writer that ends without closing leaves its marks.
+    // A writer that ends without closing the file leaves its status flags.
     let file = OpenOptions::new().write(true).libver(bounds).swmr_write(true).open(&path).unwrap();
     let marked = std::fs::read(&path).unwrap();
     drop(file);

@@ -1,5 +1,5 @@
-//! `hyperslab h5mkgrp` and `h5copy`, run as people run the tools of those names. What they write is
-//! asked of the referee.
+//! `hyperslab h5mkgrp` and `h5copy`, run like a user runs the tools of these names. The referee
+//! reads the files that they write.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ impl Bench {
         }
     }
 
-    /// The standard output of a run that succeeds. The files are sound afterwards.
+    /// Returns the standard output of a run that succeeds. Asserts that the files are sound
+    /// afterwards.
     fn printed(&self, line: &str) -> String {
         let run = self.run(line).succeeds();
         self.check();
@@ -45,7 +46,7 @@ impl Bench {
         self.run(line).failure()
     }
 
-    /// Lets the referee look at `a.h5` (`f`) and `b.h5` (`g`).
+    /// Runs a referee script, which has `a.h5` open as `f` and `b.h5` as `g`.
     fn judge(&self, code: &str) {
         let Some(referee) = referee::python() else { return };
         let code = format!("import h5py, sys\nf, g = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])\n{code}");

@@ -19,7 +19,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Files that `fill` fills: it is told which of the two it has.
+    /// Writes two files. `fill` receives each file and its number.
     fn new(fill: impl Fn(&File, bool)) -> Self {
         let scratch = Scratch::new(hyperslab());
         for (name, is_second) in [("a.h5", false), ("b.h5", true)] {
@@ -34,7 +34,7 @@ impl Pair {
         self.scratch.run([&["h5diff"], arguments].concat())
     }
 
-    /// The standard output and the exit code of a run without warnings.
+    /// Returns the standard output and the exit code of a run without warnings.
     fn diff(&self, arguments: &[&str]) -> (String, i32) {
         let run = self.run(arguments).without_warnings();
         (run.out().to_owned(), run.code())
@@ -52,7 +52,7 @@ fn colors(names: [&str; 2]) -> Datatype {
     Datatype::enumeration(u8::datatype(), (0..).zip(names).map(member).collect())
 }
 
-/// Elements of each class.
+/// Writes elements of each class.
 fn classes(file: &File, is_second: bool) {
     let either = |one: i32, other: i32| if is_second { other } else { one };
     let number = f64::from(either(3, 4));
@@ -90,7 +90,7 @@ fn elements_of_each_class() {
     assert_eq!(pair.diff(&["-d", "5", "a.h5", "b.h5", "grid"]), (String::new(), 0));
 }
 
-/// What is not the same, or cannot be compared, but for the elements.
+/// Writes objects that differ in properties other than the elements, or that cannot be compared.
 fn structure(file: &File, is_second: bool) {
     let group = file.create_group("group").unwrap();
     group.set_attribute("same", 1_i32).unwrap();

@@ -134,11 +134,11 @@ fn sparse_datasets() {
     let properties = printed(&["-p", "-H"]);
     assert!(properties.contains("STRUCTURED_CHUNK ( 3, 8 ) {\n            SPARSE_CHUNK\n"), "{properties}");
     assert!(properties.contains("SECTION 1 SPARSE_FIXED_DATA {\n               SIZE 7\n"), "{properties}");
-    // All elements, if nothing else is asked for.
+    // Without a selection, the tool prints all elements.
     assert!(printed(&[]).contains("(5,0): 0, 0, 0, 0, 0, 0, 0, 7"));
 }
 
-/// What is printed of a file in memory, which is written first.
+/// Writes a file that was created in memory, and returns the output of the tool.
 fn printed_of(write: impl FnOnce(&hyperslab::File), arguments: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let file = hyperslab::File::create(folder.path().join("made.h5")).unwrap();
@@ -178,7 +178,7 @@ fn unresolved_references_do_not_end_the_output() {
         let one = file.new_dataset("a").write(&vec![7_u8]).unwrap();
         let kind = hyperslab::Datatype::object_reference(8);
         let references = file.new_dataset("r").shape(&[2]).datatype(kind).create().unwrap();
-        // The first one leads to where no object is.
+        // The first link leads to an address without an object.
         let bytes = [3_u64.to_le_bytes(), one.token().address().to_le_bytes()].concat();
         references.write_stored(.., &bytes).unwrap();
     };
@@ -226,7 +226,7 @@ fn targets_of_external_links_are_printed_inside_the_links() {
         file.link_external("nowhere", "none.h5", "/x").unwrap();
         file.close().unwrap();
     };
-    // Each leads into the other.
+    // Each file has a link into the other file.
     make("one.h5", "two.h5");
     make("two.h5", "one.h5");
     let text = hyperslab().in_folder(folder.path()).run(["one.h5"]).succeeds().out().to_owned();
@@ -235,6 +235,6 @@ fn targets_of_external_links_are_printed_inside_the_links() {
     let nowhere =
         "   EXTERNAL_LINK \"nowhere\" {\n      TARGETFILE \"none.h5\"\n      TARGETPATH \"/x\"\n   }\n";
     assert!(text.contains(nowhere), "{text}");
-    // The circle ends.
+    // The tool stops at the cycle.
     assert_eq!(text.matches("DATASET \"numbers\"").count(), 17);
 }

@@ -118,11 +118,11 @@ fn targets_of_links_are_printed() {
     assert!(external.contains("/out/numbers             Dataset {2}\n"), "{external}");
     let dangling = run_in(folder.path(), &["--follow-symlinks", "--no-dangling-links", "a.h5"]);
     assert_eq!(dangling.code(), 1);
-    // A dataset in braces, and the number of its file.
+    // The output contains the dataset in braces and the number of its file.
     let numbers = printed(folder.path(), &["-v", "-d", "--follow-symlinks", "a.h5/through"]);
     assert!(numbers.contains("Soft Link {/out/numbers} {Dataset {2/2}\n    Location:  4:"), "{numbers}");
     assert!(numbers.ends_with("    Data:\n         1, 2\n}\n"), "{numbers}");
-    // What is asked for is the link itself.
+    // The argument names the link itself, not its target.
     let out = printed(folder.path(), &["-r", "--follow-symlinks", "a.h5/soft"]);
     assert_eq!(
         out,
@@ -195,7 +195,7 @@ fn unsupported_requests_are_reported() {
     let output = run(&["weather_station.h5/nothing/x", "weather_station.h5"]);
     assert_eq!(output.out(), "x          **NOT FOUND** ");
     assert_eq!(output.code(), 1);
-    // What comes behind a file that cannot be opened is listed.
+    // The tool lists the files after a file that it cannot open.
     let output = run(&["nowhere.h5", "weather_station.h5/events"]);
     assert!(output.out().contains("hour "));
     assert_eq!(output.code(), 1);

@@ -1,4 +1,4 @@
-//! `hyperslab h5repack`, run as people run `h5repack`. What it writes is asked of the referee.
+//! `hyperslab h5repack`, run as people run `h5repack`. The referee reads the new files.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::PhaseChange;
@@ -41,14 +41,15 @@ impl Bench {
         self.scratch.run_line(&format!("h5repack {arguments}"))
     }
 
-    /// Repacks `a.h5` to `b.h5`, which is sound. Returns standard output and standard error.
+    /// Repacks `a.h5` to `b.h5`, and checks that `b.h5` is sound. Returns standard output and
+    /// standard error.
     fn repack(&self, arguments: &str) -> (String, String) {
         let run = self.run(&format!("{arguments} a.h5 b.h5")).succeeds();
         self.scratch.run(["check", "b.h5"]).succeeds();
         (run.out().to_owned(), run.error().to_owned())
     }
 
-    /// Lets the referee look at both files, whose elements must be the same.
+    /// Runs the referee on both files. Their elements must be the same.
     fn judge(&self, code: &str) {
         let Some(referee) = referee::python() else { return };
         let same = "import h5py, sys
@@ -94,7 +95,8 @@ assert g['tiny'].id.get_create_plist().get_layout() == h5py.h5d.COMPACT",
     std::fs::write(bench.path("options"), "-f plain:GZIP=2\n-l plain:CHUNK=50\n").unwrap();
     bench.repack("-e options");
     bench.judge("assert how['plain'] == ((50,), 'gzip', False, False)");
-    // What is not possible for one of all is said, and that one stays.
+    // If the change is impossible for one of the datasets, the tool reports this dataset and leaves
+    // it unchanged.
     let (_, warned) = bench.repack("-l CHUNK=10");
     assert!(warned.contains("</square> is stored as before: the dataset has 2 dimensions"), "{warned}");
     bench.judge("assert how['plain'][0] == (10,) and how['square'][0] == (10, 10)");

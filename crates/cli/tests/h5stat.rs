@@ -25,7 +25,7 @@ fn check(name: &str, arguments: &[&str]) {
     expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed(arguments));
 }
 
-/// The number behind a label.
+/// Returns the number after a label.
 fn number(printed: &str, label: &str) -> u64 {
     let line = printed.lines().find_map(|line| line.trim().strip_prefix(label));
     let digits: String = line.unwrap().chars().take_while(char::is_ascii_digit).collect();
@@ -53,8 +53,8 @@ fn parts_and_thresholds() {
 
 #[test]
 fn every_byte_is_counted_once() {
-    // Without variable length, padding and losses, metadata, raw data and free space are all of the
-    // file.
+    // Without variable-length data, padding and lost space, the metadata, the raw data and the free
+    // space add up to the size of the file.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.h5");
     let space = FileSpace {
@@ -94,7 +94,7 @@ fn sparse_datasets() {
     file.close().unwrap();
     let all = printed(&[path.to_str().unwrap()]);
     assert!(all.contains("Dataset layout counts[STRUCTURED CHUNK SPARSE]: 1\n"), "{all}");
-    // Two sections pass the filter, and it counts once.
+    // Two sections have the filter, which counts once.
     assert!(all.contains("GZIP filter: 1\n") && all.contains("SHUFFLE filter: 1\n"), "{all}");
 }
 
@@ -144,7 +144,7 @@ fn the_cases_of_the_c_tool() {
     }
 }
 
-/// The cases, which `cargo xtask tool-cases` runs all.
+/// Returns the folder of the test cases. `cargo xtask tool-cases` runs all cases.
 fn cases() -> Option<PathBuf> {
     let folder = hyperslab_testkit::workspace::root().join("../shared/tools/h5stat");
     if Path::new(&folder).is_dir() {

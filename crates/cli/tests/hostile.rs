@@ -1,5 +1,5 @@
-//! A file whose every text is hostile to terminals, given to every command and tool with each of
-//! its options: nothing that a terminal obeys comes out.
+//! A file in which every text contains control sequences for terminals. Each test runs a command or
+//! tool with one of its options: the output contains no control sequence.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,17 +10,18 @@ use hyperslab::datatype::{ByteOrder::LittleEndian, CharacterSet, EnumerationMemb
 use hyperslab::{Datatype, File};
 use hyperslab_testkit::program::{Program, Run};
 
-/// Begins every hostile text, so that commands which show it are known.
+/// The start of every hostile text. The test finds the commands that print it.
 const MARK: &str = "EVIL";
-/// Stands at the beginning of a line only if a new line in a name came out as it is.
+/// A text that begins a line only if the command printed a line feed in a name unchanged.
 const FORGED: &str = "FORGED";
-/// All that must not come out: a style (which no command uses), a title of the window, C1
-/// characters, a return, steps back, directions of text. What follows each is harmless.
+/// Control sequences that the output must not contain: a style (which no command uses), a window
+/// title, C1 characters, a carriage return, backspaces, text directions. A harmless text follows
+/// each sequence.
 const EVIL: &str = "EVIL\u{1b}[6;7m\u{1b}]0;pwn\u{7}\u{9b}31m\nFORGED\tx\r\u{8}\u{c}\u{7f}\u{202e}gnp\u{2066}\u{200f}\u{85}\u{61c}";
-/// Bytes that are no UTF-8 and of which terminals that do not know UTF-8 make control sequences.
+/// Bytes that are not UTF-8. Terminals without UTF-8 interpret them as control sequences.
 const C1: &[u8; 8] = b"\x1b[2J\x9b6m\x07";
 
-/// What is more to say to commands that would take long, or make much.
+/// Additional arguments for commands that would otherwise run long or write large outputs.
 const GIVEN: [(&str, &[&str]); 2] =
     [("bench-file", &["--seconds", "0.01"]), ("demo", &["--frames", "2", "--size", "32"])];
 
@@ -64,18 +65,19 @@ fn hostile(path: &Path) -> Vec<String> {
 
 fn command(folder: &Path, arguments: &[&str]) -> Run {
     let hyperslab = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_folder(folder);
-    // Without a terminal, no styles are printed, and escaped text could not be told from styles.
+    // Without a terminal, commands print no styles. With styles, the test could not distinguish
+    // escaped text from styles.
     hyperslab.env("CLICOLOR_FORCE", "1").without_env("NO_COLOR").run(arguments)
 }
 
-/// The help without its styles.
+/// Returns the help text without styles.
 fn help(folder: &Path, arguments: &[&str]) -> String {
     let output = command(folder, arguments);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     without_styles(&text)
 }
 
-/// The commands that the command line knows, tools among them.
+/// Returns all commands of the command line, including the tools.
 fn commands(folder: &Path) -> Vec<String> {
     let help = help(folder, &["--help"]);
     let listed = help.lines().skip_while(|line| !line.starts_with("Look:")).skip(1);
@@ -84,13 +86,13 @@ fn commands(folder: &Path) -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
 }
 
-/// The options of a command that its help begins lines with, without what they take.
+/// Returns the options at the start of lines in a command's help, without their values.
 fn options(folder: &Path, name: &str) -> BTreeSet<String> {
     let mut options = BTreeSet::new();
     for ask in ["--help", "-h"] {
         for line in help(folder, &[name, ask]).lines() {
             let words = line.trim_start().split([' ', ',', '=', '[', '<']).filter(|word| !word.is_empty());
-            // Paths that end in a null byte are for programs.
+            // Output of paths that end in a null byte is for programs, so it is not escaped.
             let words = words.filter(|word| !["--print0", "-0"].contains(word));
             let named = words.take_while(|word| word.starts_with('-') && word.len() > 1);
             options.extend(named.filter(|word| !["--help", "-h", "-V"].contains(word)).map(String::from));
@@ -99,7 +101,7 @@ fn options(folder: &Path, name: &str) -> BTreeSet<String> {
     options
 }
 
-/// The text without the styles that commands use.
+/// Returns the text without the styles that commands use.
 fn without_styles(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -116,7 +118,7 @@ fn without_styles(text: &str) -> String {
     plain
 }
 
-/// What a terminal would obey in the output, if anything.
+/// Returns the first control sequence in the output, if there is one.
 fn judge(bytes: &[u8], typed: bool) -> Option<String> {
     let Ok(text) = str::from_utf8(bytes) else { return Some("bytes that are not UTF-8".into()) };
     let plain = without_styles(text);
@@ -128,12 +130,12 @@ fn judge(bytes: &[u8], typed: bool) -> Option<String> {
         let near: String = plain[at..].chars().take(24).collect();
         return Some(format!("{near:?}"));
     }
-    // The command line's own complaints quote what the user typed.
+    // Error messages about the command line quote the arguments of the user.
     let forged = !typed && plain.lines().any(|line| line.starts_with(FORGED));
     forged.then(|| "a line that begins within a name".into())
 }
 
-/// All that is tried with a command.
+/// Returns all argument lists that the test uses for a command.
 fn trials(options: &BTreeSet<String>, paths: &[String]) -> Vec<Vec<String>> {
     let mut trials: Vec<Vec<String>> = vec![vec!["a.h5".into()], vec!["a.h5".into(), "b.h5".into()]];
     for path in paths {
@@ -190,8 +192,8 @@ fn no_command_prints_control_characters_of_a_file() {
                         let output = command(place.path(), &arguments);
                         let reported = String::from_utf8_lossy(&output.stderr);
                         assert!(!reported.contains("panicked"), "{arguments:?}: {reported}");
-                        // The parser of the command line quotes what the user typed, and never
-                        // opens a file.
+                        // The parser of the command line quotes the arguments of the user, and
+                        // never opens a file.
                         if reported.contains("Usage:") || reported.starts_with("\u{1b}[1m\u{1b}[31merror:") {
                             continue;
                         }
@@ -238,7 +240,7 @@ fn json_is_valid_for_every_file() {
         let document = document.unwrap_or_else(|error| {
             panic!("{trial:?}: {error}: {}", String::from_utf8_lossy(&output.stdout))
         });
-        // The escapes stand for what is in the file.
+        // The escapes represent the characters in the file.
         if trial[0] == "ls" {
             assert!(
                 document.to_string().contains(&serde_json::to_string(EVIL).unwrap()[1..20]),

@@ -8,7 +8,7 @@ use hyperslab_testkit::program::{Program, Run};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder with the files `a.h5` and `b.h5`.
+/// Creates a folder with the files `a.h5` and `b.h5`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = FileOptions::new().create(folder.path().join("a.h5")).unwrap();

@@ -12,7 +12,7 @@ use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{expected, fixtures};
 use serde_json::Value;
 
-/// The command in the folder of the fixtures, without colour variables in its environment.
+/// Returns the command in the folder of the fixtures, without colour variables in its environment.
 fn hyperslab() -> Program {
     Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().without_colour_variables()
 }

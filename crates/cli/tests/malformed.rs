@@ -1,4 +1,5 @@
-//! Damaged and malicious files of others: every command ends with a result or an error, in bounded time and memory.
+//! Damaged and malicious files from other projects: every command ends with a result or an error,
+//! in bounded time and memory.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
@@ -12,13 +13,13 @@ use hyperslab::{ErrorKind, Object, ObjectKind, OpenOptions};
 use hyperslab_testkit::corpus;
 use hyperslab_testkit::program::{Program, Run};
 
-/// Seconds for one command, on a machine that may be busy.
+/// The time limit of one command in seconds, which is sufficient on a busy machine.
 const SECONDS: u64 = 60;
-/// KiB of address space: threads and their stacks take most of it.
+/// The limit of the address space in KiB. Threads and their stacks take most of it.
 const KIBIBYTES: u64 = 2_097_152;
 /// The exit code of `timeout` if the time is over.
 const TIME_IS_OVER: i32 = 124;
-/// Datasets of one file that are printed.
+/// The largest number of datasets that the test prints of one file.
 const MOST_DATASETS: usize = 12;
 
 fn malformed(corpus: &Path) -> Vec<PathBuf> {
@@ -35,7 +36,7 @@ fn run(arguments: &[&str]) -> Run {
     hyperslab.within_kibibytes(KIBIBYTES).within_seconds(SECONDS).run(arguments)
 }
 
-/// What is wrong with how it ended, if anything.
+/// Returns the reason why the end of the command is wrong, if it is.
 fn judge(arguments: &[&str]) -> Option<String> {
     let output = run(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -49,7 +50,7 @@ fn judge(arguments: &[&str]) -> Option<String> {
     Some(format!("{}: {why}: {errors}", arguments.join(" ")))
 }
 
-/// The paths of datasets, as far as they can be found.
+/// Returns the paths of all datasets that the command finds.
 fn datasets(file: &Path) -> Vec<String> {
     let Ok(file) = OpenOptions::new().ignore_status_flags(true).open(file) else { return Vec::new() };
     let mut seen = HashSet::new();
@@ -102,7 +103,7 @@ fn every_command_ends_on_every_file() {
 
 fn of_file(file: &Path, target: &str) -> Vec<String> {
     let name = file.to_str().unwrap();
-    // Another file to those who compare.
+    // Commands that compare receive a second file.
     let copy = format!("{target}.copy");
     std::fs::copy(file, &copy).unwrap();
     let mut commands = vec![
@@ -131,7 +132,7 @@ fn of_file(file: &Path, target: &str) -> Vec<String> {
         commands.push(vec!["bench-file", "--seconds", "0.05", name, path]);
     }
     let failures = commands.iter().filter_map(|command| judge(command)).collect();
-    // The next file gets a place of its own again.
+    // The next file has another path.
     let _ = std::fs::remove_file(target);
     let _ = std::fs::remove_file(copy);
     failures

@@ -1,4 +1,5 @@
-//! Files that ask for more memory than there is: an error says so, and nothing aborts.
+//! Files that require more memory than the process may use: the command returns an error and does
+//! not abort.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -9,10 +10,10 @@ use std::path::Path;
 use hyperslab::FileOptions;
 use hyperslab_testkit::program::{Program, Run};
 
-/// Bytes of the chunk.
+/// The size of the chunk in bytes.
 const LARGE: u64 = 1 << 30;
 
-/// A file of some MiB with a chunk of a GiB.
+/// Creates a file of some MiB with a chunk of one GiB.
 fn bomb(path: &Path) {
     let file = FileOptions::new().create(path).unwrap();
     let dataset = file.new_dataset("d").of::<u8>().shape(&[LARGE]).chunks(&[LARGE]).deflate(9);
@@ -61,7 +62,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
     assert!(errors.contains("not enough memory for 1073741824 bytes"), "{errors}");
 }
 
-/// A chunk takes its own bytes and those that are stored, not several copies.
+/// A read of a chunk needs memory for the decoded and the stored bytes, but not for several copies.
 #[test]
 fn reading_a_chunk_takes_memory_for_one_chunk() {
     let folder = tempfile::tempdir().unwrap();

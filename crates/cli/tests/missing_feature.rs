@@ -1,4 +1,4 @@
-//! Commands that need a part with which the program was not built.
+//! Commands that need a feature that the build of the program lacks.
 #![cfg(not(all(feature = "browse", feature = "plots", feature = "tables")))]
 
 use hyperslab_testkit::program::Program;

@@ -1,4 +1,5 @@
-//! Files that commands write: they never take the place of what is read, appear whole or not at all, and leave nothing behind.
+//! Files that commands write. An output file never replaces an input file, it appears complete or
+//! not at all, and no temporary file remains.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -61,7 +62,7 @@ fn recover_replaces_files_only_on_request() {
     let output = run(folder.path(), &["recover", "d.h5", "--into", "precious"]);
     assert!(output.error().contains("--force"), "{}", output.error());
     assert_eq!(std::fs::read(at("precious")).unwrap(), b"a thesis");
-    // What cannot be saved leaves the old file as it was.
+    // If the command cannot write the output, the old file stays unchanged.
     std::fs::write(at("noise"), "no HDF5 file at all").unwrap();
     assert!(!run(folder.path(), &["recover", "--force", "noise", "--into", "precious"]).is_success());
     assert_eq!(std::fs::read(at("precious")).unwrap(), b"a thesis");
@@ -73,7 +74,7 @@ fn recover_replaces_files_only_on_request() {
     );
 }
 
-/// A writer in this process, `recover` in another one.
+/// A writer in this process, and `recover` in another process.
 #[test]
 fn recover_does_not_change_files_of_running_writers() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +95,7 @@ fn recover_does_not_change_files_of_running_writers() {
             assert!(output.error().contains("live.h5"), "{}", output.error());
             assert_eq!(std::fs::read(&path).unwrap(), before, "swmr {swmr}");
         }
-        // Without locks nothing is done unasked.
+        // Without locks, `recover` changes no file unless the user requests it.
         let output = run(folder.path(), &["recover", "--locking", "off", "live.h5"]);
         assert!(
             output.error().contains("locking is off") && output.error().contains("--force"),
@@ -103,7 +104,7 @@ fn recover_does_not_change_files_of_running_writers() {
         );
         assert_eq!(std::fs::read(&path).unwrap(), before, "swmr {swmr}");
     }
-    // Readers that follow the writer are not in its way, and it is not in theirs.
+    // SWMR readers and the SWMR writer do not exclude each other.
     let reader = OpenOptions::new().swmr_read(true).open(&path).unwrap();
     assert_eq!(reader.dataset("d").unwrap().shape(), [6]);
     drop(reader);
@@ -118,7 +119,8 @@ fn interrupted_commands_leave_no_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.h5");
     let file = File::create(&path).unwrap();
-    // Fill values: no bytes in the file, and minutes to write them.
+    // The dataset has only fill values: it stores no bytes, but writing its elements would take
+    // minutes.
     file.new_dataset("d").of::<f64>().shape(&[1 << 34]).chunks(&[1 << 20]).create().unwrap();
     file.close().unwrap();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {

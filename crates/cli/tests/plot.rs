@@ -1,5 +1,5 @@
 //! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed
-//! with `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
+//! with `HYPERSLAB_UPDATE=1`; for PNG, the tests check the pixels.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 #[cfg(feature = "plots")]
@@ -39,7 +39,7 @@ fn check(name: &str, arguments: &[&str]) {
     expected::check(env!("CARGO_MANIFEST_DIR"), name, &drawn(arguments));
 }
 
-/// A file with something of everything.
+/// Writes a file with many kinds of datasets.
 fn made(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("made.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -68,7 +68,7 @@ fn made(folder: &TempDir) -> PathBuf {
     path
 }
 
-/// Width, height and pixels of three bytes.
+/// Returns the width, the height, and the pixels of three bytes each.
 #[cfg(feature = "plots")]
 fn pixels(path: &Path) -> (usize, usize, Vec<u8>) {
     let mut reader =
@@ -138,7 +138,7 @@ fn defined_elements_are_drawn_at_their_positions() {
     let shares: Vec<f64> =
         rows.iter().flat_map(|row| row.as_array().unwrap()).filter_map(Value::as_f64).collect();
     assert_eq!((shares, &cells[5][2]), (vec![1.0], &json!(1.0)));
-    // However large the extent is.
+    // The result does not depend on the size of the extent.
     let found = document(&[path, "sparse", "--occupied"]);
     let cells = found["cells"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
     assert_eq!(cells.filter(|cell| !cell.is_null()).count(), 2);
@@ -155,10 +155,11 @@ fn png_contains_the_drawn_elements() {
     let (width, height, image) = pixels(&out);
     assert_eq!((width, height), (600, 400));
     let has = |wanted: [u8; 3]| image.chunks(3).filter(|pixel| *pixel == wanted).count();
-    // The ends of the colours, a row of cells each and an end of the bar.
+    // The two end colours: each has one row of cells, and one end of the colour bar.
     assert!(has([0x44, 0x01, 0x54]) > 2000 && has([0xfd, 0xe7, 0x25]) > 2000);
     assert!(has([0xff, 0xff, 0xff]) > 30_000, "paper");
-    // Text: pixels that are neither paper nor frame, in the corner where the title is.
+    // Text: pixels in the corner of the title that have neither the colour of the background nor
+    // the colour of the frame.
     let title = image.chunks(3).take(600 * 40).filter(|pixel| pixel[0] < 0x90).count();
     assert!(title > 50, "{title}");
     let out = folder.path().join("line.png");
@@ -213,7 +214,7 @@ fn datasets_that_cannot_be_drawn_are_reported() {
     }
 }
 
-/// Makes a file with the conventions of netCDF and of the image specification.
+/// A script that creates a file with the conventions of netCDF and of the image specification.
 const CONVENTIONS: &str = "
 import h5py, numpy as np, sys
 f = h5py.File(sys.argv[1], 'w')

@@ -15,14 +15,14 @@ fn recover(arguments: &[&str]) -> Run {
     hyperslab.without_colour_variables().run(arguments)
 }
 
-/// A file whose superblock has version 3.
+/// Creates a file whose superblock has version 3.
 fn make(path: &Path) {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create(path).unwrap();
     file.new_dataset("numbers").chunks(&[100]).write(&(0..1000).collect::<Vec<i32>>()).unwrap();
     file.close().unwrap();
 }
 
-/// Leaves a file as a writer does that is killed: marked as open for SWMR writing.
+/// A script that leaves the status flag "open for SWMR writing" in the file, like a killed writer.
 const LEAVE: &str = r#"
 import os, sys, h5py
 f = h5py.File(sys.argv[1], "a", libver="latest")
@@ -114,7 +114,7 @@ fn a_journal_is_replayed_or_discarded() {
     let path = folder.path().join("journal.h5");
     let journal = folder.path().join("journal.h5.hjournal");
     make(&path);
-    // The header of a journal that never became whole.
+    // The header of an incomplete journal.
     let other = folder.path().join("other.h5");
     make(&other);
     let writer = File::open_rw(&other).unwrap();
@@ -136,7 +136,7 @@ fn a_journal_is_replayed_or_discarded() {
         assert!(reported.contains(if discard { "discarded" } else { "removed" }), "{reported}");
         assert!(!journal.exists());
     }
-    // A file of that name that is no journal is left alone.
+    // If the file with the name of the journal is not a journal, the command does not change it.
     std::fs::write(&journal, b"notes of the user").unwrap();
     for arguments in [vec![path.to_str().unwrap()], vec![path.to_str().unwrap(), "--discard-journal"]] {
         let output = recover(&arguments);

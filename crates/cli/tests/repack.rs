@@ -1,4 +1,5 @@
-//! `hyperslab repack` on our own fixtures: what is in them stays, whatever the way of storing.
+//! `hyperslab repack` on the project's fixtures: the contents stay the same for every storage
+//! option.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -20,7 +21,8 @@ fn check(file: &Path) -> Run {
     hyperslab().with("check").run([file])
 }
 
-/// Fixtures written anew, beside links to all fixtures: some lead to others. Gives what went wrong.
+/// Repacks fixtures into a folder with links to all fixtures, because some fixtures refer to
+/// others. Returns the failures.
 fn every_fixture(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut faults = String::new();
@@ -102,7 +104,8 @@ print('same')";
     assert_eq!(referee.run_script(code, [&from, &to]).unwrap().trim(), "same");
 }
 
-/// A file with a dataset of floats, some of them missing, and one of counts, most of them zero.
+/// Creates a file with a dataset of floats, some of which are missing values, and a dataset of
+/// counts, most of which are zero.
 fn measured(path: &Path) {
     let file = hyperslab::File::create(path).unwrap();
     let heights: Vec<f32> =
@@ -143,7 +146,7 @@ fn datasets_become_sparse_and_dense_again() {
     let chunking = heights.sparse().chunking().unwrap();
     let filters: Vec<usize> = chunking.sections.iter().map(|(_, filters)| filters.len()).collect();
     assert_eq!((chunking.shape, filters), (vec![100, 50], vec![2, 1]));
-    // Sparse in another way, and not at all.
+    // Sparse storage with other options, then dense storage.
     let arguments =
         ["--layout", "**=sparse:density=0.5", "--selection-encoding", "points", "--filter", "**=none"];
     run(&arguments, [&sparse, &other]).is_silent();

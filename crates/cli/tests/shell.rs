@@ -36,7 +36,7 @@ fn paths_are_completed_inside_the_file_before_them() {
     assert_eq!(completed(&["head", FILE, "series/t"]), ["series/temperature", "series/time"]);
     assert_eq!(completed(&["cat", FILE, "/series/t"]), ["/series/temperature", "/series/time"]);
     assert_eq!(completed(&["attr", "set", FILE, "lat"]), ["latest"]);
-    // The file before the word is the one that is meant.
+    // The completion reads the file whose name precedes the word.
     assert_eq!(completed(&["cp", FILE, "latest", "fixtures/groups_latest.h5", "zzz"]), [""; 0]);
 }
 

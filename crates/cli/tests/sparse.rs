@@ -19,7 +19,7 @@ fn document(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(arguments)).unwrap()
 }
 
-/// The value of elements that are not defined.
+/// Returns the value of elements that are not defined.
 fn fill(truth: &Value) -> Value {
     fn zero(kind: &Value) -> Value {
         match kind {
@@ -36,7 +36,7 @@ fn fill(truth: &Value) -> Value {
     if truth["fill"].is_null() { zero(&truth["dtype"]) } else { truth["fill"].clone() }
 }
 
-/// All elements, as nested arrays.
+/// Returns all elements as nested arrays.
 fn dense(truth: &Value) -> Value {
     fn nest(shape: &[usize], elements: &[Value]) -> Value {
         let Some((first, inner)) = shape.split_first() else { return elements[0].clone() };
@@ -86,7 +86,7 @@ fn samples_read_as_documented() {
     assert!(cases.is_empty() || cases.len() >= 39, "{}", cases.len());
 }
 
-/// For each broken sample, what the message says: the structure that is broken, and what of it.
+/// The expected message for each corrupt sample: it names the corrupt structure and the fault.
 const FAULTS: &[(&str, &[&str])] = &[
     ("bad_bthd_checksum", &["version 2 B-tree header at 0xaa0", "checksum"]),
     ("bad_btree_cycle", &["version 2 B-tree at 0x7280", "not visited before"]),
@@ -145,7 +145,8 @@ fn damaged_samples_are_reported_with_their_names() {
     assert!(cases.is_empty() || cases.len() == FAULTS.len(), "{}", cases.len());
 }
 
-/// A file with a sparse dataset of blocks across the borders of chunks, and one of texts.
+/// Writes a file with two sparse datasets: one with blocks that cross chunk boundaries, and one
+/// with texts.
 fn made(folder: &tempfile::TempDir) -> String {
     let path = folder.path().join("sparse.h5").display().to_string();
     let file = File::create(&path).unwrap();
@@ -259,7 +260,8 @@ fn digests_contain_the_defined_elements() {
     assert_eq!((&counts["defined"], &counts["data_len"]), (&json!(20), &json!(520)));
     let notes = entry(&before, "/notes");
     assert!(notes["data_skipped"].is_string() && notes["defined_sha256"].is_string(), "{notes}");
-    // An element that is defined as the fill value reads as before, but is not as before.
+    // An element that is defined with the fill value reads as before, although it was undefined
+    // before.
     let open = File::open_rw(&file).unwrap();
     let dataset = open.dataset("counts").unwrap();
     dataset.sparse().write(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();

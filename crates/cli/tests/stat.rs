@@ -1,4 +1,4 @@
-//! `hyperslab stat`, run as people run it. What it says in `expected/` is refreshed with
+//! `hyperslab stat`, run as people run it. The output in `expected/` is refreshed with
 //! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -45,7 +45,7 @@ fn every_byte_is_accounted_for() {
         let objects: u64 =
             all["objects"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
         assert_eq!(all["largest"].as_array().unwrap().len() as u64, objects, "{name}");
-        // What objects have of the chunks is what the chunks are.
+        // The chunk bytes of all objects add up to the total of the chunks.
         let raw: u64 =
             all["largest"].as_array().unwrap().iter().map(|one| one["raw_data"].as_u64().unwrap()).sum();
         let of = |kind: &str| bytes.get(kind).map_or(0, |one| one["bytes"].as_u64().unwrap());

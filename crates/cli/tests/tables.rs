@@ -50,7 +50,7 @@ fn row(id: u32) -> Row {
     }
 }
 
-/// More rows than are written at once.
+/// A number of rows that is larger than one block of the writer.
 const ROWS: u32 = 20_000;
 
 fn make(folder: &Path) {
@@ -85,7 +85,7 @@ fn records_are_read_back_from_both_formats() {
             back.field("spectrum").unwrap().read::<[u16; 3], IxDyn>(..).unwrap()[19_999],
             row(19_999).spectrum
         );
-        // Enumerations have become the names of their values.
+        // The enumeration values were exported as their names.
         let line = done(folder.path(), &["cat", "back.h5", table, "-s", "9", "--json"]);
         assert!(line.contains("\"Light\""), "{line}");
     }
@@ -105,7 +105,7 @@ fn a_dataset_for_each_column() {
     assert_eq!(back.dataset("columns/number").unwrap().read_raw::<i64>(..).unwrap(), [1, -2, 3]);
 }
 
-/// What pyarrow reads of what was exported, and tables of its own.
+/// A script that checks the exported tables with pyarrow, and writes tables with pyarrow.
 const SCRIPT: &str = r#"
 import datetime, sys
 try:
@@ -170,7 +170,7 @@ fn damaged_tables_are_errors() {
     for table in ["columns.parquet", "columns.arrow"] {
         done(folder.path(), &["export", "in.h5", "columns", table]);
         let whole = std::fs::read(folder.path().join(table)).unwrap();
-        // The ends of both hold what says where all else is.
+        // Both formats store their index at the end of the file.
         for at in (0..whole.len()).rev().step_by(7) {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x55;

@@ -47,7 +47,7 @@ fn a_cycle_is_drawn_once() {
     file.link_hard("again", &inner).unwrap();
     file.close().unwrap();
     let got = drawn(&[path.to_str().unwrap()]);
-    // Links come in the order of their names: `again` is met first.
+    // The command visits links in the order of their names, so it visits `again` first.
     let expected = "/
 ├── again/
 │   └── back/
@@ -75,7 +75,7 @@ fn deeply_nested_files_are_drawn() {
     let path = folder.path().join("deep.h5");
     std::fs::write(&path, deep_file::chain(20_000, b"g", deep_file::End::Empty)).unwrap();
     let got = drawn(&[path.to_str().unwrap()]);
-    // And where a file goes in a circle it ends, and where it breaks that is said.
+    // The command stops at cycles of links, and reports damaged objects.
     std::fs::write(&path, deep_file::chain(2, b"g", deep_file::End::BackToRoot)).unwrap();
     assert!(drawn(&[path.to_str().unwrap()]).contains("g  ↺ /\n"));
     std::fs::write(&path, deep_file::chain(2, b"g", deep_file::End::Nowhere)).unwrap();

@@ -1,4 +1,5 @@
-//! About ninety files that h5py makes, each a corner of the format, read as libhdf5 reads them.
+//! About ninety files that h5py makes. Each file uses a rare part of the format. hyperslab must
+//! read the same values as libhdf5.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -13,7 +14,7 @@ use hyperslab_testkit::program::Program;
 use hyperslab_testkit::{compare, fixtures, referee, workspace};
 use serde_json::Value;
 
-/// Keys that say more than the truths do.
+/// Keys of the output that the truth documents do not have.
 const BEYOND_THE_TRUTH: &[&str] = &["committed", "external", "virtual", "comment"];
 
 fn digest(path: &Path) -> Value {
@@ -62,7 +63,7 @@ fn unusual_files_read_as_libhdf5_reads_them() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Reads every dataset that is not too large as dynamic values, and one element out of its midst.
+/// Reads every dataset that is not too large as dynamic values, and one element in its middle.
 fn read_dynamically(path: &Path) {
     let limits = Limits { chunk_bytes: 8 << 30, ..Limits::default() }; // one has chunks beyond 4 GiB
     let options = OpenOptions::new().limits(limits);

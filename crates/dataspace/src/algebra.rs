@@ -24,7 +24,8 @@ pub enum SetOperation {
 }
 
 impl SetOperation {
-    /// Returns whether the result contains an element, given whether A and B contain it.
+    /// Returns whether the result of the operation contains an element. `in_a` and `in_b` tell
+    /// whether A and B contain it.
     pub fn keeps(self, in_a: bool, in_b: bool) -> bool {
         match self {
             Self::Set => in_b,
@@ -38,7 +39,8 @@ impl SetOperation {
 }
 
 impl Selection {
-    /// Combines two selections of an extent of the shape `dims`, with `self` as A and `other` as B.
+    /// Applies a set operation to two selections of an extent of the shape `dims`: `self` is A,
+    /// `other` is B.
     ///
     /// The result is a regular hyperslab if possible, otherwise a list of blocks in C order.
     ///

@@ -1,4 +1,4 @@
-//! Copying of selected elements from a packed buffer into chunks, as a write needs it.
+//! Copying of selected elements from the packed buffer of a write into chunks.
 
 use smallvec::SmallVec;
 
@@ -80,8 +80,8 @@ impl ChunkPart {
         self.0.len()
     }
 
-    /// Returns the first element in the chunk, the first element in the packed buffer, and the
-    /// number of elements, if the elements are contiguous in both; otherwise [`None`].
+    /// Returns the position of the first element in the chunk, its position in the packed buffer,
+    /// and the number of elements, if the elements are contiguous in both; otherwise [`None`].
     pub fn as_run(&self) -> Option<(u64, u64, u64)> {
         match self.0.runs() {
             (length, []) => Some((self.0.src, self.0.dst, length)),
@@ -134,8 +134,8 @@ impl ChunkPart {
         (self.0.src, self.0.src_end())
     }
 
-    /// Changes the origin of the element numbers in the chunk: they count from the element `first`
-    /// of the chunk.
+    /// Changes the numbers of elements in the chunk, so that they count from the element `first` of
+    /// the chunk.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;
@@ -179,7 +179,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements from the beginning of `row`, where they have no gaps, into the chunk.
+    /// Copies the elements from the beginning of `row` into the chunk. The elements have no gaps in
+    /// `row`.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -191,8 +192,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the copy loops. `choose` selects their source and target among chunk, packed buffer
-    /// and row.
+    /// Builds the copy loops. `choose` selects the source and the target of the loops: the chunk,
+    /// the packed buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
@@ -205,7 +206,7 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns one more than the last element in the packed buffer.
+    /// Returns the position after the last element in the packed buffer.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }

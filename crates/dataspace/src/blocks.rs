@@ -1,4 +1,4 @@
-//! Runs of a union of blocks, found by a sweep.
+//! The runs of a union of blocks. A sweep along each dimension finds them.
 //!
 //! In the slowest dimension, the edges of the blocks divide the extent into bands. All coordinates
 //! of a band have the same active blocks. Each band is swept in the next dimension, with its active
@@ -22,7 +22,8 @@ pub(crate) struct BlockRuns<'a> {
     start: Dims,
 }
 
-/// The state of the sweep along one dimension.
+/// The state of the sweep along one dimension. A band is a range of coordinates at which the same
+/// blocks are active.
 #[derive(Debug, Clone, Default)]
 struct Level {
     /// The blocks of this sweep, in ascending order of their first coordinates.
@@ -147,7 +148,7 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Sets the next band and its active blocks. Returns false after the last band.
+    /// Advances to the next band, and sets its active blocks. Returns false after the last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);
@@ -173,7 +174,7 @@ impl<'a> BlockRuns<'a> {
         true
     }
 
-    /// Copies the current coordinate of a dimension to the start of the runs.
+    /// Copies the current coordinate of a dimension to the start coordinates of the returned runs.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

@@ -27,7 +27,7 @@ impl Boxes {
     pub fn new(dims: &[u64], chunk: &[u64], element_size: u64, bytes: u64) -> Self {
         let mut shape: Dims = chunk.iter().zip(dims).map(|(chunk, dim)| (*chunk).min(*dim).max(1)).collect();
         // Extends the box in the fastest dimension first. A slower dimension follows only if all
-        // faster ones are complete.
+        // faster dimensions are complete.
         for dimension in (0..dims.len()).rev() {
             let others = shape.iter().enumerate().filter(|(other, _)| *other != dimension);
             // Saturates: a row of 2^64 bytes or more fits in no box.

@@ -5,11 +5,11 @@ use hyperslab_exact::{Overflow, TooLarge};
 /// The result type of this crate.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
-/// An error about extents, selections or buffers that do not fit together.
+/// An error about extents, selections or buffers that do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataspaceError {
-    /// An argument has another number of dimensions than expected.
+    /// An argument does not have the expected number of dimensions.
     #[error("{subject} has {got} dimensions instead of {expected}")]
     Rank {
         /// The argument with the wrong number of dimensions.
@@ -53,7 +53,7 @@ pub enum DataspaceError {
     /// arguments.
     #[error("internal error: {subject}: {invariant} does not hold; please report it")]
     Internal {
-        /// The value or operation that the invariant is about.
+        /// The value or operation to which the invariant applies.
         subject: &'static str,
         /// The condition that should hold.
         invariant: &'static str,

@@ -37,7 +37,8 @@ pub struct SimpleExtent {
 }
 
 impl Clone for SimpleExtent {
-    // `SmallVec::clone` copies element by element; each write clones the extent.
+    // Copies whole slices. `SmallVec::clone` would copy element by element, and each write clones
+    // the extent.
     fn clone(&self) -> Self {
         let max_dims = self.max_dims.as_deref().map(MaxDims::from_slice);
         Self { dims: Dims::from_slice(&self.dims), max_dims }

@@ -23,9 +23,9 @@ pub struct LinearRuns<'a> {
     source: Source<'a>,
     /// The distance between neighbouring elements in each dimension.
     strides: Dims,
-    /// The run that may still be extended by the next one.
+    /// The run that the next run may still extend.
     open_run: Option<LinearRun>,
-    /// The rows after the run that `next` returned last.
+    /// The rows that follow the last run that `next` returned.
     rows: RemainingRows,
 }
 
@@ -78,7 +78,7 @@ impl<'a> LinearRuns<'a> {
 pub struct Spread {
     /// The number of elements of the first run.
     pub first: u64,
-    /// The number of runs, at most: adjacent runs may be merged.
+    /// The largest possible number of runs. The real number is smaller if adjacent runs are merged.
     pub runs: u64,
     /// The number of array elements from the first selected one to the last selected one, both
     /// included.
@@ -86,8 +86,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution of the selected elements, if it is known without iterating: for
-    /// regular hyperslabs.
+    /// Returns the distribution of the selected elements of a regular hyperslab; [`None`] for other
+    /// selections, which would have to be iterated.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -142,8 +142,8 @@ pub struct LinearRows {
 }
 
 impl LinearRows {
-    /// Appends a run, if it has the length of the other runs and continues their equal distances.
-    /// Returns whether the run was appended.
+    /// Appends a run, if it has the same length as the runs so far and follows at the same
+    /// distance. Returns whether the run was appended.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -165,7 +165,8 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the next runs: as many runs of equal length and distance as are found in one step.
+    /// Returns the next runs of equal length and equal distance. One call may return fewer runs
+    /// than exist with this length and distance.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};

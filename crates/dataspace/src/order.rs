@@ -79,7 +79,7 @@ impl Ordered {
         self.count == 0
     }
 
-    /// Returns whether the elements may come in another order than C order.
+    /// Returns whether the order of the selection may differ from C order.
     pub fn is_unordered(&self) -> bool {
         matches!(self.kind, Kind::Points(..))
     }
@@ -94,7 +94,8 @@ impl Ordered {
     }
 
     /// Returns whether the box may contain a selected element. For lists of points and irregular
-    /// blocks, `true` may be wrong. Every other answer is exact.
+    /// blocks, the result may be `true` although the box contains none. All other results are
+    /// exact.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes

@@ -11,7 +11,7 @@ use crate::{DataspaceError, Dims};
 pub struct Points {
     /// The number of dimensions.
     pub rank: usize,
-    /// Coordinates point after point, `rank` of them each.
+    /// The coordinates of all points, one point after the other: `rank` coordinates for each point.
     pub coordinates: Vec<u64>,
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::{Result, product, same_rank};
 use crate::{Block, DataspaceError, Dims};
 
-/// A box of elements, chunks or other things with coordinates. A box may be empty.
+/// A box of elements or chunks, given by coordinates. A box may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Region {
     /// The lowest coordinate in each dimension.

@@ -270,8 +270,8 @@ pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Resul
     Ok(())
 }
 
-/// Checks that no two blocks overlap: a set, which holds each element once, has as many elements as
-/// all blocks together.
+/// Checks that no two blocks overlap. For this, the number of elements in the union of the blocks
+/// must equal the sum of the sizes of all blocks.
 fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     let counted = Spans::of_blocks(rank, blocks)?.count();
     let sum = blocks.iter().try_fold(0_u64, |sum, block| {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
 
-/// The largest number of spans of a tree, and the largest number of blocks that a tree is cut into.
+/// The largest number of spans of a tree, and the largest number of blocks into which a tree is
+/// cut.
 const MAX_SPANS: usize = 1 << 24;
 
 /// The largest number of blocks, counted once for each visit, that the conversion of blocks to a
@@ -23,8 +24,8 @@ const TOO_MANY_SPANS: DataspaceError =
     DataspaceError::Invalid { subject: "a combination of selections", problem: "has more than 2^24 blocks" };
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
-/// The selected coordinates of one dimension, and the selected elements of the faster dimensions
-/// for each of them.
+/// The selected coordinates of one dimension. Each coordinate has a subtree: the selected elements
+/// along the faster dimensions.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
     spans: Vec<Span>,
@@ -36,7 +37,7 @@ pub(crate) struct Spans {
 pub(crate) struct Span {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// The number of elements in the spans before this one.
+    /// The number of elements in the preceding spans.
     pub(crate) before: u64,
     /// The subtree; [`None`] in the fastest dimension.
     pub(crate) below: Option<Arc<Spans>>,

@@ -39,8 +39,8 @@ pub(crate) struct PatternLoop {
     pub(crate) dst: u64,
 }
 
-/// A regular pattern of elements: the offset of the first one in the chunk and in the target
-/// buffer, and the loops over the others, innermost first.
+/// A regular pattern of elements: the offset of the first element in the chunk and in the target
+/// buffer, and the loops over the other elements, innermost first.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) src: u64,
@@ -222,8 +222,8 @@ impl Tiling {
 }
 
 impl Pattern {
-    /// Adds a loop around the present loops. Merges the loop with the outermost one, if it
-    /// continues that loop at the same distances.
+    /// Adds a loop around the present loops. If the new loop continues the outermost loop at the
+    /// same distances, merges the two loops.
     fn push(&mut self, step: PatternLoop) {
         if step.count == 1 {
             return;

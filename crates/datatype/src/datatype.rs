@@ -46,11 +46,11 @@ pub enum DatatypeClass {
 /// Bytes without an interpretation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
-    /// The description that the writer gave of the bytes.
+    /// A description of the bytes by the program that wrote the file.
     pub tag: Vec<u8>,
 }
 
-/// The kind of object that a reference points at, and the encoding of the reference.
+/// The kind of a reference: the kind of its target, and its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.

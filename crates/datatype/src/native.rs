@@ -116,27 +116,27 @@ impl Datatype {
         Self::integer(8, true, order)
     }
 
-    /// Returns the half precision of IEEE 754.
+    /// Returns the half-precision floating-point type of IEEE 754.
     pub fn f16(order: ByteOrder) -> Self {
         FloatLayout::F16.datatype(order.into())
     }
 
-    /// Returns the "brain" half precision: the upper half of a single-precision number.
+    /// Returns the type bfloat16: the upper half of a single-precision number.
     pub fn bf16(order: ByteOrder) -> Self {
         FloatLayout::BF16.datatype(order.into())
     }
 
-    /// Returns the single precision of IEEE 754.
+    /// Returns the single-precision floating-point type of IEEE 754.
     pub fn f32(order: ByteOrder) -> Self {
         FloatLayout::F32.datatype(order.into())
     }
 
-    /// Returns the double precision of IEEE 754.
+    /// Returns the double-precision floating-point type of IEEE 754.
     pub fn f64(order: ByteOrder) -> Self {
         FloatLayout::F64.datatype(order.into())
     }
 
-    /// Returns the quadruple precision of IEEE 754.
+    /// Returns the quadruple-precision floating-point type of IEEE 754.
     pub fn f128(order: ByteOrder) -> Self {
         FloatLayout::F128.datatype(order.into())
     }

@@ -34,7 +34,8 @@ pub enum Padding {
     Zero,
     /// All padding bits are one.
     One,
-    /// A conversion keeps the padding bits of the destination. Files cannot store this value.
+    /// A conversion does not change the padding bits of the destination. Files cannot store this
+    /// value.
     Background,
 }
 

@@ -31,8 +31,8 @@ impl Datatype {
         self.contains(|class| matches!(class, DatatypeClass::Reference(_)))
     }
 
-    /// Returns whether elements are only meaningful together with their file: they contain heap
-    /// indexes or references.
+    /// Returns whether elements refer to other data of their file, by heap indexes or references.
+    /// Copies of such elements in another file are meaningless.
     pub fn points_into_file(&self) -> bool {
         self.is_variable_length() || self.contains_reference()
     }

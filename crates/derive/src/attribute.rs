@@ -25,7 +25,7 @@ impl Options {
         Ok(options.rename.unwrap_or_else(|| ident.unraw().to_string()))
     }
 
-    /// Parses the options. Only the option `known` is allowed.
+    /// Parses the options. `known` is the only option that is allowed at this place.
     fn parse(attributes: &[Attribute], known: &str) -> Result<Self> {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {

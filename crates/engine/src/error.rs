@@ -27,7 +27,7 @@ pub enum Error {
         /// The format that the first bytes suggest, with its article, such as "a PNG image".
         resembles: Option<&'static str>,
     },
-    /// A valid feature is needed that this version does not implement.
+    /// The operation needs a valid feature that this version does not implement.
     Unsupported {
         /// The name of the feature.
         subject: String,
@@ -43,21 +43,21 @@ pub enum Error {
     },
     /// An allocation of memory failed.
     Memory {
-        /// The data that the memory was for.
+        /// The data for which the memory was needed.
         subject: &'static str,
         /// The requested number of bytes.
         bytes: u64,
     },
     /// No link, object or attribute has this name.
     NotFound {
-        /// The kind of thing: link, object or attribute.
+        /// The kind of the missing item: link, object or attribute.
         subject: &'static str,
         /// The name or path.
         name: String,
     },
     /// A link or an attribute of this name exists already.
     Exists {
-        /// The kind of thing: link or attribute.
+        /// The kind of the existing item: link or attribute.
         subject: &'static str,
         /// The existing name.
         name: String,
@@ -96,7 +96,7 @@ pub enum Error {
         /// The condition that should hold.
         invariant: &'static str,
     },
-    /// An error with the place where it arose among the file's objects.
+    /// An error, and the object, attribute or step in which it arose.
     Context {
         /// The object, attribute or step.
         context: String,
@@ -202,7 +202,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Returns the cause of this error, without regard to its context.
+    /// Returns the kind of this error. The context does not affect the kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
@@ -232,8 +232,8 @@ impl Error {
         }
     }
 
-    /// Returns the error of the operating system that caused this error, without regard to the
-    /// context. `None` if the cause is another one.
+    /// Returns the error of the operating system that caused this error. Returns `None` for errors
+    /// with other causes.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into());
@@ -263,7 +263,8 @@ impl Error {
         error
     }
 
-    /// Returns the error of a contradiction between structures of the file.
+    /// Creates an error about a field of the file that contradicts another structure or the
+    /// specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -273,12 +274,12 @@ impl Error {
         FormatError::corrupt(structure, field, expected, got).into()
     }
 
-    /// Returns the error of an invariant of this library that does not hold.
+    /// Creates an error about an invariant of this library that does not hold.
     pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
         Self::Internal { structure, invariant }
     }
 
-    /// Returns the error of a feature that this version does not implement.
+    /// Creates an error about a feature that this version does not implement.
     pub fn unsupported(subject: impl Into<String>) -> Self {
         Self::Unsupported { subject: subject.into() }
     }

@@ -31,7 +31,7 @@ pub fn reserve<T>(count: usize, subject: &'static str) -> Result<Vec<T>> {
 }
 
 fn exhausted<T>(count: usize, subject: &'static str) -> Error {
-    // Saturates because the number only appears in the message: the true one may exceed 64 bits.
+    // Saturates: the true number may exceed 64 bits, and the number only appears in the message.
     Error::Memory { subject, bytes: to_u64(count).saturating_mul(to_u64(size_of::<T>())) }
 }
 

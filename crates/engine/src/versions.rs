@@ -1,4 +1,4 @@
-//! The versions of libhdf5 that a file is written for.
+//! The versions of libhdf5 that must be able to read a written file.
 
 use crate::error::{Error, Result};
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LibraryVersion {
-    /// The oldest format that can represent the written objects.
+    /// The oldest possible structures for the written objects.
     Earliest,
     /// libhdf5 1.8.
     V18,
@@ -43,9 +43,9 @@ impl LibraryVersion {
     }
 }
 
-/// The versions of libhdf5 that must be able to read the written objects. A structure takes the
-/// version that `low` introduced, or a later version up to that of `high` if the older version
-/// cannot represent the structure.
+/// The versions of libhdf5 that must be able to read the written objects. A structure is written in
+/// the version of `low`. If that version cannot represent its contents, a later version is used, up
+/// to the version of `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,
@@ -88,7 +88,8 @@ impl LibverBounds {
         self.high
     }
 
-    /// Returns whether structures that `version` introduced are used even without need.
+    /// Returns whether structures that `version` introduced are used even if an older structure
+    /// would suffice.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }

@@ -1,4 +1,5 @@
-//! Free space across sessions and libraries: what one leaves the other uses.
+//! Free space across sessions and libraries: hyperslab and libhdf5 use the free space that the
+//! other library recorded.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -41,7 +42,8 @@ with h5py.File(path, 'w', fs_strategy=strategy, fs_persist=persist == 'true', li
 with h5py.File(path) as f: print(f.id.get_freespace())
 ";
 
-/// Says how much is free, checks the content, changes it, and says again.
+/// A script that prints the amount of free space, checks the content, changes the content, and
+/// prints the amount again.
 const USE: &str = "
 import h5py, numpy, sys
 path, strategy, names = sys.argv[1:]
@@ -89,14 +91,14 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len()
 }
 
-/// What comes after each operation.
+/// Executes the steps after each operation.
 fn finish(mut edit: Edit<'_>) {
     if edit.is_over_limit() {
         edit.commit().unwrap();
     }
 }
 
-/// Allocates, writes, frees and commits; frees everything in the end.
+/// Allocates, writes, frees and commits. At the end, it frees all blocks.
 fn stir(store: &Store) {
     let mut blocks: Vec<(SpaceKind, Address, u64)> = Vec::new();
     for round in 0..60_u64 {
@@ -129,7 +131,7 @@ fn stir(store: &Store) {
     finish(edit);
 }
 
-/// Closes the file. Returns how its bytes are spread then.
+/// Closes the file. Returns the distribution of its bytes.
 fn close(store: &Store) -> SpaceUsage {
     store.edit().unwrap().close().unwrap()
 }
@@ -143,7 +145,7 @@ fn names(kept: bool) -> String {
     names.join(",")
 }
 
-/// What the referee does with the file, and what it says of it.
+/// Runs the referee's script on the file, and returns the output of the script.
 fn hand_over(referee: &Referee, path: &Path, way: (&str, FileSpaceStrategy, bool), kept: bool, free: u64) {
     let (name, strategy, persist) = way;
     let arguments = [path.to_str().unwrap(), name, &names(kept)];
@@ -159,7 +161,8 @@ fn hand_over(referee: &Referee, path: &Path, way: (&str, FileSpaceStrategy, bool
     if strategy == FileSpaceStrategy::Page {
         assert_eq!((answer[6], length(path) % 1024), (1024, 0), "{way:?}");
     }
-    // What it left is understood in turn, and stays as it is if nothing is changed.
+    // hyperslab reads the free space that libhdf5 recorded. Without changes, the file stays the
+    // same.
     let before = std::fs::read(path).unwrap();
     let again = open(path);
     let usage = again.container.store.edit().unwrap().usage();
@@ -194,7 +197,7 @@ fn free_space_of_libhdf5_is_reused_and_stored_again() {
                 hand_over(&referee, &path, way, true, usage.free);
             }
             if persist {
-                // All that was allocated was freed: only lists of free space have grown.
+                // All allocated blocks were freed: only the lists of free space have grown.
                 assert!(length(&path) <= first + first / 20, "{way:?} {libver}: {first} {}", length(&path));
             }
             if strategy == FileSpaceStrategy::Page {
@@ -272,7 +275,7 @@ fn a_file_that_was_not_closed_stores_no_free_space() {
         let address = edit.allocate(SpaceKind::RawData, 100).unwrap();
         store.write_raw(address, &[1; 100]).unwrap();
         edit.commit().unwrap();
-        // More is changed, and the program ends.
+        // The program changes more data, and then ends.
         edit.free(SpaceKind::RawData, address, 100).unwrap();
         let address = edit.allocate(SpaceKind::ObjectHeader, 300).unwrap();
         edit.write(address, &[1; 300], "test").unwrap();
@@ -283,7 +286,8 @@ fn a_file_that_was_not_closed_stores_no_free_space() {
     }
 }
 
-/// A message of version 0, as 1.10.0 wrote it: managers of old are taken over, and given back in that version.
+/// A message of version 0, as 1.10.0 wrote it: hyperslab reads managers of this version, and writes
+/// managers of the same version.
 #[test]
 fn the_first_version_of_the_message_is_kept() {
     let Some(referee) = referee::python() else { return };
@@ -329,7 +333,7 @@ fn bytes_of(driver: &Core) -> Vec<u8> {
     bytes
 }
 
-/// A file with managers of free space, in memory.
+/// Returns a file in memory with free-space managers.
 fn with_managers(strategy: FileSpaceStrategy) -> Vec<u8> {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let store = create_in(Arc::clone(&driver) as _, strategy, true, LibverBounds::DEFAULT);
@@ -352,7 +356,7 @@ fn damaged_free_space_managers_are_refused_or_harmless() {
     for strategy in [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page] {
         let bytes = with_managers(strategy);
         assert!(open_image(bytes.clone()).unwrap().container.store.edit().unwrap().usage().free >= 800);
-        // What is not zero is metadata.
+        // All bytes other than zero are metadata.
         for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << (at % 8);
@@ -360,14 +364,14 @@ fn damaged_free_space_managers_are_refused_or_harmless() {
                 let mut edit = file.container.store.edit().unwrap();
                 drop(edit.allocate(SpaceKind::RawData, 100));
                 drop(edit.close());
-                // Another attempt to close it would only fail again.
+                // A second attempt to close the file would fail too.
                 std::mem::forget(file);
             }
         }
     }
 }
 
-/// Checksums are right, sections are not.
+/// The checksums are correct, and the sections are wrong.
 #[test]
 fn impossible_free_sections_are_refused() {
     let bytes = with_managers(FileSpaceStrategy::FreeSpaceAndAggregators);
@@ -429,13 +433,13 @@ fn deleting_and_rewriting_does_not_make_the_file_grow() {
     }
 }
 
-/// Numbers without pattern.
+/// Returns pseudo-random numbers.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// Bytes of the managers that a file names.
+/// Returns the bytes of the managers to which a file refers.
 fn manager_bytes(file: &OpenFile) -> u64 {
     let (store, params) = (&file.container.store, file.container.params());
     let Some(managers) = file.container.settings.file_space.unwrap().managers else { return 0 };
@@ -448,7 +452,7 @@ fn manager_bytes(file: &OpenFile) -> u64 {
         .sum()
 }
 
-/// What nobody has when the file is closed is free when it is opened again, whatever happened before.
+/// Space that no object uses at the close of the file is free after the next open.
 #[test]
 fn closing_keeps_the_free_space() {
     let mut faults = Vec::new();

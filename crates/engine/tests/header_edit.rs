@@ -1,4 +1,4 @@
-//! Object headers that this library made and changed, read and changed by libhdf5.
+//! Object headers that hyperslab created and changed. libhdf5 reads and changes them.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
@@ -30,7 +30,7 @@ fn new_file(bounds: LibverBounds) -> (Arc<Core>, Store) {
     (driver, store)
 }
 
-/// An attribute of `count` bytes with the value `number`.
+/// Returns the message of an attribute of `count` bytes with the value `number`.
 fn attribute_body(store: &Store, version: u8, name: &str, number: u8, count: u64) -> Vec<u8> {
     let (datatype, dataspace) = simple_parts(store, count);
     let data = vec![number; usize::try_from(count).unwrap()];
@@ -46,7 +46,7 @@ fn attribute_body(store: &Store, version: u8, name: &str, number: u8, count: u64
     message.to_bytes(store.params()).unwrap()
 }
 
-/// Bytes, and so many of them.
+/// Returns the parts of an attribute of `count` bytes.
 fn simple_parts(store: &Store, count: u64) -> (Vec<u8>, Vec<u8>) {
     let datatype = DatatypeMessage::new(hyperslab_datatype::Datatype::u8());
     let dataspace = DataspaceMessage::new(hyperslab_dataspace::Dataspace::simple(&[count]));
@@ -55,7 +55,8 @@ fn simple_parts(store: &Store, count: u64) -> (Vec<u8>, Vec<u8>) {
     (writer.finish().unwrap(), dataspace.to_bytes(store.params()).unwrap())
 }
 
-/// The attribute of that name: messages are moved, so that their order says nothing.
+/// Returns the attribute with this name. Changes move messages, so the order of the messages is
+/// arbitrary.
 fn find(editor: &HeaderEditor, store: &Store, name: &str) -> MessageId {
     let is_it = |view: &MessageView<'_>| {
         AttributeMessage::decode(view.body, store.params()).unwrap().name == name.as_bytes()
@@ -63,8 +64,8 @@ fn find(editor: &HeaderEditor, store: &Store, name: &str) -> MessageId {
     editor.messages_of(MessageType::ATTRIBUTE).find(is_it).unwrap().id
 }
 
-/// A file whose root group has attributes that came and went, with as many elements as the list
-/// says.
+/// Returns a file whose root group had attributes that were set and removed. The list contains the
+/// number of elements of each attribute.
 fn file_with_attributes(bounds: LibverBounds, order: AttributeOrder) -> (Vec<u8>, Vec<(String, u64)>) {
     let (driver, store) = new_file(bounds);
     let mut edit = store.edit().unwrap();
@@ -118,7 +119,7 @@ fn file_with_attributes(bounds: LibverBounds, order: AttributeOrder) -> (Vec<u8>
     (driver.to_vec(), model)
 }
 
-/// Checks the attributes of the root group, then adds, changes and removes some.
+/// A script that checks the attributes of the root group, then adds, changes and removes some.
 const CHANGE_ATTRIBUTES: &str = r"
 import h5py, numpy, sys
 with h5py.File(sys.argv[1], 'r+') as file:

@@ -1,5 +1,5 @@
-//! Groups, links and attributes that this library and libhdf5 change in turn: after each turn both
-//! say the same of the file.
+//! Groups, links and attributes that hyperslab and libhdf5 change in turn. After each turn, both
+//! libraries read the same contents.
 
 #![expect(
     clippy::unwrap_used,
@@ -32,7 +32,8 @@ use hyperslab_engine::store::{CreateOptions, Edit, Store, StoreOptions};
 use hyperslab_testkit::referee::{self, Referee};
 use hyperslab_vfd::{Access, Sec2};
 
-/// What a file holds, line by line; and, given a seed, changes at random before.
+/// A script that prints the contents of a file, line by line. With a seed, the script first makes
+/// random changes.
 const SCRIPT: &str = r"
 import h5py, numpy, random, sys
 path, seed = sys.argv[1], int(sys.argv[2])
@@ -118,7 +119,7 @@ fn new_container(path: &Path, bounds: LibverBounds) -> Container {
     Container::new(store, settings)
 }
 
-/// The same numbers for the same seed.
+/// A generator of pseudo-random numbers. Equal seeds give equal numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -132,7 +133,7 @@ impl Chance {
     }
 }
 
-/// All objects that hard links lead to, by address.
+/// Returns all objects that hard links reach, by address.
 fn objects(container: &Container) -> Vec<Arc<ObjectHeader>> {
     let mut todo = vec![container.store.superblock().root()];
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -165,14 +166,14 @@ fn links(container: &Container, group: &ObjectHeader) -> Vec<Link> {
     links
 }
 
-/// As the script describes the file.
+/// Describes the file in the format of the script.
 fn describe(container: &Container) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let mut lines = Vec::new();
     for header in objects(container) {
         let count = header.reference_count(&container.store).unwrap();
         lines.push(format!("{} rc={count}", header.address().raw()));
-        // h5py cannot tell comments.
+        // h5py cannot read comments.
         let comment = annotation::comment(container, &header).unwrap();
         assert!(comment.is_none_or(|comment| comment.starts_with(b"remark ")));
         let mut attributes = Vec::new();
@@ -223,7 +224,8 @@ fn set_attribute(container: &Container, edit: &mut Edit<'_>, object: &ObjectHead
     attribute_edit::set(container, edit, object.address(), &attribute).unwrap();
 }
 
-/// One change of many kinds. Names that are taken and groups without links are no harm.
+/// Makes one random change. If a name already exists, or a group has no links, the change has no
+/// effect.
 fn change(container: &Container, edit: &mut Edit<'_>, chance: &mut Chance) {
     let everything = objects(container);
     let groups: Vec<_> =

@@ -1,4 +1,4 @@
-//! Which files open, and what is said of those that do not.
+//! Tests of opening files: some files open, and other files give an error with a message.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::sync::Arc;

@@ -74,7 +74,7 @@ fn chunks(case: &Case) -> Result<Chunks> {
     Ok(found)
 }
 
-/// The expected chunks; `None` if the sample is damaged.
+/// Returns the expected chunks, or `None` if the sample is damaged.
 fn truth(case: &Case) -> Option<Chunks> {
     let truth = case.truth().unwrap();
     let truth = truth.pointer("/datasets/~1sparse").unwrap();

@@ -1,5 +1,4 @@
-//! Tests of the filter contract, for every filter to run:
-//! `conformance::run(&MyFilter, &client_data)`.
+//! Tests of the filter contract, which every filter must pass:
 #![expect(clippy::unwrap_used, reason = "this is a test suite: a failure is meant to panic")]
 
 use crate::{Filter, FilterContext, FilterError, Produced, Result, Workspace};
@@ -67,8 +66,9 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
-/// Checks that decoding into slices of the right length, too long and too short ones returns the
-/// same bytes and errors as decoding into a buffer, and so does decoding with a used workspace.
+/// Checks that decoding into slices returns the same bytes and errors as decoding into a buffer,
+/// for slices of the right length, too long and too short slices. Checks the same for decoding with
+/// a used workspace.
 fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let mut output = Vec::new();
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
@@ -128,7 +128,8 @@ fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &
     }
 }
 
-/// Checks that the limit is kept, and that a limit of the chunk length is sufficient.
+/// Checks that decoders respect the limit, and that a limit equal to the chunk length is
+/// sufficient.
 fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
     let decoded = decode(filter, client_data, encoded, Some(chunk.len()), chunk.len()).unwrap();
     assert_eq!(decoded, chunk);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::FilterId;
 
-/// The result of a filter operation.
+/// The result type of filter operations.
 pub type Result<T, E = FilterError> = std::result::Result<T, E>;
 
 /// The reason why a chunk could not be encoded or decoded.
@@ -19,7 +19,7 @@ pub enum FilterError {
         /// A description of the error.
         detail: String,
     },
-    /// All filters decoded the chunk, but the result has the wrong number of bytes.
+    /// All filters succeeded, but the decoded chunk has the wrong number of bytes.
     #[error("corrupt chunk: {got} bytes after decoding, expected {expected}")]
     Length {
         /// The number of bytes of a chunk.

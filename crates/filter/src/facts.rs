@@ -27,7 +27,7 @@ pub struct DatasetFacts<'a> {
     pub fill: DatasetFill<'a>,
 }
 
-/// The bit layout of the numbers that an element consists of.
+/// The bit layout of the numbers in an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
     /// The number of significant bits.
@@ -39,8 +39,8 @@ pub(crate) struct Atom {
 }
 
 impl<'a> DatasetFacts<'a> {
-    /// Returns the facts of a dataset with these elements and chunks, and with the default fill
-    /// value.
+    /// Returns the properties of a dataset with these elements and chunks, and with the default
+    /// fill value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
         Self { datatype, chunk, fill: DatasetFill::Default }
     }
@@ -92,8 +92,8 @@ pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     }
 }
 
-/// Returns the bit layout of the numbers that an element consists of, inside arrays, enumerations,
-/// sequences and complex numbers; [`None`] for compounds.
+/// Returns the bit layout of the numbers in an element, also inside arrays, enumerations, sequences
+/// and complex numbers; [`None`] for compounds.
 pub(crate) fn atom(datatype: &Datatype) -> Option<Atom> {
     let whole = datatype.size.saturating_mul(8);
     let bytes = Atom { precision: whole, offset: 0, order: None };

@@ -25,7 +25,7 @@ pub struct FilterContext<'a> {
     /// Size in bytes of one byte plane, if the input of `encode` consists of the byte planes of
     /// shuffled elements; otherwise 0.
     pub plane: usize,
-    /// True if the encoder searches only for runs of one byte, see
+    /// True if the encoder searches only for repetitions of one byte, see
     /// [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
     pub runs_only: bool,
     /// True if the encoder uses its fastest compressing level, see
@@ -34,8 +34,8 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Returns a context with these client data and a limit of `max_output` bytes, in which
-    /// checksums are verified and everything else is unknown.
+    /// Returns a context with these client data and a limit of `max_output` bytes. Checksums are
+    /// verified, and all other properties are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -60,7 +60,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location of all of `input`, unchanged.
+    /// Returns the location for a result that equals `input`.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }
@@ -146,8 +146,8 @@ pub trait Filter: Send + Sync + Debug {
     /// content.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
-    /// Returns true if the purpose of the filter is compression, so that a chunk that does not
-    /// become smaller may skip the filter.
+    /// Returns true if the purpose of the filter is compression. A chunk that such a filter does
+    /// not make smaller may be stored without the filter.
     fn compresses(&self) -> bool;
 
     /// Returns true if `encode` is implemented, false if the filter can only decode.
@@ -156,8 +156,8 @@ pub trait Filter: Send + Sync + Debug {
     }
 
     /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
-    /// the filter is optional, the dataset is created even if this check fails, and its chunks skip
-    /// the filter.
+    /// the check of an optional filter fails, the dataset is created, but its chunks are stored
+    /// without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.

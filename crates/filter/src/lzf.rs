@@ -89,8 +89,8 @@ impl Filter for Lzf {
         });
         if output.len() == input.len() {
             // h5py stores such a chunk unencoded, with its bit set in the filter mask. When libhdf5
-            // replaces a chunk by one of the same length, it keeps the filter mask. So an encoded
-            // chunk must not have the length of the unencoded one.
+            // replaces a chunk by one of the same length, it keeps the filter mask. Therefore an
+            // encoded chunk must not have the length of the unencoded chunk.
             output.clear();
             input.chunks(MAX_LITERAL_BYTES).for_each(|run| push_run(run, output));
         }

@@ -15,8 +15,8 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shuffle;
 
-/// The size in bytes of a tile of elements that are transposed together: two tiles fit into the
-/// first-level cache. A multiple of `MAX_TILED_BYTES`.
+/// The size in bytes of a tile of elements that are transposed together. Two tiles fit into the
+/// first-level cache. The size is a multiple of `MAX_TILED_BYTES`.
 const TILE_BYTES: usize = 8 << 10;
 
 /// The maximum element size in bytes for transposition in tiles. Larger elements are copied byte by
@@ -108,8 +108,8 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
             for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
                 let plane = plane.split_at_mut(tile * some).1;
                 for (to, element) in plane.iter_mut().zip(elements.chunks_exact(size)) {
-                    // The byte always exists. Written in this way, the loop is several times as
-                    // fast as one that steps over bytes.
+                    // The byte always exists. In this form, the loop is several times as fast as a
+                    // loop that steps over bytes.
                     if let Some(byte) = element.get(at) {
                         *to = *byte;
                     }

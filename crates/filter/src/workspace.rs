@@ -20,8 +20,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Removes and returns the most recently kept value of this type, or a new one. The returned
-    /// value is as it was when it was kept.
+    /// Removes and returns the value of type `T` that was kept last, or returns a new value. A kept
+    /// value is unchanged.
     pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
         let at = self.kept.iter().rposition(|state| state.is::<T>());
         let state = at.map(|at| self.kept.remove(at));
@@ -34,8 +34,8 @@ impl Workspace {
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
     }
 
-    /// Keeps a value for the next [`take`](Self::take). Callers should drop states that an error
-    /// has left inconsistent.
+    /// Keeps a value for the next [`take`](Self::take). After an error, callers drop a state that
+    /// may be inconsistent instead of keeping it.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
         self.kept.push(state);
     }

@@ -28,7 +28,7 @@ fn bits(mut datatype: Datatype, precision: u16, offset: u16) -> Datatype {
     datatype
 }
 
-/// The datatypes of the referee's program, by name.
+/// Returns the datatypes of the referee's program, by name.
 fn types() -> Vec<(&'static str, Datatype)> {
     let text = |bytes| Datatype::fixed_string(bytes, StringPadding::NullPadded, CharacterSet::Ascii);
     let member =

@@ -104,9 +104,9 @@ pub enum DriverInformation {
 /// The layout of a file of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
-    /// Member of each type of data: superblock, B-tree, raw data, global heap, local heap and
-    /// object header. A number from 1 to 6 is the type, in this order, whose member file stores the
-    /// data; 0 means a member file of its own.
+    /// The member file of each type of data: superblock, B-tree, raw data, global heap, local heap
+    /// and object header. A number from 1 to 6 is a type of data in this order: both types share
+    /// one member file. 0 means a member file of its own.
     pub mapping: [u8; 6],
     /// The member files, in the order of the first type of data mapped to each.
     pub members: Vec<DriverInfoMember>,
@@ -164,7 +164,8 @@ impl DriverInformation {
     }
 }
 
-/// Address size of the multi driver: always eight bytes, whatever the superblock states.
+/// Address size of the multi driver: always eight bytes, even if the superblock states another
+/// size.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 

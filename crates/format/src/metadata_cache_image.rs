@@ -62,7 +62,7 @@ pub struct CachedEntry {
     pub kind: u8,
     /// State of the entry.
     pub flags: CachedEntryFlags,
-    /// Flush order: ring 1 to 5.
+    /// The ring, 1 to 5, which determines the order of flushes.
     pub ring: u8,
     /// Number of consecutive images with this entry.
     pub age: u8,

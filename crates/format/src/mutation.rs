@@ -1,11 +1,12 @@
-//! Damage for tests. Every decoder must answer damaged bytes with an error or a value, never with a
-//! panic.
+//! Damaged bytes for tests. For damaged bytes, every decoder must return an error or a value, and
+//! never panic.
 
 use proptest::prelude::*;
 
 use crate::codec::checksum;
 
-/// Byte changes `(position, value)`, and the fraction (of 256) of bytes to keep.
+/// A damage: changes of bytes as `(position, value)`, and the fraction of bytes to keep, in units
+/// of 1/256.
 #[derive(Debug, Clone)]
 pub(crate) struct Damage {
     changes: Vec<(usize, u8)>,

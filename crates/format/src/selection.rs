@@ -32,10 +32,10 @@ pub(crate) const REGULAR: u8 = 1;
 /// Largest number of blocks for which a regular hyperslab is written as a list of blocks.
 const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
-/// The choice among the versions of the serialized forms.
+/// The choice of the version in which a selection is serialized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionFormat {
-    /// Version 1 if possible, which all libraries read.
+    /// Version 1 if possible. All versions of libhdf5 read it.
     #[default]
     Compatible,
     /// The shortest form: points version 2, hyperslab version 3 (HDF5 1.12 and later).

@@ -1,4 +1,5 @@
-//! A log that grows, compressed, and survives whatever ends the program: each flush is whole.
+//! Appends readings to a compressed dataset. After a crash, the file holds all readings of the last
+//! complete flush.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example append -- log.h5
@@ -24,7 +25,7 @@ enum State {
 
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "log.h5".to_owned());
-    // The first time the file is made; from then on readings come behind those that are there.
+    // The first run creates the file. Later runs append readings after the existing readings.
     let (file, log) = if std::path::Path::new(&path).exists() {
         let file = File::open_rw(&path)?;
         let log = file.dataset("log")?;

@@ -1,5 +1,6 @@
-//! Writes the file that the book looks at: one run at an invented beamline, with frames of a detector, photons that were
-//! counted one by one, the motor positions of the scan, and a table of peaks.
+//! Writes the file of the book's examples: one run at an invented beamline, with frames of a
+//! detector, a sparse dataset of single photons, the motor positions of the scan, and a table of
+//! peaks.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example beamline_run -- run42.h5
@@ -58,7 +59,8 @@ pub(crate) fn write(path: &str) -> Result<()> {
     file.close()
 }
 
-/// Frames of a powder pattern: rings on a background, one frame a chunk. Gives the peaks that a search would find.
+/// Writes frames of a powder pattern: rings on a background, with one frame per chunk. Returns the
+/// peaks that a search would find.
 fn detector(entry: &Group, random: &mut Random) -> Result<Vec<Peak>> {
     let mut peaks = Vec::new();
     let mut frames = Array3::<u16>::zeros((FRAMES, SIDE, SIDE));
@@ -93,7 +95,8 @@ fn detector(entry: &Group, random: &mut Random) -> Result<Vec<Peak>> {
     Ok(peaks)
 }
 
-/// Photons that a larger detector counted one by one: a sparse dataset holds the pixels that were hit, and nothing else.
+/// Writes the photons that a larger detector counted one by one. The sparse dataset stores only the
+/// pixels that were hit.
 fn photons(entry: &Group, random: &mut Random) -> Result<()> {
     let planes = [FilterSpec::shuffle(), FilterSpec::deflate(4)];
     let hits = entry
@@ -120,7 +123,8 @@ fn photons(entry: &Group, random: &mut Random) -> Result<()> {
     hits.set_attribute("units", "photons")
 }
 
-/// What the motors and the thermometer said, one value a frame; more can be appended.
+/// Writes the values of the motors and of the thermometer: one value for each frame. Programs can
+/// append values.
 fn scan(entry: &Group, random: &mut Random) -> Result<()> {
     let scan = entry.create_group("scan")?;
     let angle = Array1::from_shape_fn(FRAMES, |frame| frame as f64 * 0.25);
@@ -137,11 +141,11 @@ fn scan(entry: &Group, random: &mut Random) -> Result<()> {
     dataset.set_attribute("long_name", "temperature of the sample")
 }
 
-/// Numbers that look random, the same each time.
+/// A generator of pseudo-random numbers, which are the same in every run.
 struct Random(u64);
 
 impl Random {
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as f64) / f64::from(1_u32 << 31)

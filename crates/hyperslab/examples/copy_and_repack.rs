@@ -1,4 +1,5 @@
-//! What is worth keeping of one file goes into another, compressed more tightly.
+//! Copies selected objects of a file into another file, and repacks this file with stronger
+//! compression.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example beamline_run -- run42.h5

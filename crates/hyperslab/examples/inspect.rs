@@ -1,4 +1,4 @@
-//! Everything that is in a file, without knowing beforehand what it is.
+//! Prints all objects of a file. The program needs no knowledge of the file's structure.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example inspect -- fixtures/weather_station.h5
@@ -12,7 +12,7 @@ fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "fixtures/weather_station.h5".to_owned());
     for visited in File::open(&path)?.walk() {
         let path = String::from_utf8_lossy(&visited.path).into_owned();
-        // Of a damaged object it is said what is wrong; the walk goes on.
+        // For a damaged object, the program prints the error and continues with the next object.
         let object = match visited.object {
             Ok(object) => object,
             Err(error) if error.kind() == ErrorKind::Corrupt => {

@@ -1,4 +1,4 @@
-//! Reads what is asked of most often: attributes, a slice, a table, a dataset larger than memory.
+//! Reads attributes, a slice, a table, and a dataset that is larger than memory.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example beamline_run -- run42.h5
@@ -9,7 +9,8 @@
 
 use hyperslab::{File, H5Type, IxDyn, Result, s};
 
-/// What is wanted of each row; the file has more members, of other widths.
+/// The requested members of each row. The datatype in the file has more members, and members of
+/// other sizes.
 #[derive(Debug, Clone, Copy, H5Type)]
 struct Spot {
     x: f64,

@@ -1,4 +1,5 @@
-//! A sparse dataset: only what was measured is stored, and it is known what was.
+//! Writes and reads a sparse dataset: the file stores only the measured elements, and a reader can
+//! tell which elements were measured.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example sparse -- hits.h5
@@ -22,7 +23,8 @@ fn main() -> Result<()> {
         .deflate(4)
         .create()?;
     for frame in 0..20_u64 {
-        // The photons of a frame, by row and column; one frame more along the first dimension.
+        // The photons of a frame, by row and column. Each append adds one frame along the first
+        // dimension.
         let places: Vec<[u64; 3]> =
             (0..1500).map(|hit| [0, hit * 2 % 4096, (hit * hit + frame * 37) % 4096]).collect();
         hits.sparse().append(

@@ -1,4 +1,4 @@
-//! Draws a structured chunk of a file that it writes: `docs/sparse-chunk.svg` is what this prints.
+//! Writes a file, and draws one of its structured chunks. The output is `docs/sparse-chunk.svg`.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example sparse_chunk_picture > docs/sparse-chunk.svg
@@ -17,19 +17,20 @@ const SHAPE: [u64; 2] = [24, 32];
 const CHUNK: [u64; 2] = [12, 16];
 const ORIGIN: [u64; 2] = [12, 16];
 
-/// Blocks, one after the other.
+/// The defined blocks, written one after the other.
 const COLOURS: [&str; 6] = ["#f4a582", "#92c5de", "#a6d96a", "#d9b3e6", "#ffd966", "#8dd3c7"];
 const HEAD: &str = "#e9ecef";
 const EXTENT: &str = "#d5dbe3";
 const KIND: &str = "#c3ccd6";
 const CHECKSUM: &str = "#adb5bd";
 
-/// Pixels of an element, and of a byte; bytes in a line.
+/// The size of an element in pixels, the size of a byte in pixels, and the number of bytes in a
+/// line.
 const ELEMENT: usize = 24;
 const BYTE: (usize, usize) = (26, 24);
 const IN_LINE: usize = 32;
 
-/// Where the bytes begin.
+/// The position of the first byte in the picture.
 const LEFT: usize = 60;
 const TOP: usize = 430;
 
@@ -51,7 +52,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The corners of blocks, as the selection section lists them: pairs of coordinates of 2 bytes, the last ones included.
+/// Returns the corners of blocks. The bytes have the form of the selection section: pairs of
+/// coordinates of 2 bytes. The second corner is the last element of the block.
 fn blocks(section: &[u8], begin: usize) -> Vec<Block> {
     let number = |at: usize| u64::from(section[at]) | (u64::from(section[at + 1]) << 8);
     let at = |number_of: usize| begin + 8 * number_of;
@@ -65,7 +67,8 @@ fn blocks(section: &[u8], begin: usize) -> Vec<Block> {
 
 fn picture(chunk: &StructuredChunk, (points, values): &(Points, Vec<u16>), all: &Points) -> String {
     let selection = chunk.section(Section::Selection).unwrap_or_default();
-    // What stands before the corners: prefix, extent of two dimensions, kind of the selection, number of blocks.
+    // The bytes before the corners: prefix, extent of two dimensions, kind of the selection, number
+    // of blocks.
     let parts = [7, 20, 14, 2];
     let blocks = blocks(selection, parts.iter().sum());
     let block_of = |row: u64, column: u64| {
@@ -126,7 +129,7 @@ fn at(number: u64) -> usize {
     usize::try_from(number).unwrap_or(0)
 }
 
-/// The whole dataset, small, with its chunks.
+/// Draws the whole dataset at a small scale, with its chunks.
 fn dataset(svg: &mut String, points: &Points) {
     let (x, y, size) = (LEFT, 70, 8);
     text(svg, (x, 34), "font-size=\"16\" font-weight=\"bold\"", "The dataset");
@@ -156,7 +159,7 @@ fn dataset(svg: &mut String, points: &Points) {
     ));
 }
 
-/// The chunk, with what is defined.
+/// Draws the chunk with its defined elements.
 fn elements(svg: &mut String, cells: &[(u64, u64, u16, &str)]) {
     let (x, y) = (430, 70);
     text(svg, (x, 34), "font-size=\"16\" font-weight=\"bold\"", "One chunk");
@@ -184,7 +187,7 @@ fn elements(svg: &mut String, cells: &[(u64, u64, u16, &str)]) {
     }
 }
 
-/// Every byte of the chunk, in its colour.
+/// Draws every byte of the chunk in the colour of its meaning.
 fn stored(svg: &mut String, chunk: &StructuredChunk, colours: &[&str]) {
     let title = format!("Its {} bytes in the file, before filters", chunk.bytes.len());
     text(svg, (LEFT, TOP - 14), "font-size=\"16\" font-weight=\"bold\"", &title);
@@ -204,7 +207,7 @@ fn stored(svg: &mut String, chunk: &StructuredChunk, colours: &[&str]) {
             &format!("{byte:02x}"),
         );
     }
-    // Where the second section begins.
+    // The position of the second section.
     if let Some(section) = chunk.info.sections.get(1) {
         let start = usize::try_from(section.offset).unwrap_or(0);
         let corner = (LEFT + (start % IN_LINE) * BYTE.0, TOP + (start / IN_LINE) * (BYTE.1 + 6));
@@ -217,7 +220,7 @@ fn stored(svg: &mut String, chunk: &StructuredChunk, colours: &[&str]) {
     }
 }
 
-/// What the colours say.
+/// Draws the legend of the colours.
 fn legend(svg: &mut String, top: usize, selection: usize, all: usize, blocks: usize) {
     let colour = |at: usize| COLOURS[at % COLOURS.len()];
     let corners = format!("43–{}", selection - 5);

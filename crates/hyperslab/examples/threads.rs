@@ -1,4 +1,4 @@
-//! Threads that read, and threads that write, at the same time: there is no lock around the library.
+//! Reads and writes with several threads at the same time. There is no global lock in the library.
 //!
 //! ```console
 //! $ cargo run --release -p hyperslab --example threads -- stack.h5
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
         .shuffle()
         .deflate(1)
         .create()?;
-    // Chunks are compressed side by side, and written in any order.
+    // Threads compress chunks concurrently, and write the chunks in any order.
     (0..FRAMES).into_par_iter().try_for_each(|frame| {
         let mut pixels = Array2::<u16>::zeros((512, 512));
         for (number, pixel) in (frame..).zip(&mut pixels) {

@@ -1,4 +1,5 @@
-//! Many files as one array, which is a view: nothing is copied.
+//! Creates a virtual dataset that shows the datasets of many files as one array. No elements are
+//! copied.
 //!
 //! ```console
 //! $ cargo run -p hyperslab --example virtual_dataset -- folder

@@ -13,8 +13,9 @@ use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
 use crate::external::{ExternalFiles, ExternalResolver};
 use crate::locking::choose;
 
-/// Options for access to a file: those that [`OpenOptions`](crate::OpenOptions) and
-/// [`FileOptions`](crate::FileOptions) have in common, and in `M` those of one of the two.
+/// Options for access to a file. [`OpenOptions`](crate::OpenOptions) and
+/// [`FileOptions`](crate::FileOptions) share the methods of this type; `M` holds the options that
+/// only one of the two has.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -50,8 +51,9 @@ impl<M> AccessOptions<M> {
         Self::default()
     }
 
-    /// Sets the versions of the library that can read what is written: [`LibverBounds::DEFAULT`] by
-    /// default. A file that is open for reading only ignores this option.
+    /// Sets the versions of the library that can read the written objects:
+    /// [`LibverBounds::DEFAULT`] by default. A file that is open for reading only ignores this
+    /// option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
@@ -66,8 +68,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Counts the calls and bytes that the driver reads and writes. Other files that links, virtual
-    /// datasets or raw data lead to are not counted.
+    /// Counts the calls and bytes that the driver reads and writes. Accesses to other files, to
+    /// which links or datasets of this file refer, are not counted.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -83,7 +85,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the bounds on memory and work that the contents of the file may demand.
+    /// Sets limits for the memory and the work that operations on the file may need. An operation
+    /// that needs more returns an error.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -190,16 +193,16 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the bytes by which the space for small metadata blocks grows: 2048 by default. The file
-    /// does not store this number.
+    /// Sets the number of bytes that are allocated at once for small metadata blocks: 2048 by
+    /// default. The file does not store this number.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.store.placement.metadata_block = bytes;
         self
     }
 
-    /// Sets the bytes by which the space for small raw data grows: 2048 by default. The file does
-    /// not store this number.
+    /// Sets the number of bytes that are allocated at once for small raw data: 2048 by default. The
+    /// file does not store this number.
     #[must_use]
     pub fn small_data_block(mut self, bytes: u64) -> Self {
         self.store.placement.raw_block = bytes;
@@ -235,15 +238,15 @@ impl<M> AccessOptions<M> {
     }
 
     /// Sets the extent of virtual datasets with unlimited mappings. By default such a dataset ends
-    /// at the last element that any source has.
+    /// at the last element of its longest source.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;
         self
     }
 
-    /// Sets the number of numbered sources (`%b`) of a virtual dataset that may be missing in
-    /// sequence before the search ends: 0 by default.
+    /// Sets the number of consecutive missing source datasets after which the search for numbered
+    /// sources (`%b` in their name) of a virtual dataset ends: 0 by default.
     #[must_use]
     pub fn virtual_gap(mut self, gap: u64) -> Self {
         self.virtual_options.gap = gap;
@@ -290,7 +293,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns the file at `path` with access to the other files that it leads to.
+    /// Returns a handle of the file at `path` that can open other files to which links and datasets
+    /// of this file refer.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

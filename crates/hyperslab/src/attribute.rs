@@ -281,7 +281,7 @@ impl Attribute {
     }
 }
 
-/// Returns the bytes of all elements. A message without data stands for zeros.
+/// Returns the bytes of all elements. If the message has no data, all bytes are zero.
 fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace

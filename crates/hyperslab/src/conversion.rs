@@ -8,7 +8,7 @@ use crate::datatype::convert::{Conversions, ExceptionKind, Exceptions};
 
 /// Returns the default conversions: those of libhdf5, and the conversions between character sets
 /// and from strings of variable to fixed length. An enumeration value whose name the other
-/// enumeration lacks is an error, because another value in its place would be wrong data.
+/// enumeration lacks is an error, because any other value would be wrong.
 pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }

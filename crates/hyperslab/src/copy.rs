@@ -12,10 +12,10 @@ use crate::{File, Group, Object};
 pub use hyperslab_engine::ops::CopyOptions;
 
 impl Group {
-    /// Copies an object of this file or another one to a path of this file, with its attributes,
-    /// and of a group with all members. Creates the groups of the path that do not exist. Chunks
-    /// are copied in their encoded form. References and links whose target is copied too lead to
-    /// the copy.
+    /// Copies an object to a path of this file, with its attributes. The object belongs to this
+    /// file or to another one. The copy of a group contains copies of all its members. Creates the
+    /// groups of the path that do not exist. Chunks are copied in their encoded form. References
+    /// and links whose target is copied too lead to the copy.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -50,8 +50,8 @@ impl Group {
     /// Returns the errors of [`copy`](Self::copy).
     pub fn copy_with(&self, source: &Object, path: &str, options: CopyOptions) -> Result<Object> {
         let (from, to) = (source.file(), self.file());
-        // Threads that copy between the same two files lock them in the same order: the one at the
-        // lower address first.
+        // Threads that copy between the same two files lock them in the same order: the file at the
+        // lower memory address first.
         let flush_source = || {
             if Arc::ptr_eq(from, to) || !from.container.store.is_writable() { Ok(()) } else { from.flush() }
         };

@@ -104,9 +104,9 @@ impl FileOptions {
         self
     }
 
-    /// Sets the messages of object headers that the file stores once if several objects have equal
-    /// messages. The default is none. Sharing saves space in files with many similar datasets or
-    /// attributes.
+    /// Sets the types of object header messages that the file shares: objects with equal messages
+    /// refer to one stored copy. The default is none. Sharing saves space in files with many
+    /// similar datasets or attributes.
     ///
     /// ```
     /// use hyperslab::{FileOptions, SharedMessageIndexInfo, SharedMessages};
@@ -145,7 +145,7 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::Create)
     }
 
-    /// Creates the file at `path`, where no file may exist.
+    /// Creates the file at `path`. Returns an error if a file exists there.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create), and [`ErrorKind::Io`](crate::ErrorKind::Io)

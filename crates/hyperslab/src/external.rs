@@ -13,7 +13,7 @@ use hyperslab_vfd::{Access, Driver, Sec2};
 use crate::journal_place::journal_beside;
 use crate::open_options::open_path;
 
-/// The longest chain of files that lead to each other.
+/// The longest chain of files, each of which refers to the next file.
 const MAX_DEPTH: usize = 16;
 
 /// The other files that links, virtual datasets and external raw data of a file may lead to.
@@ -37,7 +37,7 @@ pub enum ExternalFiles {
     Anywhere,
 }
 
-/// The resolver of the file names that one file contains.
+/// The resolver of the names of other files that one file contains.
 #[derive(Debug)]
 pub(crate) struct ExternalResolver {
     folder: PathBuf,
@@ -49,7 +49,7 @@ pub(crate) struct ExternalResolver {
     /// only.
     write: Option<LibverBounds>,
     path: PathBuf,
-    /// The real path of the file: without symbolic links.
+    /// The absolute path of the file without symbolic links.
     real_path: OnceLock<Option<PathBuf>>,
     /// The real path of `folder`.
     real_folder: OnceLock<Option<PathBuf>>,
@@ -57,8 +57,8 @@ pub(crate) struct ExternalResolver {
     depth: usize,
 }
 
-/// The open files that one file leads to. They are recorded so that their locks do not conflict
-/// with each other.
+/// The open files to which one file refers, directly or through other files. They are recorded so
+/// that their locks do not conflict with each other.
 #[derive(Debug, Default)]
 struct FileTree {
     root: PathBuf,
@@ -96,8 +96,8 @@ impl FileTree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if opening the file at a real path takes the lock: `false` for the root file
-    /// and for files of this tree that are open for writing. If `write` is true, releases the
+    /// Returns `true` if opening the file at a real path must take its lock: `false` for the root
+    /// file and for files of this tree that are open for writing. If `write` is true, releases the
     /// locks that readers of this tree hold.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
@@ -136,7 +136,7 @@ impl ExternalResolver {
             raw_folder: None,
             virtual_options: VirtualOptions::default(),
             policy,
-            // Other files are open for reading only, until a write needs `write`.
+            // Other files are opened for reading only, until a write needs one of them.
             write: options.write,
             // Each file has its own journal.
             options: StoreOptions { write: None, journal: None, ..options },
@@ -199,7 +199,7 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the name as text. Returns an error if no files may be opened.
+    /// Returns the name as text. Returns an error if the policy allows no other files.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
             return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
@@ -220,7 +220,9 @@ fn outside(name: &str) -> Error {
 impl ExternalResolver {
     fn open_for(&self, name: &[u8], write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
-            return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead to each other in a chain")));
+            return Err(Error::Misuse(format!(
+                "a chain of files that refer to each other has more than {MAX_DEPTH} files"
+            )));
         }
         let name = self.name(name)?;
         let candidates = self.candidates(Path::new(name));

@@ -300,7 +300,8 @@ impl Group {
         ))
     }
 
-    /// Returns the numbers of links at which the group changes between compact and dense storage.
+    /// Returns the limits for the number of links at which the group changes between compact and
+    /// dense storage.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -310,7 +311,8 @@ impl Group {
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns the number and name length of links that the group was created for.
+    /// Returns the expected number of links and the expected length of a link name, which the
+    /// creator of the group stated.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -331,7 +333,7 @@ impl Group {
     }
 
     /// Opens the object with `token` in the file of this group. If the group was opened through an
-    /// external link, that file is not the one with the link.
+    /// external link, this file is the target of the link.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -384,8 +386,8 @@ impl Group {
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is
     /// damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
-        // The lock prevents that a member is deleted between reading its link and opening its
-        // handle.
+        // While this lock is held, no member can be deleted between reading its link and opening
+        // its handle.
         let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {

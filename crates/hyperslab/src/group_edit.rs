@@ -191,7 +191,7 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Returns the path if it is a single name.
+    /// Returns the path if it consists of a single name.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
     }

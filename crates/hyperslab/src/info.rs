@@ -21,27 +21,27 @@ pub struct FileInfo {
     pub driver: DriverKind,
     /// Version of the superblock, 0 to 3.
     pub superblock_version: u8,
-    /// Bytes of the user block.
+    /// Size of the user block in bytes.
     pub user_block: u64,
-    /// Bytes of an address.
+    /// Size of an address in bytes.
     pub size_of_offsets: u8,
-    /// Bytes of a length.
+    /// Size of a length in bytes.
     pub size_of_lengths: u8,
-    /// Half of the children of a B-tree node of a symbol table.
+    /// Half of the largest number of children of a B-tree node of a symbol table.
     pub group_internal_k: u16,
-    /// Half of the entries of a symbol table node.
+    /// Half of the largest number of entries of a symbol table node.
     pub group_leaf_k: u16,
-    /// Half of the children of a node of a version 1 B-tree of chunks.
+    /// Half of the largest number of children of a node of a version 1 B-tree of chunks.
     pub indexed_storage_k: u16,
     /// The shared messages; none in most files.
     pub shared_messages: SharedMessages,
     /// The management of file space.
     pub file_space: FileSpace,
-    /// Bytes of the metadata cache image, if the file has one: metadata that the writer held in
-    /// memory and stored as one block when it closed the file. Opening a file for writing removes
-    /// the image.
+    /// Size of the metadata cache image in bytes, if the file has one. The image is metadata that a
+    /// writer kept in memory and stored as one block when it closed the file. Opening a file for
+    /// writing removes the image.
     pub cache_image: Option<u64>,
-    /// Bytes of the file, or of all members.
+    /// Length of the file, or of all its members, in bytes.
     pub length: u64,
 }
 
@@ -90,7 +90,8 @@ impl Default for SharedMessages {
 }
 
 impl SharedMessages {
-    /// Returns one index for messages of the given types that have at least `min_size` bytes.
+    /// Returns a configuration with one index, for messages of the given types that have at least
+    /// `min_size` bytes.
     ///
     /// ```
     /// use hyperslab::{SharedMessageIndexInfo as Index, SharedMessages};
@@ -136,7 +137,7 @@ pub struct FileSpace {
     pub persist: bool,
     /// The smallest block of free space that a free-space manager records, in bytes.
     pub threshold: u64,
-    /// Bytes of a page.
+    /// Size of a page in bytes.
     pub page_size: u64,
 }
 
@@ -149,7 +150,7 @@ pub enum FileSpaceStrategy {
     Page,
     /// Aggregators.
     Aggregators,
-    /// Neither of the two: all new blocks are at the end of the file.
+    /// Neither free-space managers nor aggregators: all new blocks are at the end of the file.
     None,
 }
 

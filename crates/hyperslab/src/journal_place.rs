@@ -7,8 +7,8 @@ use hyperslab_vfd::{PathSideFile, SideFile};
 
 /// Returns the journal of a file. All symbolic links to the file lead to the same journal.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
-    // A symbolic link in the folder part of the path leads to the same folder. A link that is the
-    // last name may lead to another folder.
+    // A symbolic link in the folder part of the path does not change the folder of the journal. A
+    // symbolic link as the last name may lead to another folder.
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let path = if is_link { std::fs::canonicalize(path) } else { std::path::absolute(path) }
         .unwrap_or_else(|_| path.to_owned());

@@ -1,4 +1,5 @@
-//! Values of a file that are read again after the file was changed.
+//! Cached values of a file. A change of the file makes them out of date, and the next use reads
+//! them again.
 
 use std::sync::Arc;
 

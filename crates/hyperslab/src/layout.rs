@@ -53,7 +53,7 @@ pub struct Chunking {
     pub shape: Vec<u64>,
     /// The kind of chunk index.
     pub index: ChunkIndexKind,
-    /// `true` if chunks that exceed the extent are stored without filters.
+    /// `true` if chunks that extend past the edge of the dataset are stored without filters.
     pub edges_unfiltered: bool,
 }
 
@@ -218,7 +218,7 @@ impl ChunkInfo {
         let counts = source.grid.counts();
         let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(()) };
         let first = counts.iter().map(|_| 0).collect();
-        // No count is 0.
+        // The subtraction cannot overflow, because no count is 0.
         let last = counts.iter().map(|count| *count - 1).collect();
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
             visit(Self::of(source, scaled, location)?);
@@ -235,7 +235,8 @@ impl ChunkInfo {
 
     #[inline]
     fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<Self> {
-        // Not `collect::<Option<Vec<_>>>()`, which allocates in steps: a walk visits every chunk.
+        // This loop allocates once. `collect::<Option<Vec<_>>>()` would allocate in steps, for
+        // every chunk of a walk.
         let mut offset = Vec::with_capacity(scaled.len());
         for (scale, size) in scaled.iter().zip(source.grid.chunk()) {
             offset.push(scale.checked_mul(*size).ok_or_else(|| outside(scaled))?);

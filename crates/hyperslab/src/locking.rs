@@ -5,7 +5,7 @@ use hyperslab_engine::store::FileLocking;
 /// The environment variable that libhdf5 reads.
 const VARIABLE: &str = "HDF5_USE_FILE_LOCKING";
 
-/// Returns the chosen value, or else the value of the environment variable.
+/// Returns the value that the caller has chosen, or else the value of the environment variable.
 pub(crate) fn choose(chosen: Option<FileLocking>) -> FileLocking {
     chosen.unwrap_or_else(|| parse(std::env::var(VARIABLE).ok().as_deref()))
 }

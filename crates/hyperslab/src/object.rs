@@ -23,13 +23,13 @@ pub use hyperslab_engine::ops::objects::ObjectKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
-    /// The number of the object among those that had their headers at the address since the file
+    /// The number of the object among all objects whose header was at this address since the file
     /// was opened.
     life: u64,
 }
 
 impl ObjectToken {
-    /// Returns the token of the object that is at an address now.
+    /// Returns the token of the object that is currently at an address.
     pub(crate) fn of(store: &Store, address: Address) -> Self {
         Self::as_of(store, address, store.deletions())
     }
@@ -236,8 +236,8 @@ impl Object {
         ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
-    /// Returns the kind of the object. Returns `None` if the messages of the header belong to no
-    /// known kind.
+    /// Returns the kind of the object. Returns `None` if the object is no group, dataset or
+    /// committed datatype.
     pub fn kind(&self) -> Option<ObjectKind> {
         self.kind
     }
@@ -342,8 +342,9 @@ impl Object {
         Ok(CreationOrder::of(tracked, indexed))
     }
 
-    /// Returns the numbers of attributes at which the object changes between compact and dense
-    /// storage. Object headers of version 1 hold all attributes and do not store these numbers.
+    /// Returns the limits for the number of attributes at which the object changes between compact
+    /// and dense storage. Object headers of version 1 hold all attributes and do not store these
+    /// numbers.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.

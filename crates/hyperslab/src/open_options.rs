@@ -79,8 +79,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file as the SWMR writer if `yes` is true: as [`File::start_swmr_write`] after
-    /// opening. Includes [`write`](Self::write).
+    /// Opens the file as the SWMR writer if `yes` is true. The result is the same as a call of
+    /// [`File::start_swmr_write`] after opening the file for [writing](Self::write).
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
         self.mode.swmr_write = yes;
@@ -114,7 +114,7 @@ impl OpenOptions {
         self.open_driver(Arc::new(Core::image("file image", bytes.into())))
     }
 
-    /// Opens the file whose bytes a driver of the program stores.
+    /// Opens a file whose bytes `driver` stores.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the
@@ -147,7 +147,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file at `path` and the other files that it leads to. The root group is not read.
+    /// Opens the file at `path`, with access to the other files to which it refers. The root group
+    /// is not read.
     pub(crate) fn open_at(&self, path: &Path) -> Result<OpenFile> {
         let options = self.options();
         let file = self.opener(options.clone()).open(path)?;

@@ -70,7 +70,7 @@ impl PathPattern {
         let path = path.trim_start_matches('/');
         let text = if self.by_name { path.rsplit('/').next().unwrap_or(path) } else { path };
         let text: Vec<char> = text.chars().collect();
-        // `matched[n]`: the tokens so far match the first `n` characters.
+        // `matched[n]` is true if the previous tokens match the first `n` characters.
         let mut matched = vec![false; text.len() + 1];
         if let Some(first) = matched.first_mut() {
             *first = true;
@@ -83,11 +83,12 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Returns the lengths that match after this token: `matched` are those that match
-    /// before it.
+    /// Returns the lengths of the text that the tokens up to this token match. `matched` has the
+    /// lengths that the previous tokens match.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
-        // The length before, and the character between that length and this.
+        // The state of the previous length, and the character between the previous and the current
+        // length.
         let mut before = (false, None);
         let characters = text.iter().copied().map(Some).chain([None]);
         let step = |(here, next): (&bool, Option<char>)| {

@@ -1,15 +1,17 @@
 //! The storage parameters of groups and objects.
 
-/// The numbers of links or attributes at which their storage changes between compact and dense.
+/// The limits for the number of links or attributes at which their storage changes between compact
+/// and dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PhaseChange {
-    /// The largest number in compact storage.
+    /// The largest number of links or attributes in compact storage.
     pub max_compact: u16,
-    /// The number below which they return from dense to compact storage.
+    /// The smallest number of links or attributes in dense storage. With fewer links or attributes,
+    /// the storage becomes compact again.
     pub min_dense: u16,
 }
 
-/// The estimates by which a group reserves space for its first links.
+/// The expected number and length of link names, for which a new group reserves space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedLinks {
     /// The expected number of links.

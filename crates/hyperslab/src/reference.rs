@@ -36,7 +36,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Returns the target that is `object`.
+    /// Returns a target that refers to `object`.
     pub fn object(object: &Object) -> Self {
         Self::Object(object.token())
     }
@@ -72,7 +72,7 @@ impl ReferenceTarget {
         }
     }
 
-    /// Returns the target that an element of the file of `store` states.
+    /// Converts the target of an element in the file of `store` to a target of this module.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -125,7 +125,7 @@ impl Reference {
         &self.target
     }
 
-    /// Returns the file that contains the target, and the target in that file.
+    /// Returns the file that contains the target, and the form of the target in this file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -141,9 +141,9 @@ impl Reference {
         Error::Misuse(format!("a reference to {} {reason}", TargetText(&self.target)))
     }
 
-    /// Returns the referenced object: of a region the dataset, of an attribute the object with the
-    /// attribute. A target in another file is searched like the target of an external link, under
-    /// the same [`ExternalFiles`](crate::ExternalFiles) policy.
+    /// Returns the referenced object. For a region reference, this is the dataset; for an attribute
+    /// reference, the object with the attribute. A target in another file is searched like the
+    /// target of an external link, under the same [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a null reference, and the errors
@@ -182,9 +182,9 @@ impl Reference {
         Ok((dataset, selection.clone().simplified().map_err(Error::from)?))
     }
 
-    /// Reads the referenced elements: of a region the selected elements, of a dataset all elements.
-    /// A region that is a regular hyperslab has its own shape; the elements of other regions have
-    /// one dimension.
+    /// Reads the referenced elements: the selected elements of a region reference, or all elements
+    /// of a referenced dataset. A region that is a regular hyperslab has its own shape; the
+    /// elements of other regions have one dimension.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is neither a dataset

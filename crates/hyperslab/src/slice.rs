@@ -51,7 +51,7 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the coordinate after this; `None` for the end of the dimension.
+    /// Returns the next coordinate; `None` for the end of the dimension.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.
@@ -197,7 +197,7 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Ve
     }
 }
 
-/// Returns the selection of parts without lists.
+/// Returns the selection of slice parts without lists of coordinates.
 fn regular(parts: &[SlicePart]) -> Selection {
     let mut slab = RegularHyperslab::region(&[], &[]);
     for part in parts {
@@ -211,7 +211,8 @@ fn regular(parts: &[SlicePart]) -> Selection {
     Selection::Hyperslab(Hyperslab::Regular(slab))
 }
 
-/// Returns the selection of parts of which one is a list: blocks if the list ascends, else points.
+/// Returns the selection of slice parts, one of which is a list of coordinates. The selection
+/// consists of blocks if the list ascends, otherwise of points.
 fn listed(parts: &[SlicePart]) -> Result<Selection> {
     let rank = parts.len();
     if parts.iter().any(|part| part.len() == 0) {
@@ -410,7 +411,7 @@ pub fn fill<T: Clone>(
 ) -> Result<()> {
     if exact::product("number of elements", dims.iter().copied()) != Ok(to_u64(values.len())) {
         return Err(Error::Misuse(format!(
-            "a slice of {} elements for an array of the shape {dims:?}",
+            "the slice has {} elements, which do not match an array of the shape {dims:?}",
             values.len()
         )));
     }

@@ -17,7 +17,7 @@ use crate::datatype::Reference;
 use crate::datatype::convert::Conversions;
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
-/// The smallest number of texts for which a thread of its own pays off.
+/// The smallest number of texts that are worth a separate thread.
 const TEXTS_PER_TASK: usize = 8192;
 
 /// Elements in the stored form: decoded by the filters, in the byte order and memory layout of the
@@ -51,7 +51,7 @@ pub struct VariableLength {
 }
 
 impl VariableLength {
-    /// Returns the number of items; of a string, the number of bytes.
+    /// Returns the number of items. For a string, this is the number of bytes.
     pub fn count(&self) -> u64 {
         u64::from(self.value.count)
     }
@@ -70,7 +70,7 @@ impl VariableLength {
 /// same bytes.
 const MAX_FILE_LENGTHS: u64 = 16;
 
-/// The smallest such limit, in bytes.
+/// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
 /// The number of bytes, or of elements, that a thread counts before it updates the shared budget.
@@ -79,7 +79,7 @@ const BATCH_BYTES: usize = 1 << 14;
 /// The overhead of one memory allocation, in bytes.
 const ALLOCATION_BYTES: u64 = 16;
 
-/// The memory that one read may still take.
+/// The memory that one read may still use.
 pub(crate) struct ReadBudget {
     /// The limit on variable-length data.
     contents: ByteBudget,
@@ -113,7 +113,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Takes the variable-length data of at most [`BATCH_BYTES`] elements, `bytes` bytes in total.
+    /// Takes the memory for the variable-length data of at most [`BATCH_BYTES`] elements from the
+    /// budget: `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -121,24 +122,26 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Takes the variable-length data of one element.
+    /// Takes the memory for the variable-length data of one element from the budget.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Takes and allocates a vector of `count` values.
+    /// Takes the memory for `count` values from the budget, and allocates a vector for them.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Takes and allocates a buffer for `count` values of `size` bytes.
+    /// Takes the memory for `count` values of `size` bytes from the budget, and allocates a buffer
+    /// for them.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Takes `count` values of `size` bytes, and returns the number of bytes.
+    /// Takes the memory for `count` values of `size` bytes from the budget, and returns the number
+    /// of bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
@@ -237,8 +240,8 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns a reference of the kind `kind` that can be followed. `descriptor` is the stored form
-    /// of an element, or of a part of an element.
+    /// Returns a [`Reference`] of the kind `kind`, which can open its target. `descriptor` is the
+    /// stored form of an element, or of a part of an element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -259,8 +262,8 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Returns the memory that a result made of these elements may take, without the stored
-    /// elements themselves.
+    /// Returns the memory budget for a result that is made of these elements, after the stored
+    /// elements are subtracted.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the stored elements exceed the limit.

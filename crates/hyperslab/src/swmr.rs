@@ -55,8 +55,8 @@ impl File {
         self.root().file().refresh()
     }
 
-    /// Returns the number of times that a block was read again, because the writer was just writing
-    /// it.
+    /// Returns the number of times that a block was read again because the writer was changing it
+    /// during the first read.
     pub fn swmr_retries(&self) -> u64 {
         self.root().file().container.store.retries()
     }

@@ -47,7 +47,7 @@ pub struct Walk {
 #[derive(Debug)]
 struct Unvisited {
     token: ObjectToken,
-    /// The handle, or the error of taking it.
+    /// The handle of the object, or the error that occurred when the handle was opened.
     handle: Result<ObjectHandle>,
     /// The index into `Walk::names`.
     number: usize,
@@ -81,7 +81,7 @@ impl Walk {
         }
     }
 
-    /// Returns the next object that is still linked.
+    /// Returns the next object that still has a link.
     fn next_linked(&mut self) -> Option<Unvisited> {
         let store = &self.file.root().file().container.store;
         loop {
@@ -141,8 +141,8 @@ impl Iterator for Walk {
     type Item = Visited;
 
     fn next(&mut self) -> Option<Visited> {
-        // One lock for the whole step, so that no link changes before its target is opened. The
-        // clone keeps `self` free.
+        // Hold one lock during the whole step, so that no link changes before its target is opened.
+        // The clone of the file leaves `self` unborrowed.
         let file = Arc::clone(self.file.root().file());
         let reading = file.reading();
         let next = self.next_linked()?;

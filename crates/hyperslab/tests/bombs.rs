@@ -1,9 +1,10 @@
-//! Small files that ask for much work: limits end it.
+//! Small files that require much work: the limits end the work with an error.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{ErrorKind, File, FileOptions, Limits, OpenOptions, Selection, VirtualMapping};
 
-/// Datasets of which each shows the one before so often, all at the same place.
+/// Creates a chain of virtual datasets. Each dataset maps the previous dataset several times,
+/// always to the same elements.
 fn shown_in_turn(levels: usize, times: usize, elements: u64) -> File {
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("0").write(&vec![7_u8; usize::try_from(elements).unwrap()]).unwrap();
@@ -24,7 +25,7 @@ fn open(file: &File, limits: Limits) -> File {
 
 #[test]
 fn virtual_datasets_that_refer_to_each_other_many_times_reach_the_limit() {
-    // 64^12 copies of one element, were there no end.
+    // Without a limit, the read would copy one element 64^12 times.
     let file = shown_in_turn(12, 64, 1);
     let limits = Limits { virtual_steps: 1 << 16, ..Limits::default() };
     let error = open(&file, limits).dataset("12").unwrap().read_raw::<u8>(..).unwrap_err();

@@ -26,7 +26,7 @@ fn whole(medium: &Core) -> Vec<u8> {
     bytes
 }
 
-/// A file whose root group's header is nowhere but in its image; and the bytes of that.
+/// Returns a file whose root group header is only in the cache image, and the bytes of the header.
 fn file_with_image() -> (Vec<u8>, u64) {
     let space =
         FileSpace { strategy: FileSpaceStrategy::Aggregators, persist: false, threshold: 1, page_size: 4096 };

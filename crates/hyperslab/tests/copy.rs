@@ -1,4 +1,5 @@
-//! Copies of objects, asked of the referee: `H5Ocopy`'s options, references, hard links, files with other widths.
+//! Copies of objects, compared by the referee: `H5Ocopy`'s options, references, hard links, files
+//! with other widths.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -10,7 +11,7 @@ use hyperslab::{
 };
 use hyperslab_testkit::referee;
 
-/// Makes a file with all that a copy has to take care of.
+/// A script that creates a file with every feature that a copy must handle.
 const MAKE: &str = "
 import h5py, numpy, sys
 f = h5py.File(sys.argv[1], 'w')
@@ -31,7 +32,7 @@ for i in range(20): g.attrs['many%02d' % i] = i
 f.create_group('g/sub').create_dataset('deep', data=1.5)
 f.close()";
 
-/// Asserts what is true of a copy of `g` in `c`, whatever the options.
+/// A script that asserts the properties of a copy of `g` in `c` that do not depend on the options.
 const LOOK: &str = "
 import h5py, numpy, sys
 f = h5py.File(sys.argv[1]); g = f[sys.argv[2]]
@@ -91,7 +92,7 @@ fn copies_within_a_file_keep_references_to_objects_outside_of_the_copy() {
     referee.run_script(MAKE, [&path]).unwrap();
     let file = File::open_rw(&path).unwrap();
     file.copy(&file.object("g").unwrap(), "copy").unwrap();
-    // Into itself.
+    // A copy of a group into itself.
     file.copy(&file.object("g").unwrap(), "g/inner").unwrap();
     file.close().unwrap();
     assert_eq!(look(&path, "copy").as_deref(), Some("outside SoftLink"));
@@ -143,7 +144,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     assert!(report.is_sound(), "{report}");
 }
 
-/// Copies a dataset inside a file, with libhdf5.
+/// A script that copies a dataset inside a file with libhdf5.
 const COPY: &str = "
 import h5py, sys
 with h5py.File(sys.argv[1], 'r+') as file: file.copy('old', 'again')

@@ -1,9 +1,9 @@
-//! Random reads of random datasets, under every layout and filter, against what libhdf5 gives for
-//! each.
+//! Random reads of random datasets with every layout and filter, compared with the results of
+//! libhdf5.
 //!
 //! `HYPERSLAB_DIFFERENTIAL=2000` is the number of cases for each combination of layout and filter;
-//! few by default. `HYPERSLAB_DIFFERENTIAL_SEED` makes other cases, `HYPERSLAB_DIFFERENTIAL_ONLY`
-//! takes the combinations that contain it.
+//! the default is small. `HYPERSLAB_DIFFERENTIAL_SEED` selects other cases.
+//! `HYPERSLAB_DIFFERENTIAL_ONLY` selects the combinations whose name contains its value.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -18,7 +18,7 @@ use hyperslab_testkit::{fixtures, referee, workspace};
 use serde_json::Value;
 
 const FEW: u64 = 60;
-/// Combinations of which the cases are written in one go.
+/// The number of combinations whose cases are written in one run of Python.
 const BATCH: usize = 10;
 
 fn setting(name: &str, otherwise: u64) -> u64 {
@@ -62,7 +62,7 @@ fn operation(word: &str) -> SetOperation {
     }
 }
 
-/// The selection that `select` in differential.py describes.
+/// Returns the selection that `select` in differential.py describes.
 fn selection(reported: &Value, shape: &[u64]) -> Selection {
     let rank = shape.len();
     if let Some(points) = reported.get("points") {
@@ -85,7 +85,7 @@ fn selection(reported: &Value, shape: &[u64]) -> Selection {
     })
 }
 
-/// Runs the cases of one combination; gives their number and what differs.
+/// Runs the cases of one combination. Returns the number of cases and the differences.
 fn compare(folder: &Path, combination: &str) -> (usize, Vec<String>) {
     let file = File::open(folder.join(format!("{combination}.h5"))).unwrap();
     let cases = std::fs::read_to_string(folder.join(format!("{combination}.json"))).unwrap();
@@ -96,7 +96,7 @@ fn compare(folder: &Path, combination: &str) -> (usize, Vec<String>) {
     for (number, case) in cases.iter().enumerate() {
         let name = case[0].as_str().unwrap();
         if open.as_ref().is_none_or(|(opened, _)| opened != name) {
-            // libhdf5 has no errors for names that an enumeration lacks.
+            // libhdf5 returns no error for values without a name in the enumeration.
             let dataset = file.dataset(name).unwrap().with_conversions(Conversions::default());
             open = Some((name.to_owned(), dataset));
         }
@@ -150,7 +150,7 @@ fn read(file: &File, dataset: &Dataset, case: &Value, expected: &[u8]) -> Option
     ))
 }
 
-/// The contents of elements of variable length, each behind its length in bytes.
+/// Returns the variable-length data of elements. The length in bytes precedes each element.
 fn variable(dataset: &Dataset, selection: &Selection) -> Vec<u8> {
     let stored = dataset.read_stored(selection).unwrap();
     let item = match &dataset.datatype().class {
@@ -171,8 +171,8 @@ fn variable(dataset: &Dataset, selection: &Selection) -> Vec<u8> {
     bytes
 }
 
-/// Whether the numbers come out the same in a vector, and as the middle column of an array that is
-/// there.
+/// Returns true if a read into a vector and a read into the middle column of an existing array give
+/// the same numbers.
 fn is_equal_as_rust(dataset: &Dataset, selection: &Selection, expected: &[u8]) -> bool {
     let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>();
     let vector: Vec<f64> = dataset.read_raw(selection).unwrap();

@@ -1,4 +1,4 @@
-//! Files through every driver, and files of several members as libhdf5 makes them.
+//! Files with every driver, and files of several members that libhdf5 creates.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn through(driver: FileDriver, path: impl AsRef<Path>) -> File {
     OpenOptions::new().driver(driver).open(path).unwrap()
 }
 
-/// The stored bytes of every dataset without references into heaps, with its path.
+/// Returns the stored bytes and the path of every dataset without references into heaps.
 fn contents(file: &File) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for visited in file.walk() {
@@ -39,7 +39,8 @@ fn failure(result: hyperslab::Result<File>) -> String {
     message(&result.unwrap_err())
 }
 
-/// Cuts a file as the family driver of libhdf5 1.6 did, which says nothing of it in the file.
+/// Splits a file like the family driver of libhdf5 1.6, which stores no driver information in the
+/// file.
 fn cut(bytes: &[u8], size: usize, name: impl Fn(usize) -> PathBuf) -> usize {
     bytes.chunks(size).enumerate().map(|(number, part)| std::fs::write(name(number), part).unwrap()).count()
 }
@@ -107,7 +108,8 @@ fn members_of_the_fixtures() {
     }
 }
 
-/// Each byte of what says how members lie, damaged in turn: errors at most, at once, and without much memory.
+/// Damages each byte of the driver information in turn. Opening the file must end soon, with or
+/// without an error, and with little memory.
 #[test]
 fn damaged_members_are_errors_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,12 +155,12 @@ fn a_family_without_a_member_names_it() {
     std::fs::rename(member(3), member(30)).unwrap();
     let text = failure(File::open(member(0)));
     assert!(text.contains(&format!("`{}` is missing", member(3).display())), "{text}");
-    // Half of a member counts for nothing less.
+    // A truncated member is reported too.
     std::fs::write(member(3), [0; 100]).unwrap();
     std::fs::remove_file(member(4)).unwrap();
     let text = failure(File::open(member(0)));
     assert!(text.contains("f3` is missing or truncated"), "{text}");
-    // A second file that cannot be meant: the first one alone is truncated.
+    // The second file does not belong to the family: the first file alone counts as truncated.
     let alone = folder.path().join("alone.h5");
     std::fs::copy(member(0), &alone).unwrap();
     let text = failure(File::open(&alone));
@@ -206,8 +208,8 @@ fn contiguous_data_of_a_mapped_file_is_borrowed() {
     );
 }
 
-/// Makes files with the family, split and multi drivers of libhdf5 (the multi driver through the library itself) and
-/// fills each with the same datasets.
+/// A script that creates files with the family, split and multi drivers of libhdf5 (the multi
+/// driver through the library itself) and fills each with the same datasets.
 const SCRIPT: &str = r#"
 import ctypes as C, os, sys
 import h5py, numpy as np
@@ -271,7 +273,7 @@ fn members_of_libhdf5_are_read() {
             let found = found.unwrap_or_else(|error| panic!("{bound}-{name}: {}", message(&error)));
             assert_eq!(found.info().driver, kind, "{bound}-{name}");
             let strip = |all: Vec<(String, Vec<u8>)>| {
-                // Descriptors of text are addresses, which differ.
+                // Descriptors of text contain addresses, which differ between the files.
                 all.into_iter().filter(|(path, _)| !path.ends_with("text")).collect::<Vec<_>>()
             };
             assert_eq!(strip(contents(&found)), strip(expected.clone()), "{bound}-{name}");
@@ -282,11 +284,11 @@ fn members_of_libhdf5_are_read() {
             assert_eq!(wide.read::<i64, IxDyn>().unwrap().len(), 500);
             assert_eq!(strip(contents(&through(driver, &path))), strip(expected.clone()), "{bound}-{name}");
         }
-        // All in the first member: one file suffices, but a family it is.
+        // All data is in the first member. The family has only one file.
         let one = at(format!("{bound}-d00"));
         assert_eq!(File::open(&one).unwrap().info().driver, DriverKind::Sec2);
         assert_eq!(through(family(), &one).info().driver, DriverKind::Family);
-        // What all names begin with, as libhdf5 takes it.
+        // The common beginning of all names, which libhdf5 expects as the name of the file.
         let split = through(FileDriver::split(), at(format!("{bound}-split")));
         assert_eq!(split.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap()[[2999]], 2999.0);
         through(FileDriver::Multi, at(format!("{bound}-multi")));
@@ -296,7 +298,8 @@ fn members_of_libhdf5_are_read() {
     }
 }
 
-/// Without the file with raw data, the rest can be read, and the error names what is missing.
+/// Checks a file whose member with raw data is missing: all other data can be read, and the error
+/// names the missing file.
 fn missing_members(bound: &Path) {
     let with = |end: &str| PathBuf::from(format!("{}{end}", bound.display()));
     std::fs::rename(with("-split-r.h5"), with("-away")).unwrap();
@@ -304,7 +307,7 @@ fn missing_members(bound: &Path) {
     let error = file.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(message(&error).contains("-split-r.h5: open"), "{}", message(&error));
-    // The pair under another name.
+    // The two members have another name.
     std::fs::rename(with("-split-m.h5"), with("-renamed.h5")).unwrap();
     let text = failure(File::open(with("-renamed.h5")));
     assert!(text.contains("its superblock names it `%s-m.h5`"), "{text}");
@@ -314,7 +317,7 @@ fn missing_members(bound: &Path) {
         file.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap().sum(),
         f64::from(1500 * 2999)
     );
-    // One driver cannot stand for another.
+    // Opening the file with the wrong driver is an error.
     let text = failure(OpenOptions::new().driver(FileDriver::Sec2).open(with("-other.meta")));
     assert!(text.contains("NCSAmult") || text.contains("truncated"), "{text}");
     std::fs::remove_file(with("-multi-s.h5")).unwrap();
@@ -330,7 +333,7 @@ fn libhdf5_reads_the_members_that_hyperslab_writes() {
     let pattern = folder.path().join("w%03d.h5");
     let family = FamilyPattern::parse(pattern.to_str().unwrap()).unwrap();
     let family = Family::open(family, Access::CreateNew, Some(7000)).unwrap();
-    // Backwards and in odd pieces.
+    // The test writes the pieces in reverse order and with odd sizes.
     for (number, piece) in bytes.chunks(777).enumerate().collect::<Vec<_>>().into_iter().rev() {
         family.write_at(777 * number as u64, piece).unwrap();
     }

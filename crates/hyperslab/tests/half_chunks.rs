@@ -1,4 +1,5 @@
-//! Chunks of which parts were written wait for the rest: when they are encoded, and what becomes of them if they cannot be.
+//! Partly written chunks stay in memory until they are complete. The tests check when the chunks
+//! are encoded, and their state if encoding fails.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use hyperslab::{Dataset, File, FileOptions, IxDyn, Region, s};
 
 const NUMBER: FilterId = FilterId(300);
 
-/// Leaves bytes as they are, counts the chunks, and fails if it is told to.
+/// A filter that does not change bytes, counts the chunks, and fails on request.
 #[derive(Debug, Default)]
 struct Counting {
     encoded: AtomicUsize,
@@ -42,7 +43,7 @@ impl Filter for Counting {
     }
 }
 
-/// A dataset of `rows` of 1024 numbers in chunks of 64 KiB.
+/// Creates a dataset of `rows` rows of 1024 numbers, in chunks of 64 KiB.
 fn dataset(options: FileOptions, rows: u64) -> (File, Dataset, Arc<Counting>) {
     let filter = Arc::new(Counting::default());
     let mut filters = Registry::default();
@@ -68,7 +69,7 @@ fn a_shape_is_known_without_encoding() {
     dataset.write(s![8..12, ..], &ndarray::Array2::from_elem((4, 1024), 3)).unwrap();
     assert!(dataset.write(s![40..44, ..], &ndarray::Array2::from_elem((4, 1024), 3)).is_err());
     assert_eq!(encoded(), 0);
-    // Who reads gets what was written.
+    // Reads return the written elements, also from dirty chunks.
     assert_eq!(dataset.read::<i32, IxDyn>(s![.., 0]).unwrap().sum(), 8 + 16 + 12);
     assert_eq!(encoded(), 2);
     write(&dataset, 12, 4, 4);
@@ -97,13 +98,14 @@ fn a_failed_encoding_is_repeated() {
     assert_eq!(filter.encoded.load(Ordering::Relaxed), 3);
 }
 
-/// As many bytes wait as the cache may have, whatever is written; complete chunks do not wait for that.
+/// The dirty bytes never exceed the size of the cache. Complete chunks are encoded before the cache
+/// is full.
 #[test]
 fn the_dirty_chunks_stay_within_their_limit() {
     let rows = 64 * 16;
     let (file, dataset, filter) = dataset(FileOptions::new().chunk_cache(1 << 20), rows);
     let encoded = || filter.encoded.load(Ordering::Relaxed);
-    // 64 KiB a chunk: after 16 of them there is one too many.
+    // Chunks have 64 KiB, so the 17th chunk exceeds the limit.
     (0..rows).step_by(16).for_each(|row| write(&dataset, row, 8, 1));
     assert!((40..=56).contains(&encoded()), "{}", encoded());
     file.flush().unwrap();
@@ -117,7 +119,8 @@ fn the_dirty_chunks_stay_within_their_limit() {
     assert!(dataset.read_raw::<i32>(..).unwrap().iter().all(|value| *value == 1));
 }
 
-/// New chunks that pass no filter wait as well, if more than a little is written of them.
+/// New chunks without filters also stay in memory, unless only a small part of the chunk is
+/// written.
 #[test]
 fn partly_written_chunks_without_filters_stay_dirty() {
     for cache in [0, 100 << 10, 64 << 20] {
@@ -128,7 +131,8 @@ fn partly_written_chunks_without_filters_stay_dirty() {
         let slabs =
             (0..150).step_by(37).flat_map(|row| (0..130).step_by(41).map(move |column| (row, column)));
         for (number, (row, column)) in slabs.enumerate() {
-            // The last but one stays as it is, one is written twice, of one hardly anything is.
+            // The block with number 18 is not written, and only one element of the block with
+            // number 7 is written.
             let (rows, columns) = match number {
                 18 => continue,
                 7 => (1, 1),

@@ -60,8 +60,8 @@ fn libhdf5_and_hyperslab_change_heaps_in_turn() {
     }
 }
 
-/// Sets ten attributes in dense storage and removes the last one, so that the heap's root becomes a
-/// direct block again.
+/// A script that sets ten attributes in dense storage and removes the last one, so that the heap's
+/// root becomes a direct block again.
 const SHRINK: &str = "
 import h5py, numpy, sys
 record = numpy.dtype([('a', 'i1'), ('b', 'f8')])

@@ -1,4 +1,5 @@
-//! `Limits::result_bytes` bounds what a read holds in memory, whatever little the file stores for it.
+//! `Limits::result_bytes` limits the bytes that a read holds in memory, even if the file stores few
+//! bytes.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::datatype::{ByteOrder::LittleEndian, CharacterSet, StringPadding};
@@ -6,7 +7,7 @@ use hyperslab::{Datatype, ErrorKind, File, FileOptions, Limits, OpenOptions};
 
 const COUNT: u64 = 100_000;
 
-/// Datasets of which next to nothing is stored, and which become large in memory.
+/// Creates datasets that store almost no bytes and become large in memory.
 fn small_file(folder: &tempfile::TempDir) -> std::path::PathBuf {
     let path = folder.path().join("small.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -36,7 +37,8 @@ fn open(path: &std::path::Path, result_bytes: u64) -> File {
 fn the_limit_counts_the_bytes_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_file(&folder);
-    // As many bytes as the elements have in the file, and not as many as they take in memory.
+    // The limit equals the bytes of the elements in the file, which is less than their bytes in
+    // memory.
     let file = open(&path, COUNT * 16);
     let kind = |outcome: hyperslab::Result<()>| outcome.map_err(|error| error.kind());
     let dataset = |name: &str| file.dataset(name).unwrap();
@@ -58,7 +60,7 @@ fn the_limit_counts_the_bytes_in_memory() {
     }
     let error = dataset("texts").read_strings::<hyperslab::IxDyn>(..).unwrap_err();
     assert!(chain(&error).contains("bytes held in memory"), "{error:?}");
-    // With room for both, all of them are read.
+    // If the limit allows both, the read returns all elements.
     let file = open(&path, COUNT * 400);
     let dataset = |name: &str| file.dataset(name).unwrap();
     assert_eq!(dataset("texts").read_strings::<hyperslab::IxDyn>(..).unwrap().len(), 100_000);
@@ -78,7 +80,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Elements that share their contents count each time: in memory each has its own.
+/// Elements that share variable-length data count separately: in memory, each element has a copy.
 #[test]
 fn shared_heap_objects_count_at_each_use() {
     let folder = tempfile::tempdir().unwrap();

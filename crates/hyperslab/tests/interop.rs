@@ -1,5 +1,5 @@
-//! What other programs do with files that hyperslab has written, and what they write that the
-//! specification does not foresee.
+//! Other programs read and change files of hyperslab. They also write structures that the
+//! specification does not describe.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -24,7 +24,7 @@ fn assert_sound(path: &Path) {
     assert!(report.is_sound() && report.unchecked == 0, "{}: {report}", path.display());
 }
 
-/// Numbers without a pattern.
+/// A generator of pseudo-random numbers.
 struct Noise(u64);
 
 impl Noise {
@@ -44,8 +44,8 @@ impl Noise {
     }
 }
 
-/// Replaces parts of chunks by zeros, so that many become as long as without filters, and says what
-/// is read then.
+/// A script that replaces parts of chunks by zeros, so that many chunks become as long as without
+/// filters, and prints the values that it then reads.
 const REWRITE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -128,7 +128,8 @@ fn zlib_stream(bytes: &[u8]) -> Vec<u8> {
         .concat()
 }
 
-/// Chunks of 10 numbers of which 5 are stored, with and without the filter, of a dataset of 35.
+/// Creates a dataset of 35 numbers in chunks of 10 numbers. The chunks, with and without the
+/// filter, store only 5 numbers.
 #[test]
 fn missing_elements_of_a_short_chunk_have_the_fill_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +142,7 @@ fn missing_elements_of_a_short_chunk_have_the_fill_value() {
             let dataset = builder.deflate(6).create().unwrap();
             if name == "whole" {
                 dataset.chunks().write(&[10], &numbers(10), 1).unwrap();
-                // Half of an element is none.
+                // A partly stored element counts as missing.
                 let cut = [numbers(20), vec![1, 2]].concat();
                 dataset.chunks().write(&[20], &zlib_stream(&cut), 0).unwrap();
             }
@@ -170,7 +171,7 @@ fn missing_elements_of_a_short_chunk_have_the_fill_value() {
             assert_eq!(dataset.read_raw::<i32>(..).unwrap(), expected, "{}", copy.display());
             std::fs::remove_file(copy).unwrap();
         }
-        // A part of such a chunk is written, which makes it whole.
+        // A write to a part of such a chunk stores the complete chunk.
         let file = hyperslab::File::open_rw(&path).unwrap();
         let dataset = file.dataset("whole").unwrap();
         dataset.write(Region::new(&[16], &[8]).unwrap(), &[1_i32; 8]).unwrap();
@@ -225,8 +226,8 @@ with h5py.File(sys.argv[1]) as f:
     assert_eq!(answer.trim(), "False - False - True 0 True 19");
 }
 
-/// Blocks of all kinds and lengths in files of small pages: each lies on one page, or begins with
-/// one.
+/// Blocks of all kinds and lengths in files with small pages: each block is inside one page, or
+/// begins at the start of a page.
 #[test]
 fn blocks_do_not_cross_pages() {
     let folder = tempfile::tempdir().unwrap();
@@ -351,7 +352,7 @@ fn run(name: &str, counts: &[i128], inner: &[&str]) -> Value {
     ])
 }
 
-/// Reads the records of the test below.
+/// A script that reads the records of the next test.
 const RECORDS: &str = r#"
 import sys, h5py
 with h5py.File(sys.argv[1]) as f:

@@ -1,4 +1,4 @@
-//! Links are listed alike, however they are stored and asked for.
+//! Every storage of links and every method gives the same list of links.
 
 use std::ops::ControlFlow;
 
@@ -33,7 +33,7 @@ fn visited_links_are_the_listed_ones() {
         let mut visited: Vec<Link> = Vec::new();
         group
             .visit_links(|link| {
-                // What is visited may be asked for meanwhile.
+                // The visitor may open the visited links.
                 let asked = group.link(std::str::from_utf8(link.name()).unwrap()).unwrap().unwrap();
                 assert_eq!(asked, link.to_link());
                 assert_eq!((asked.charset, asked.creation_order), (link.charset(), link.creation_order()));

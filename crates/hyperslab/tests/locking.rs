@@ -1,4 +1,4 @@
-//! Many read a file or one writes it, whichever program they are.
+//! Several readers or one writer can open a file, in any combination of programs.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,7 +22,7 @@ impl Folder {
     }
 }
 
-/// libhdf5 in a process of its own, with the file open until this is dropped.
+/// A process with libhdf5, which keeps the file open until the value is dropped.
 struct Holder(Child);
 
 impl Holder {
@@ -52,13 +52,13 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // If it has ended by itself, it is not waited for.
+        // If the process has already ended, the write fails, and the error is ignored.
         let _ = self.0.stdin.take().unwrap().write_all(b"\n");
         self.0.wait().unwrap();
     }
 }
 
-/// What comes of opening the file with h5py in another process.
+/// Returns the result of opening the file with h5py in another process.
 fn h5py(python: &referee::Referee, path: &Path, mode: &str, locking: Option<&str>) -> Result<(), String> {
     let mut command = Command::new(python.python());
     command.args(["-c", "import sys, h5py; h5py.File(sys.argv[1], sys.argv[2])"]);
@@ -156,7 +156,8 @@ fn a_second_writer_of_the_same_process_is_refused() {
     let writer = on().write(true).open(&path).unwrap();
     let error = on().open(&path).unwrap_err().to_string();
     assert!(error.contains("this process") || !Path::new("/proc/locks").exists(), "{error}");
-    // What is closed can be read by all while a handle is left, which changes nothing any more.
+    // After the close, all programs can read the file. A remaining handle can no longer change the
+    // file.
     let dataset = writer.dataset("a").unwrap();
     writer.close().unwrap();
     on().open(&path).unwrap();
@@ -182,7 +183,8 @@ fn external_links_to_the_open_file_are_followed() {
     assert_eq!(file.dataset("self").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     let around = file.dataset("other").unwrap();
     assert_eq!(around.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
-    // The file on the way is read: others may read it, too, and not write it.
+    // hyperslab opens the intermediate file for reading: other programs may read it, but not write
+    // it.
     let way = Sec2::open(&other, Access::ReadOnly).unwrap();
     way.lock(LockKind::Shared).unwrap();
 }

@@ -1,4 +1,5 @@
-//! Files that others found to break HDF5 programs: here they give errors or values, soon and in little memory.
+//! Files that crashed other HDF5 programs. hyperslab returns errors or values, in little time and
+//! memory.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,11 +11,11 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, File, IxDyn, LinkTarget, Object, ObjectKind, OpenOptions, Stored};
 use hyperslab_testkit::corpus;
 
-/// For one file, on a machine that may be busy.
+/// The time limit for one file, which is sufficient on a busy machine.
 const TIME: Duration = Duration::from_secs(30);
-/// Bytes of the largest dataset that is read.
+/// The size in bytes of the largest dataset that the test reads.
 const MOST_BYTES: u64 = 64 << 20;
-/// Memory that reading a file may take, besides four times the file.
+/// The memory that reading a file may take, in addition to four times the size of the file.
 const MEMORY: u64 = 256 << 20;
 
 #[test]
@@ -33,7 +34,7 @@ fn malformed(corpus: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What is wrong with reading this file, if anything. A thread that hangs is left behind.
+/// Returns the fault of reading this file, if there is one. A thread that hangs is not ended.
 fn judge(file: &Path) -> Option<String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (done, watch) = mpsc::channel();
@@ -41,7 +42,7 @@ fn judge(file: &Path) -> Option<String> {
     let watched = memory::forget_peak();
     thread::spawn(move || {
         walk(&path);
-        // Nobody listens any more where the time is over.
+        // After the time limit, the receiver no longer exists.
         let _ = done.send(());
     });
     match watch.recv_timeout(TIME) {
@@ -54,14 +55,14 @@ fn judge(file: &Path) -> Option<String> {
     (peak > allowed).then(|| format!("{name}: {} MiB, more than {} MiB", peak >> 20, allowed >> 20))
 }
 
-/// The most memory that this process had at once, where the system tells (Linux).
+/// The peak memory of this process, if the system reports it (Linux).
 mod memory {
-    /// Starts anew; says whether that is possible.
+    /// Resets the peak. Returns whether this is possible.
     pub(super) fn forget_peak() -> bool {
         std::fs::write("/proc/self/clear_refs", "5").is_ok()
     }
 
-    /// Bytes since then.
+    /// Returns the peak in bytes since the reset.
     pub(super) fn peak() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -70,7 +71,8 @@ mod memory {
     }
 }
 
-/// Asks a file for everything; what comes does not matter. A file that says it is damaged is opened all the same.
+/// Reads everything in a file and ignores the results. If the status flags prevent opening the
+/// file, opens it without regard to the flags.
 fn walk(path: &Path) {
     let Ok(file) = File::open(path).or_else(|_| OpenOptions::new().ignore_status_flags(true).open(path))
     else {
@@ -112,7 +114,7 @@ fn read(dataset: &Dataset) {
     if bytes.is_some_and(|bytes| bytes <= MOST_BYTES) {
         drop(dataset.read_stored(..).map(|stored| follow(&stored)));
         if let Ok(values) = dataset.read_dyn(..) {
-            // Each way to a single value; what they are does not matter.
+            // Calls each method that reads a single value, and ignores the values.
             drop(
                 (0..values.column().len().min(100))
                     .map(|index| values.column().get(index))
@@ -128,7 +130,8 @@ fn read(dataset: &Dataset) {
     }
 }
 
-/// Strings, sequences and numbers, of the first elements where they lead elsewhere.
+/// Reads strings, sequences and numbers. For elements with references or variable-length data,
+/// reads only the first elements.
 fn follow(stored: &Stored) {
     if let DatatypeClass::VariableLength(variable) = &stored.datatype().class {
         for element in stored.elements().take(10_000) {

@@ -1,5 +1,4 @@
-//! Files of several members, and all others, that are opened to be changed: each member keeps what
-//! is in it.
+//! Files of several members and all other files, opened for writing: each member keeps its content.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::collections::BTreeMap;
@@ -10,7 +9,7 @@ use hyperslab::{File, FileDriver, IxDyn, OpenOptions, Recovery};
 use hyperslab_check::CheckOptions;
 use hyperslab_testkit::{fixtures, referee, workspace};
 
-/// The bytes of all files of a folder.
+/// Returns the bytes of all files of a folder.
 fn bytes_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
@@ -26,7 +25,7 @@ fn assert_sound(path: &Path) {
     assert!(report.is_sound() && report.unchecked == 0, "{}: {report}", path.display());
 }
 
-/// Opens the file in every way, and ends it in every way that changes nothing.
+/// Opens the file with every option, and closes it with every method that changes nothing.
 fn assert_untouched(path: &Path, driver: &FileDriver) {
     let folder = path.parent().unwrap();
     let before = bytes_in(folder);
@@ -53,7 +52,7 @@ fn assert_untouched(path: &Path, driver: &FileDriver) {
     same("repair");
 }
 
-/// Cuts a file in members of one size.
+/// Splits a file into members of one size.
 fn cut(bytes: &[u8], size: usize, folder: &Path) -> PathBuf {
     for (number, part) in bytes.chunks(size).enumerate() {
         std::fs::write(folder.join(format!("part{number:04}.h5")), part).unwrap();
@@ -90,7 +89,7 @@ fn opening_for_writing_changes_no_byte_of_any_member() {
     }
 }
 
-/// Copies the members of a fixture, and returns where the first one is.
+/// Copies the members of a fixture, and returns the path of the first member.
 fn copy_members(bound: &str, first: &str, folder: &Path) -> PathBuf {
     let begin = first.split_once(|c: char| c == '-' || c.is_ascii_digit()).unwrap().0;
     for entry in std::fs::read_dir(fixtures::path("members")).unwrap() {
@@ -155,7 +154,7 @@ fn new_blocks_lie_in_the_member_for_their_kind() {
     }
 }
 
-/// What libhdf5 does to the file in turn: `make`, `read` or `change`.
+/// A script that runs one action of libhdf5 on the file: `make`, `read` or `change`.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np
@@ -252,8 +251,7 @@ fn libhdf5_and_hyperslab_in_turn() {
     }
 }
 
-/// Where raw data are in memory only, the end of all members lies far behind the few bytes that
-/// there are.
+/// If the raw data is only in memory, the end of all members is far after the few stored bytes.
 #[test]
 fn small_files_of_members_are_changed_from_their_first_element_on() {
     let Some(python) = referee::python() else { return };
@@ -273,7 +271,7 @@ fn small_files_of_members_are_changed_from_their_first_element_on() {
     assert_eq!(file.attribute("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
 }
 
-/// A family looks truncated if only its first member is looked at.
+/// A family whose first member is opened alone seems truncated.
 #[test]
 fn recovering_a_family_keeps_its_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -285,8 +283,8 @@ fn recovering_a_family_keeps_its_end() {
     assert_eq!(bytes_in(folder.path()), before);
 }
 
-/// Deals out the bytes of a file in stripes, as the subfiling driver of libhdf5 does; what is left
-/// is the stub.
+/// Distributes the bytes of a file in stripes, like the subfiling driver of libhdf5. Only the stub
+/// remains of the file.
 fn deal_out(path: &Path, stripe: usize, count: usize) {
     let bytes = std::fs::read(path).unwrap();
     let mut files = vec![Vec::new(); count];

@@ -1,5 +1,5 @@
-//! Datasets in chunks, in files of narrow addresses and lengths: libhdf5 reads and changes them, or
-//! they are refused.
+//! Chunked datasets in files with addresses and lengths of few bytes: libhdf5 reads and changes
+//! them, or hyperslab refuses to create them.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, Repack};
@@ -65,7 +65,7 @@ fn libhdf5_reads_and_changes_narrow_files() {
             let file = FileOptions::new().sizes(sizes.0, sizes.1).libver(bounds).create(&path).unwrap();
             let refused = fill(&file);
             file.close().unwrap();
-            // Filters are needed for edges to have none.
+            // Edge chunks can only be unfiltered if the dataset has filters.
             let expected: &[&str] = if sizes.1 < 8 { &["one true true"] } else { &[] };
             assert_eq!(refused, expected, "{sizes:?} {low:?}");
             assert_eq!(hyperslab_check::check_path(&path).unwrap().faults, 0);
@@ -85,8 +85,8 @@ fn libhdf5_reads_and_changes_narrow_files() {
     }
 }
 
-/// What a narrow file cannot say of a dataset in another one is left away: its edges pass the
-/// filters.
+/// A copy into a file with short lengths omits the option to leave edge chunks unfiltered, which
+/// such a file cannot store.
 #[test]
 fn copies_into_narrow_files() {
     let bounds = LibverBounds::LATEST;

@@ -1,4 +1,5 @@
-//! Names of other files in a file: none leads out of the folders that the caller allows, or to what never ends.
+//! Names of other files in a file. hyperslab opens no file outside the allowed folders, and no pipe
+//! or device.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
@@ -13,7 +14,7 @@ use hyperslab::{
 
 const SECRET: &[u8; 16] = b"not to be shown!";
 
-/// A folder with a file beside, one below, and a secret outside of it.
+/// A folder with a file, a file in a subfolder, and a secret file outside the folder.
 struct Place {
     root: tempfile::TempDir,
     folder: PathBuf,
@@ -50,7 +51,8 @@ impl Place {
         self.root.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// Names that are refused wherever they stand, with the end of a name.
+    /// Returns file names that hyperslab refuses in all kinds of references. `end` is the end of
+    /// the names.
     fn refused(&self, end: &str) -> Vec<String> {
         vec![
             self.outside(&format!("secret.{end}")),
@@ -98,7 +100,7 @@ fn links_stay_in_the_folder() {
             assert_eq!(found.is_ok(), policy == ExternalFiles::Beside, "{policy:?} {name}");
         }
     }
-    // The caller may allow all of them; pipes and devices are none.
+    // The caller can allow all files, but pipes and devices are not files.
     let file = open(&place.main(), ExternalFiles::Anywhere);
     let opened = (0..refused.len()).filter(|number| file.dataset(&number.to_string()).is_ok()).count();
     assert_eq!(opened, 6);
@@ -164,7 +166,7 @@ fn virtual_sources_stay_in_the_folder() {
             source_selection: Selection::All,
         };
         let builder = file.new_dataset(&number.to_string()).of::<u8>().shape(&[3]);
-        // What cannot be written down leads nowhere either.
+        // Creating a dataset with some of these names fails.
         let _ = builder.virtual_sources(&[mapping]).create();
     }
     file.close().unwrap();
@@ -172,7 +174,7 @@ fn virtual_sources_stay_in_the_folder() {
         let file = open(&place.main(), policy);
         for (number, name) in names.iter().enumerate() {
             let Ok(dataset) = file.dataset(&number.to_string()) else { continue };
-            // A source that is not there gives the fill value.
+            // A missing source reads as the fill value.
             let read = dataset.read_raw::<u8>(..);
             assert!(read.as_ref().map_or(true, |read| *read == [0; 3]), "{policy:?} {name}: {read:?}");
         }
@@ -181,7 +183,7 @@ fn virtual_sources_stay_in_the_folder() {
     }
 }
 
-/// Files that others name, which name others in turn, are bound to their own folders.
+/// A file that was opened by an external link can refer only to files in its own folder.
 #[test]
 fn chains_of_external_links_stay_in_the_folder() {
     let place = Place::new();
@@ -199,7 +201,7 @@ fn chains_of_external_links_stay_in_the_folder() {
     assert!(file.dataset("same").is_ok());
 }
 
-/// A file that says it is one of several opens no others by symbolic links that lead away.
+/// A file with several members opens no member through a symbolic link to another folder.
 #[test]
 fn members_stay_in_the_folder() {
     let place = Place::new();
@@ -217,7 +219,8 @@ fn members_stay_in_the_folder() {
     assert!(File::open(place.folder.join("part-0.h5")).is_ok());
 }
 
-/// A pipe under the name of a journal is none: the file is read without it, and not written. Nobody waits for the pipe.
+/// A pipe with the name of a journal is not a journal: the file can be read, but not written.
+/// hyperslab does not wait for the pipe.
 #[test]
 fn a_journal_must_be_a_regular_file() {
     let place = Place::new();

@@ -1,12 +1,12 @@
-//! Values as h5py reads them, on files that h5py makes anew.
+//! Comparison with the values that h5py reads. The test creates new files with h5py.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{Dataset, File, IxDyn, ObjectKind};
 use hyperslab_testkit::{referee, workspace};
 use serde_json::Value;
 
-/// Makes a file of random datasets and prints, for each, its path and its values as h5py gives them: numbers as
-/// the bits of 64-bit floats, text as text.
+/// A script that creates a file of random datasets. For each dataset, it prints the path and the
+/// values that h5py reads: numbers as the bits of 64-bit floats, text as text.
 const SCRIPT: &str = r#"
 import json, sys
 import h5py, numpy as np

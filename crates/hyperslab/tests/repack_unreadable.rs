@@ -1,10 +1,11 @@
-//! Datasets that nobody here can decode are written anew as they are stored.
+//! Repacking copies the encoded chunks of datasets that hyperslab cannot decode.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{ErrorKind, File, LibraryVersion, LibverBounds, Repack, RepackLayout};
 use hyperslab_testkit::{referee, workspace};
 
-/// Chunks of a filter that nobody has, of every index; and of one that everybody has, damaged.
+/// A script that creates datasets with every chunk index: with chunks of an unknown filter, and
+/// with damaged chunks of a known filter.
 const MAKE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -52,7 +53,7 @@ fn files(test: &str) -> Option<(tempfile::TempDir, referee::Referee)> {
     Some((folder, python))
 }
 
-/// Under all bounds that the copy may have.
+/// Returns all possible bounds for the copy.
 fn bounds() -> Vec<LibverBounds> {
     let low = [LibraryVersion::Earliest, LibraryVersion::V18, LibraryVersion::V110, LibraryVersion::LATEST];
     low.into_iter().map(|low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap()).collect()
@@ -80,7 +81,7 @@ fn stored_chunks_are_copied_without_decoding() {
             let report = hyperslab_check::check_path(&target).unwrap();
             assert_eq!(report.faults, 0, "{:?}", report.findings);
         }
-        // What cannot be stored another way stays, and is named.
+        // A dataset that cannot be converted keeps its storage, and the report names it.
         let target = folder.path().join("asked.h5");
         for layout in [RepackLayout::Contiguous, RepackLayout::AutoSparse { density: None }] {
             let asked = Repack::new().layout("fixed", layout).unwrap();
@@ -93,7 +94,7 @@ fn stored_chunks_are_copied_without_decoding() {
     }
 }
 
-/// Contents that have to be decoded, and cannot be.
+/// Elements that the copy must decode, but cannot decode.
 #[test]
 fn errors_name_the_dataset() {
     let Some((folder, _)) = files("errors_name_the_dataset") else { return };
@@ -109,8 +110,8 @@ fn errors_name_the_dataset() {
     assert!(error.to_string().contains("/damaged"), "{error:?}");
 }
 
-/// Chunks that passed no filter have as many bytes in the copy as they have elements for, however many lay there; what has
-/// fewer is not taken along as if it were sound.
+/// In the copy, unfiltered chunks have the number of bytes of their elements, even if the source
+/// stores more bytes. A chunk with fewer bytes is not copied unchanged.
 #[test]
 fn lengths_of_chunks_without_filters_are_corrected() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +130,7 @@ fn lengths_of_chunks_without_filters_are_corrected() {
     assert_eq!(copy.read_raw::<u16>(..).unwrap(), [1, 2, 3, 4, 9, 8, 7, 6]);
     assert_eq!(copy.chunks().list().unwrap()[1].size, 8);
     assert_eq!(hyperslab_check::check_path(&target).unwrap().faults, 0);
-    // Elements that are missing, or there in part, have the fill value.
+    // Missing elements and partly stored elements have the fill value.
     let another = folder.path().join("another.h5");
     repack(&[9, 0, 8], &another).unwrap();
     let copy = File::open(&another).unwrap().dataset("d").unwrap();

@@ -1,10 +1,11 @@
-//! The same calls make the same file, byte for byte: files can be compared, and cached by what they hold.
+//! Equal calls create equal files, byte for byte. So programs can compare files, or cache them by
+//! their content.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::FileOptions;
 
-/// Many datasets whose chunks wait in memory until the end.
+/// Creates many datasets whose chunks stay dirty in memory until the end.
 fn made() -> Vec<u8> {
     let file = FileOptions::new().create_in_memory().unwrap();
     for group in 0..20 {

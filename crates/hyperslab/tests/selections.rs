@@ -25,7 +25,7 @@ fn numbers(group: &Group) -> Vec<Dataset> {
     found
 }
 
-/// Three numbers per dimension, from which each kind of selection is made.
+/// Returns numbers for each dimension, from which the test makes each kind of selection.
 fn seeds() -> impl Strategy<Value = (u8, Vec<[u64; 4]>, Vec<u64>)> {
     let seed = || prop::array::uniform4(0..1_000_u64);
     (0..4_u8, prop::collection::vec(seed(), 8), prop::collection::vec(0..1_000_000_u64, 40))
@@ -138,8 +138,9 @@ fn a_buffer_of_another_length_is_refused() {
     assert_eq!(dataset.read::<f64, IxDyn>(s![10..10]).unwrap().len(), 0);
 }
 
-/// Virtual datasets, their sources and data in other files, with random shapes; prints, for each dataset, its
-/// path, shape, values and random slices with theirs, as h5py gives them.
+/// A script that creates virtual datasets, their sources, and external raw data, with random
+/// shapes. For each dataset, it prints the path, the shape, the values, and random slices with the
+/// values that h5py reads.
 const SCRIPT: &str = r#"
 import json, os, sys
 import h5py, numpy as np

@@ -1,4 +1,4 @@
-//! Small chunks that pass no filter: appended one by one, and written many at once.
+//! Small chunks without filters: one append for each chunk, and writes of many chunks.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use hyperslab::{File, FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds, Region, s};
@@ -12,21 +12,21 @@ fn bounds() -> Vec<(&'static str, LibverBounds)> {
         .collect()
 }
 
-/// What is written is sound.
+/// Asserts that the file is sound.
 fn sound(path: &std::path::Path) {
     let report = hyperslab_check::check_path(path).unwrap();
     assert!(report.is_sound() && report.unchecked == 0, "{}:\n{report}", path.display());
 }
 
-/// Appends whole chunks, looks at them, writes some anew, cuts the dataset and goes on; gives what
-/// it must hold.
+/// Appends whole chunks, reads them, overwrites some chunks, shrinks the dataset and appends again.
+/// Returns the expected elements.
 fn append_chunks(file: &File, name: &str, maximum: &[Option<u64>]) -> Vec<i64> {
     let new = file.new_dataset(name).of::<i16>().shape(&[0, 6]).max_shape(maximum).chunks(&[2, 6]).fill(-1);
     let dataset = new.create().unwrap();
     let mut model: Vec<i64> = Vec::new();
     for step in 0..400_i64 {
         let rows: Vec<i64> = (0..12).map(|at| (step * 31 + at) % 30_000).collect();
-        // One in three is converted.
+        // Every third write converts the elements.
         if step % 3 == 0 {
             dataset.append(0, &ndarray::ArrayView2::from_shape((2, 6), &rows).unwrap()).unwrap();
         } else {
@@ -38,7 +38,7 @@ fn append_chunks(file: &File, name: &str, maximum: &[Option<u64>]) -> Vec<i64> {
         assert_eq!(length * 6, model.len() as u64);
         match step % 100 {
             40 => assert_eq!(dataset.read_raw::<i64>(..).unwrap(), model),
-            // A whole chunk that waits, and one that does not.
+            // A complete dirty chunk, and a stored chunk.
             50 => {
                 for first in [length - 4, 2] {
                     let at = usize::try_from(first * 6).unwrap();
@@ -46,7 +46,7 @@ fn append_chunks(file: &File, name: &str, maximum: &[Option<u64>]) -> Vec<i64> {
                     model.get_mut(at..at + 12).unwrap().fill(8);
                 }
             }
-            // A part of one.
+            // A part of a chunk.
             60 => {
                 dataset.write(Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
                 *model.last_mut().unwrap() = 9;
@@ -120,8 +120,8 @@ fn appended_chunks_survive_other_operations() {
     paths.iter().for_each(|path| sound(path));
 }
 
-/// Boxes of small chunks, with rows of that type's length, whole and not, in a new dataset and over
-/// what is there.
+/// Writes boxes of small chunks, with complete and incomplete rows, to new datasets and over
+/// existing elements.
 fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
     file: &File,
     name: &str,
@@ -181,15 +181,15 @@ fn boxes_over_many_small_chunks_are_read() {
     }
 }
 
-/// Chunks as they are stored, every so many-th first, some of them twice, some with another write
-/// or a look between.
+/// Writes encoded chunks in strided order. Some chunks are written twice, some with another write
+/// or a read in between.
 fn store_chunks(file: &File, name: &str, step: u64, maximum: &[Option<u64>]) -> Vec<i16> {
     let new =
         file.new_dataset(name).of::<i16>().shape(&[1000, 6]).max_shape(maximum).chunks(&[2, 6]).fill(-1);
     let dataset = new.create().unwrap();
     let mut model = vec![-1; 6000];
     for number in 0..700 {
-        // The last ones are those that were first, with other elements.
+        // The last chunks are the first chunks again, with other elements.
         let row = number * step % 500 * 2;
         let value = i16::try_from(number).unwrap();
         let bytes: Vec<u8> = std::iter::repeat_n(value.to_le_bytes(), 12).flatten().collect();
@@ -240,8 +240,8 @@ fn stored_chunks_may_come_in_any_order() {
     }
 }
 
-/// More scattered chunks than are put together at once: their places wait for each other, and what
-/// comes twice goes to the place that it has, wherever that waits.
+/// More scattered chunks than hyperslab writes in one batch. A chunk that is written twice keeps
+/// its address, even if the address is in an unfinished batch.
 #[test]
 fn many_scattered_chunks_are_written_together() {
     const CHUNKS: u64 = 1500;
@@ -256,8 +256,8 @@ fn many_scattered_chunks_are_written_together() {
             let new = file.new_dataset(name).of::<u16>().shape(&[CHUNKS, 2048]).max_shape(&maximum);
             let dataset = new.chunks(&[1, 2048]).create().unwrap();
             for number in 0..2100 {
-                // The last ones hit some of those that were there before a flush, some of those
-                // after it, and some of neither.
+                // The last writes replace some chunks from before a flush, some chunks from after
+                // it, and create some new chunks.
                 let row = (if number < 1200 { number } else { number * 5 + 3 }) * 499 % CHUNKS;
                 let value = u16::try_from(number + 1).unwrap();
                 dataset.chunks().write(&[row, 0], &value.to_le_bytes().repeat(2048), 0).unwrap();
@@ -281,8 +281,8 @@ fn many_scattered_chunks_are_written_together() {
     }
 }
 
-/// Chunks that are whole rows are read straight into place: wherever they lie, whether they are
-/// there or not, and from whichever row to whichever.
+/// Chunks of whole rows are read directly into the caller's buffer: for every order of addresses,
+/// for missing chunks, and for every range of rows.
 #[test]
 fn whole_rows_are_read_from_scattered_chunks() {
     for (name, bounds) in bounds() {
@@ -293,8 +293,8 @@ fn whole_rows_are_read_from_scattered_chunks() {
                 file.new_dataset(&format!("rows_{number}")).of::<i16>().shape(&[431, 7]).max_shape(&maximum);
             let dataset = new.chunks(&[4, 7]).fill(-3).create().unwrap();
             let mut model = vec![-3_i16; 431 * 7];
-            // Runs of chunks in an order of their own, so that some follow each other in the file,
-            // and some are missing.
+            // The chunks are written in runs in a random order, so that some chunks are adjacent in
+            // the file and some are missing.
             for step in 0..50_u64 {
                 let first = step * 37 % 107;
                 if first % 10 == 7 {

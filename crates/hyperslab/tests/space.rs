@@ -1,4 +1,4 @@
-//! Deleted room is used again: a file whose datasets are replaced over and over does not grow.
+//! Freed space is used again: a file whose datasets are replaced repeatedly does not grow.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -44,7 +44,7 @@ fn open(medium: &Arc<Core>, bounds: LibverBounds) -> File {
     OpenOptions::new().write(true).libver(bounds).open_driver(medium.clone()).unwrap()
 }
 
-/// The lengths of the file after each round.
+/// Returns the length of the file after each round.
 fn lengths(layout: Layout, between: Between, space: Option<FileSpace>, low: LibraryVersion) -> Vec<u64> {
     let medium = Arc::new(Core::from_vec("space", Vec::new()));
     let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();

@@ -1,4 +1,5 @@
-//! Many threads on one open file: equal results, whatever is read, and however little the chunk cache keeps.
+//! Many threads read one open file. The results are equal for every kind of read and every size of
+//! the chunk cache.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use std::sync::{Arc, Barrier};
@@ -10,7 +11,7 @@ use hyperslab::{
 use hyperslab_testkit::fixtures;
 
 const THREADS: usize = 8;
-/// No cache, one that holds a few chunks, and one that holds all.
+/// The sizes of the cache: no cache, a cache for a few chunks, and a cache for all chunks.
 const CACHES: [u64; 3] = [0, 2048, 64 << 20];
 const FILES: [&str; 6] = [
     "chunk_indexes_earliest.h5",
@@ -56,7 +57,7 @@ fn known(path: &str, group: &Group, found: &mut Vec<Known>) {
     }
 }
 
-/// Numbers that look random, the same in each run (an xorshift generator).
+/// A generator of pseudo-random numbers (xorshift), which are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -68,14 +69,14 @@ impl Numbers {
     }
 }
 
-/// Selected coordinates along one dimension: start, step, number.
+/// Returns the selected coordinates along one dimension: start, step, number.
 fn axis(numbers: &mut Numbers, size: u64) -> [u64; 3] {
     let start = numbers.below(size);
     let step = 1 + numbers.below(3);
     [start, step, 1 + numbers.below((size - start).div_ceil(step))]
 }
 
-/// A selection, and the places of its elements in the whole.
+/// Returns a selection, and the positions of its elements in the whole dataset.
 fn select(numbers: &mut Numbers, shape: &[u64]) -> (Selection, Vec<usize>) {
     let place = |at: &[u64]| {
         usize::try_from(at.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at)).unwrap()
@@ -156,7 +157,8 @@ fn threads_read_one_dataset_with_equal_results() {
             let dataset = file.dataset(&known.path).unwrap();
             on_all_threads(|thread| {
                 let dataset = dataset.clone();
-                // Half of them do the same, and so meet at the same chunks.
+                // Half of the threads make the same reads, so that they access the same chunks at
+                // the same time.
                 let mut numbers = Numbers(0xD1B5_4A32_D192_ED03 ^ (thread / 2));
                 for _ in 0..6 {
                     check(&dataset, known, &mut numbers);

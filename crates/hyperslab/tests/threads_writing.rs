@@ -1,4 +1,4 @@
-//! Threads that write to datasets of one file, and read others, at once.
+//! Threads that write to datasets of one file, and read other datasets at the same time.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "in a test a panic is the report")]
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ fn dataset(file: &File, number: u64) -> Dataset {
     dataset.create().unwrap()
 }
 
-/// What a dataset may hold at any time: in each block of 100 elements the number of a round and of the dataset, or the
-/// fill value.
+/// Asserts the allowed contents of a dataset at any time: each block of 100 elements holds the
+/// number of a round and of the dataset, or the fill value.
 fn is_whole(number: u64, values: &[u64]) -> bool {
     values.chunks(100).all(|block| {
         let first = block.first().copied().unwrap_or(u64::MAX);

@@ -3,8 +3,9 @@
 use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
-/// `source.h5` has elements of variable length, `middle.h5` shows them and has its own, and
-/// `outer.h5` shows those of both.
+/// A script that creates three files: `source.h5` has variable-length elements; `middle.h5` has
+/// other ones, and a virtual dataset with the elements of `source.h5`; `outer.h5` has virtual
+/// datasets with the elements of both files.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np

@@ -9,7 +9,8 @@ use hyperslab::{
 };
 use hyperslab_testkit::{referee, workspace};
 
-/// `outer.h5` shows datasets of its own, of `one.h5`, and of a file that does not exist.
+/// A script that creates `outer.h5` with a virtual dataset, whose sources are in `outer.h5`, in
+/// `one.h5`, and in a file that does not exist.
 const MAKE: &str = r#"
 import sys
 import h5py, numpy as np

@@ -1,4 +1,4 @@
-//! Links and attributes that wait in memory are there for whoever looks, and come into the file in any order.
+//! Dirty links and attributes in memory are visible to all reads, and are stored in any order.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn dirty_elements_are_read() {
     for options in files() {
         let file = options.create_in_memory().unwrap();
         let outer = file.create_group("outer").unwrap();
-        // In a group whose own header still waits.
+        // The test uses a group whose header is still dirty.
         let inner = outer.create_group("inner").unwrap();
         inner.link_hard("itself", &inner).unwrap();
         inner.link_hard("outer", &outer).unwrap();
@@ -40,7 +40,7 @@ fn dirty_elements_are_read() {
         assert_eq!(outer.attributes().unwrap().len(), 21);
         let taken = inner.link_hard("l3", &outer).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::Exists);
-        // What was refused was not counted.
+        // A refused link does not change the count.
         assert_eq!(outer.link_count().unwrap(), 22);
         assert!(outer.new_dataset("inner").of::<u8>().shape(&[1]).create().is_err());
         let dataset = inner.new_dataset("d").of::<i16>().shape(&[2]).create().unwrap();
@@ -64,7 +64,8 @@ fn dirty_elements_are_read() {
     }
 }
 
-/// Many links and attributes in several rounds: each time what waits meets what is stored.
+/// Many links and attributes in several rounds: each round combines dirty and stored links and
+/// attributes.
 #[test]
 fn dirty_and_stored_elements_are_read_together() {
     let dir = tempfile::tempdir().unwrap();
@@ -79,7 +80,7 @@ fn dirty_and_stored_elements_are_read_together() {
                 let name = format!("n{}_{round}", at.wrapping_mul(2_654_435_761) % 10_007);
                 group.link_hard(&name, &target).unwrap();
                 names.insert(name);
-                // Old headers hold few attributes.
+                // Old object headers hold only a few attributes.
                 if number > 0 || at < 30 {
                     let name = format!("a{}_{round}", at.wrapping_mul(40_503) % 5003);
                     group.set_attribute(&name, at).unwrap();
@@ -137,7 +138,7 @@ with h5py.File(sys.argv[1], 'r+') as f:
     }
 }
 
-/// Readers and writers of the same objects do not wait for each other for ever, and see whole changes.
+/// Readers and writers of the same objects never deadlock, and readers see only complete changes.
 #[test]
 fn reads_during_writes() {
     let file = FileOptions::new().create_in_memory().unwrap();

@@ -116,7 +116,8 @@ impl Builder {
         self
     }
 
-    /// Appends a number of `size` bytes that [`patch`](Self::patch) sets later, with a label.
+    /// Appends a gap for a number of `size` bytes, with a label. [`patch`](Self::patch) sets the
+    /// number later.
     #[must_use]
     pub fn gap(mut self, name: &'static str, size: usize) -> Self {
         self.gaps.insert(name, (self.bytes.len(), size));
@@ -141,8 +142,8 @@ impl Builder {
         self.patch(name, value)
     }
 
-    /// Appends a checksum of all bytes from the label `from` on; of all bytes if there is no such
-    /// label.
+    /// Appends a checksum of all bytes from the label `from` on. Without such a label, the checksum
+    /// covers all bytes.
     #[must_use]
     pub fn sealed(self, from: &str, checksum: impl FnOnce(&[u8]) -> u32) -> Self {
         let start = self.position(from).and_then(|at| usize::try_from(at).ok()).unwrap_or(0);

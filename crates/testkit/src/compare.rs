@@ -51,7 +51,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Formats a value, cut to 80 characters.
+/// Formats a value as text of at most 80 characters.
 fn short(value: &Option<Value>) -> String {
     let text = value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
     if text.chars().count() <= 80 { text } else { text.chars().take(79).chain(['…']).collect() }
@@ -123,7 +123,7 @@ pub fn compare(truth: &Value, got: &Value) -> Comparison {
 }
 
 impl Comparison {
-    /// Compares an object.
+    /// Compares one object of the truth with the object of the digest.
     fn object(&mut self, truth: &Value, got: Option<&Value>) {
         if text(truth, "kind") == "error" {
             self.right += 1;

@@ -27,8 +27,8 @@ pub fn dir() -> Option<PathBuf> {
 /// files.
 pub const SPARSE_VARIABLE: &str = "HYPERSLAB_SPARSE_SAMPLES";
 
-/// Returns small files with sparse datasets, valid and corrupt ones, with their truth. If the
-/// folder does not exist, prints a line to stderr and returns an empty list.
+/// Returns small files with sparse datasets and the truth of each file. Some files are corrupt. If
+/// the folder does not exist, prints a line to stderr and returns an empty list.
 ///
 /// # Errors
 /// An error if the folder cannot be listed.

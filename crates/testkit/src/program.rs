@@ -103,7 +103,7 @@ impl Program {
         self.started_by(["timeout", "--signal=KILL", &seconds.to_string()].map(OsString::from))
     }
 
-    /// Puts words before the command.
+    /// Puts words before the command, such as a program that starts the command.
     fn started_by(mut self, words: impl IntoIterator<Item = OsString>) -> Self {
         self.words.splice(..0, words);
         self
@@ -127,7 +127,7 @@ impl Program {
         command
     }
 
-    /// Runs the program with the given arguments, and waits for its end.
+    /// Runs the program with the given arguments, and waits until the program ends.
     ///
     /// # Panics
     /// Panics if the program cannot be started.
@@ -171,7 +171,7 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The end of a program: its exit status and its output.
+/// The result of a program run: the exit status and the output.
 #[derive(Debug, Clone)]
 pub struct Run {
     line: String,

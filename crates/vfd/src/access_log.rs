@@ -1,4 +1,4 @@
-//! The counters of a [`Log`](crate::Log), and the report of them.
+//! The counters of a [`Log`](crate::Log), and the report of their values.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,9 +86,9 @@ pub struct AccessReport {
 /// The accesses to one part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCell {
-    /// The number of bytes read. A byte is counted each time.
+    /// The number of bytes read. A byte that is read twice counts twice.
     pub read: u64,
-    /// The number of bytes written. A byte is counted each time.
+    /// The number of bytes written. A byte that is written twice counts twice.
     pub written: u64,
 }
 

@@ -17,8 +17,8 @@ use crate::{
 pub struct CoreOptions {
     /// The memory is allocated in multiples of this number of bytes (at least 1).
     pub increment: usize,
-    /// True if changes are written to the file that the bytes came from: by [`Driver::flush`],
-    /// [`Driver::sync_data`] and when the driver is dropped.
+    /// True if changes are written to the file from which the bytes were read. This happens in
+    /// [`Driver::flush`], in [`Driver::sync_data`] and when the driver is dropped.
     pub backing_store: bool,
 }
 
@@ -40,7 +40,7 @@ enum Storage {
     Growing { bytes: RwLock<Vec<u8>>, increment: usize },
 }
 
-/// The file on disk, and the range of its outdated bytes.
+/// The file on disk, and the range of bytes that are out of date on disk.
 struct Backing {
     file: Sec2,
     dirty: Mutex<Dirty>,
@@ -50,7 +50,7 @@ struct Backing {
 struct Dirty {
     /// The range of dirty bytes; empty if there are none.
     range: Range<usize>,
-    /// True if the length on disk may be outdated.
+    /// True if the length on disk may be out of date.
     length: bool,
 }
 
@@ -146,7 +146,8 @@ impl Core {
         }
     }
 
-    /// Returns the bytes for changing, and the increment. Fails for images.
+    /// Returns the bytes so that they can be changed, and the increment. Returns an error for a
+    /// read-only image.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),

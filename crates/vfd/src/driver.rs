@@ -1,4 +1,4 @@
-//! The trait of all drivers, and the types of its methods.
+//! The trait of all drivers, and the types that its methods use.
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
@@ -64,14 +64,13 @@ pub trait Driver: Send + Sync + Debug {
     /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Announces a read of `length` bytes from `offset` on. A slow driver can begin to fetch them.
-    /// The call has no other effect.
+    /// Informs the driver about a later read of `length` bytes at `offset`.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }
 
-    /// Fills several buffers. The result is that of one [`Driver::read_at`] per request, in any
-    /// order.
+    /// Fills several buffers. The result is the same as after one call of [`Driver::read_at`] for
+    /// each request, in any order.
     ///
     /// Requests may overlap. The default implementation joins small requests that are near one
     /// another.
@@ -105,7 +104,8 @@ pub trait Driver: Send + Sync + Debug {
     /// if the file would become too long, [`DriverError::Io`] if the system call fails.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes several buffers, in order: if two of them overlap, the later one remains.
+    /// Writes several buffers, in order. If two requests overlap, the bytes of the later request
+    /// remain.
     ///
     /// The default implementation joins small adjacent requests.
     ///
@@ -152,7 +152,8 @@ pub trait Driver: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Waits until all bytes written so far, and the length of the file, survive a loss of power.
+    /// Waits until all bytes that were written, and the length of the file, survive a loss of
+    /// power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails.
@@ -221,13 +222,13 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether each of several members has an end of its own, with a gap before the next
-    /// member.
+    /// Returns whether the file has several members that each have an end of their own, with a
+    /// range of unused offsets before the next member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }
 
-    /// Returns whether all bytes certainly lie in one file.
+    /// Returns whether a driver of this kind certainly stores all bytes in one file.
     pub fn is_one_file(self) -> bool {
         !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Subfiling | Self::Other)
     }

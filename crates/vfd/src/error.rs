@@ -35,13 +35,13 @@ pub enum DriverError {
         /// The length of the range in bytes.
         length: u64,
     },
-    /// A write to a file that was opened for reading only.
+    /// The caller tried to write to a file that was opened for reading only.
     #[error("{name}: opened for reading only")]
     ReadOnly {
         /// The name of the file.
         name: String,
     },
-    /// The member files do not fit together, or do not have the expected properties.
+    /// The member files do not match one another, or do not have the expected properties.
     #[error("{name}: {reason}")]
     Members {
         /// The name of the file, or the name of the set of members.

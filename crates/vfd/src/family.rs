@@ -1,4 +1,4 @@
-//! The driver for a file in consecutive members of one size.
+//! The driver for a file that is divided into consecutive members of one size.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity
 /// The largest number of members. Each member is an open file.
 const MAX_MEMBERS: usize = 1 << 16;
 
-/// A file in consecutive members of one size: byte `n` of the file is byte `n % size` of the member
-/// `n / size`.
+/// A file that is divided into consecutive members of one size: byte `n` of the file is byte `n %
+/// size` of the member `n / size`.
 ///
 /// The members are numbered from 0, and stay open. The last non-empty member may be shorter than
 /// the others, and empty members may follow. When the driver writes, it extends all earlier members

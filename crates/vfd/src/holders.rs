@@ -138,7 +138,8 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
 
 /// Returns the command line of a process, or its name if there is none.
 fn command(process: u32) -> Option<String> {
-    // An ended process, or a process of another user, has no readable command line and name.
+    // The command line and the name of an ended process, or of a process of another user, cannot be
+    // read.
     let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
     let name = || std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();

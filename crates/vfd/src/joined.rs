@@ -82,7 +82,8 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     })
 }
 
-/// Returns the error for a piece outside of the caller's buffer, or without a member.
+/// Creates an internal error about a piece that lies outside of the caller's buffer or belongs to
+/// no member.
 pub(crate) fn piece_error(name: &str) -> DriverError {
     DriverError::internal(name, "each piece lies in the buffer and in a member")
 }

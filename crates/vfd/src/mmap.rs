@@ -19,7 +19,7 @@ use crate::{Core, Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Resul
 /// and [`Sec2`] for all others.
 pub struct Mmap {
     image: Core,
-    /// Kept open for the lock and the identity.
+    /// The open file, which is needed for the lock and the identity.
     file: Sec2,
 }
 

@@ -1,4 +1,5 @@
-//! The driver for files for different kinds of data, each with its own range of offsets.
+//! The driver for a file with one member for each kind of data. Each member has its own range of
+//! offsets.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -116,8 +117,7 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member in the order of their starts, with true if the member
-    /// exists.
+    /// Returns the path of each member, and whether it exists, in the order of the starts.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }

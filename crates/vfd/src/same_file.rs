@@ -1,4 +1,4 @@
-//! A comparison of paths by the files that they lead to.
+//! A comparison of two paths that may lead to the same file.
 
 use std::path::Path;
 

@@ -58,8 +58,8 @@ pub struct Sec2 {
     name: String,
     identity: Option<FileIdentity>,
     read_only: bool,
-    /// The path of a file that may be new, until its directory entry is known to survive a loss of
-    /// power.
+    /// The path of a file whose directory entry may not survive a loss of power yet. `None` after
+    /// the folder was synced.
     unsynced_path: Mutex<Option<PathBuf>>,
 }
 

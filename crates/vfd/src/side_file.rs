@@ -85,7 +85,7 @@ pub enum SideAccess {
 pub struct PathSideFile {
     path: PathBuf,
     name: String,
-    /// The file that this file belongs to.
+    /// The main file to which this side file belongs.
     main: Option<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ impl PathSideFile {
     /// Creates the side file whose name is the name of `main` followed by `suffix`. If this name is
     /// too long, a hash replaces the name of `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
-        // A path that ends in `..` has no file name: the suffix alone becomes the name.
+        // A path that ends in `..` has no file name, so the name consists of the suffix alone.
         let file_name = main.file_name().unwrap_or_default();
         let mut name = match file_name.len() + suffix.len() + MAX_STALE_SUFFIX_BYTES {
             fits if fits <= MAX_NAME_BYTES => file_name.to_owned(),

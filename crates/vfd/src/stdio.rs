@@ -34,8 +34,8 @@ struct Window {
 }
 
 impl Window {
-    /// Returns the index of a file offset in the buffer, or of its end; `None` outside of the
-    /// buffer.
+    /// Converts a file offset to an index in the buffer, up to the end of the buffer. Returns
+    /// `None` for an offset outside of the buffer.
     fn position(&self, offset: u64) -> Option<usize> {
         let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         (at <= self.bytes.len()).then_some(at)
@@ -143,7 +143,7 @@ impl Driver for Stdio {
             None => 0,
         };
         if buf.len() >= held {
-            // Long reads bypass the buffer, and so do reads beyond the end of the file.
+            // Long reads, and reads beyond the end of the file, bypass the buffer.
             return self.file.read_at(offset, buf);
         }
         window.clear();

@@ -1,4 +1,4 @@
-//! The driver for a file image that a server sends and receives over TCP.
+//! The driver for a file image that a server provides over TCP.
 //!
 //! The whole image is transferred at once, as in the stream driver of libhdf5 1.4. That driver
 //! transferred the image alone. The protocol of this driver has frames, so that an interrupted

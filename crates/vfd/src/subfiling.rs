@@ -1,4 +1,5 @@
-//! The driver for files in stripes, with the layout of the subfiling driver of libhdf5. Read only.
+//! The driver for files that are divided into stripes, with the layout of the subfiling driver of
+//! libhdf5. Read only.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,8 +28,8 @@ pub struct Subfiling {
 
 impl Subfiling {
     /// Returns the path of the configuration file of the stub file `stub`: a file named
-    /// `STUB.subfile_NUMBER.config` in the same folder. Of several such files, returns the one
-    /// whose number is the inode of the stub.
+    /// `STUB.subfile_NUMBER.config` in the same folder. If there are several such files, returns
+    /// the file whose number is the inode of the stub.
     ///
     /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///

@@ -13,13 +13,13 @@ const MAX_GAP_BYTES: u64 = 4 << 10;
 /// The largest length of a joined request. Larger requests are read directly into their buffers.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
-/// The shortest duration of a slow read: one that waits for a disk or a network.
+/// The shortest duration of a read that counts as slow, because it waits for a disk or a network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
 /// The number of requests that are announced to a slow driver.
 const ANNOUNCED_REQUESTS: usize = 64;
 
-/// The number of reads after a fast one whose duration is not measured.
+/// The number of reads after a fast read whose duration is not measured.
 const UNTIMED_READS: usize = 15;
 
 /// Reads all requests, and joins small neighbours. After a slow read, announces the next requests

@@ -1,5 +1,5 @@
-//! `cargo xtask alternate`: random programs that libhdf5 and hyperslab execute in turns on one
-//! file, in full. The tests run a few.
+//! `cargo xtask alternate`: all random programs that libhdf5 and hyperslab execute in turns on one
+//! file. The tests run only a few programs.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! `cargo xtask bench-compare`: benchmarks of hyperslab, libhdf5 and `rust-hdf5` in one run, as a
-//! table and plots.
+//! `cargo xtask bench-compare`: benchmarks of hyperslab, libhdf5 and `rust-hdf5` in one run. The
+//! results are a table and plots.
 
 use anyhow::Result;
 

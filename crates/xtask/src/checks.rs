@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: all checks. Those that fail fastest come first.
+//! `cargo xtask ci`: all checks. The checks that fail fastest run first.
 
 use std::time::Instant;
 
@@ -45,7 +45,8 @@ fn clippy() -> Result<()> {
     let all = ["clippy", "--workspace", "--all-targets"];
     let deny = ["--", "-D", "warnings"];
     shell::run(&mut shell::cargo(&[&all[..], &shell::FULL, &deny].concat()))?;
-    // The build without optional parts has code of its own: the errors that name the missing part.
+    // The build without optional parts has code that no other build has: the errors that name the
+    // missing part.
     shell::run(&mut shell::cargo(
         &[&["clippy", "--package", "hyperslab-cli", "--all-targets"], &deny[..]].concat(),
     ))

@@ -1,5 +1,5 @@
-//! `cargo xtask corpus`: the command's reading of real files, compared with libhdf5's reading.
-//! Results may only improve.
+//! `cargo xtask corpus`: compares the values that the command reads from real files with the values
+//! that libhdf5 reads. A result that is worse than the baseline is an error.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `cargo xtask crash`: accidents of files whose writer was killed at any instant, a simulated disk
 //! that crashes or fails at every operation of many random histories, and killed processes. The
-//! tests try a few.
+//! tests run only a few of these accidents.
 
 use anyhow::{Result, bail};
 

@@ -1,4 +1,5 @@
-//! `cargo xtask differential`: random reads compared with libhdf5, in full. The tests run a few.
+//! `cargo xtask differential`: all random reads, compared with libhdf5. The tests run only a few
+//! reads.
 
 use anyhow::{Context, Result};
 use hyperslab_testkit::referee;

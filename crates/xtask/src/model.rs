@@ -1,5 +1,5 @@
 //! `cargo xtask model`: random sequences of operations, and the matrix of types, layouts and
-//! filters compared with libhdf5, in full. The tests run a few.
+//! filters compared with libhdf5. The tests run only a few sequences.
 
 use anyhow::Result;
 

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     cases.retain(|case| case.truth().is_ok_and(|truth| truth.get("open_error").is_none()));
     let step = if all { 1 } else { FILES_PER_SAMPLE };
     let chosen: Vec<&Case> = cases.iter().step_by(step).collect();
-    // Files refer to other files, so the new files are written beside copies of all.
+    // Files refer to other files, so the task writes the new files beside copies of all files.
     let work = workspace::root().join("target/repack-corpus");
     if work.exists() {
         fs::remove_dir_all(&work)?;

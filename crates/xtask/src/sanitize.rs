@@ -1,6 +1,6 @@
-//! `cargo xtask sanitize`: the tests of threads under ThreadSanitizer, and those of `unsafe` code
-//! under miri. Both need a nightly compiler. If a component is missing, the task prints a message
-//! and skips the tests.
+//! `cargo xtask sanitize`: the tests of threads under ThreadSanitizer, and the tests of `unsafe`
+//! code under miri. Both need a nightly compiler. If a component is missing, the task prints a
+//! message and skips the tests.
 
 use anyhow::{Result, bail};
 use hyperslab_testkit::workspace;
@@ -18,7 +18,7 @@ const THREADED_UNITS: &str = "threads_tests";
 /// Tests of crates with `unsafe` code that miri can run: the crate, and a part of the tests' names.
 const INTERPRETED: &[(&str, &str)] = &[("hyperslab-dataspace", "scatter")];
 
-/// Runs the tests. The argument is `threads` or `miri`; without one, both run.
+/// Runs the tests. The argument is `threads` or `miri`. Without an argument, the task runs both.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let (threads, miri) = match words.as_slice() {

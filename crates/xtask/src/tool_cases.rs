@@ -13,8 +13,8 @@ use crate::corpus::{COMMAND, listed};
 use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
-/// The folder and names of files that the cases need but do not bring: files, and folders of files.
-/// In the corpus, a prefix of the project precedes the names.
+/// Files and folders of files that the cases need but do not contain: the folder and the names. In
+/// the corpus, a prefix of the project precedes the names.
 const CORPUS: &str = "../shared/corpus/files";
 const SHARED_FILES: [&str; 6] = [
     "hdf5__set-tsplit",

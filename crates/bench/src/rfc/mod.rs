@@ -1,4 +1,4 @@
-//! Sizes of sparse and variable-length data, compared with those that the authors of structured
+//! Sizes of sparse and variable-length data, compared with the sizes that the authors of structured
 //! chunks published.
 
 mod made;

@@ -9,11 +9,11 @@ use super::made::Arrangement;
 pub(crate) struct Chunk {
     pub(crate) places: Arrangement,
     pub(crate) random: bool,
-    /// Encoded selection and values.
+    /// Bytes of the encoded selection and the values.
     pub(crate) structured: [u64; 10],
-    /// A dense chunk with gzip 9.
+    /// Bytes of a dense chunk with gzip 9.
     pub(crate) dense_gzip: [u64; 10],
-    /// Encoded selection and values, each with gzip 9.
+    /// Bytes of the encoded selection and the values, each with gzip 9.
     pub(crate) structured_gzip: [u64; 10],
 }
 
@@ -78,9 +78,9 @@ pub(crate) struct Vectors {
     /// The largest number of elements of a vector.
     pub(crate) longest: usize,
     pub(crate) random: bool,
-    /// In global heaps, without and with gzip 9.
+    /// Bytes in global heaps, without and with gzip 9.
     pub(crate) now: [u64; 2],
-    /// In a structured chunk, without and with gzip 9.
+    /// Bytes in a structured chunk, without and with gzip 9.
     pub(crate) structured: [u64; 2],
 }
 

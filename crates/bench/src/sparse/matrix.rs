@@ -17,8 +17,8 @@ use crate::noise::Noise;
 
 /// Rows and columns of a box that is read.
 pub(crate) const BOX: usize = 256;
-/// Probability that an element inside a band or a blob has a value: the same as if half as many
-/// values as elements were placed at random.
+/// Probability that an element inside a band or a blob has a value: the same as if a number of
+/// values equal to half the number of elements were placed at random.
 const FILLED_PROBABILITY: f64 = 0.393_469;
 /// Rows and columns of a blob.
 const BLOB: usize = 64;
@@ -26,11 +26,11 @@ const BLOB: usize = 64;
 /// The arrangement of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Uniformly distributed.
+    /// The values are uniformly distributed.
     Random,
-    /// Near the diagonal.
+    /// The values are near the diagonal.
     Banded,
-    /// In blobs.
+    /// The values are in blobs, which are small filled areas.
     Clustered,
 }
 

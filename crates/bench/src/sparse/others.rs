@@ -34,7 +34,7 @@ struct Column {
     process: Rc<RefCell<Process>>,
 }
 
-/// The formats that can be measured, and those that cannot, with the reason.
+/// The formats that can be measured, and the formats that cannot be measured, with the reason.
 pub(crate) struct Others {
     pub(crate) backends: Vec<Box<dyn Backend>>,
     pub(crate) missing: Vec<String>,

@@ -3,7 +3,7 @@
 use super::backend::{Done, Operation};
 use crate::table::median;
 
-/// The column with which the others are compared.
+/// The column of hyperslab, with which the other columns are compared.
 pub(crate) const OURS: &str = "hyperslab";
 /// The columns with which hyperslab's column is compared.
 const AGAINST: [&str; 2] = ["csr_gzip", "tiledb"];

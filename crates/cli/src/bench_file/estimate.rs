@@ -1,4 +1,4 @@
-//! Estimates of the cost of reading chunks of other shapes, without measuring.
+//! Estimates of the cost of reading a dataset with chunks of other shapes. Nothing is measured.
 
 use hyperslab_exact::to_u64;
 
@@ -14,7 +14,8 @@ const PAGE_BYTES: f64 = 4096.0;
 /// The sizes of the chunks that are tried, in bytes.
 const CHUNK_BYTES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
 
-/// The largest ratio to the lowest cost at which a layout counts as equally good.
+/// The largest ratio of the cost of a layout to the lowest cost at which both layouts count as
+/// equally good.
 const MAX_COST_RATIO: f64 = 1.1;
 
 /// The layout of the elements in the file.
@@ -55,7 +56,7 @@ pub(super) struct Model<'a> {
     pub(super) wanted: &'a [Access],
 }
 
-/// Converts to floating point. Large numbers are rounded.
+/// Converts an integer to floating point. Large numbers are rounded.
 #[expect(clippy::cast_precision_loss, reason = "estimates have few digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
@@ -71,8 +72,8 @@ impl Model<'_> {
         Candidate { layout, read, cost: sum / count }
     }
 
-    /// Returns chunked layouts by ascending cost. Of the layouts whose cost is near the lowest
-    /// cost, the one with the smallest chunks comes first.
+    /// Returns chunked layouts by ascending cost. Among the layouts whose cost is near the lowest
+    /// cost, the layout with the smallest chunks comes first.
     pub(super) fn ranked(&self) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> =
             self.shapes().into_iter().map(|shape| self.candidate(Layout::Chunked(shape))).collect();
@@ -89,7 +90,8 @@ impl Model<'_> {
         candidates
     }
 
-    /// Returns the bytes that are read per wanted byte, and the same with the cost of each chunk.
+    /// Returns the number of bytes that are read per wanted byte, and this number increased by the
+    /// cost of each chunk.
     fn cost(&self, layout: &Layout, access: Access) -> (f64, f64) {
         match layout {
             Layout::Chunked(chunk) => self.chunked(chunk, access),
@@ -144,7 +146,7 @@ impl Model<'_> {
             let dims: Vec<f64> = self.dims.iter().map(|size| float((*size).max(1))).collect();
             add(self.balanced(elements, &dims));
             for dimension in 0..rank {
-                // Short along one dimension, or long along it.
+                // With these weights, chunks are short or long along one dimension.
                 for weight in [1e-6, 1e-2, 1e2, 1e6] {
                     let mut weights = dims.clone();
                     if let Some(one) = weights.get_mut(dimension) {
@@ -158,7 +160,8 @@ impl Model<'_> {
     }
 
     /// Returns a shape of about `elements` elements whose sides are in proportion to the weights.
-    /// No side is longer than the array; the other sides become longer instead.
+    /// If a side would exceed the array, the side has the length of the array, and the other sides
+    /// become longer.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {
@@ -173,8 +176,8 @@ impl Model<'_> {
             let sum: f64 = open.iter().map(logs).sum();
             let scale = ((elements / fixed).max(1.0).ln() - sum) / f64::from(count);
             let side = |at: &usize| (scale + logs(at)).exp();
-            // The side that exceeds its bounds most is fixed first. If no side exceeds its bounds,
-            // all are fixed.
+            // The loop first fixes the side that exceeds its bounds most. If no side exceeds its
+            // bounds, the loop fixes all sides.
             let beyond = |at: &usize| {
                 let maximum = float(self.dims.get(*at).copied().unwrap_or(1).max(1));
                 (side(at) / maximum).max(1.0 / side(at))
@@ -201,7 +204,7 @@ impl Model<'_> {
     }
 }
 
-/// Rounds a side to a multiple of a power of two near an eighth of it, so that the number is short.
+/// Rounds a side to a multiple of a power of two, which is about an eighth of the side.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 fn rounded(side: f64) -> u64 {
     let whole = side.round().max(1.0) as u64;

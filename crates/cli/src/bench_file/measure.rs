@@ -59,8 +59,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Reads until all is read or the time is over. Opens the file again, so that no decoded chunk
-    /// is cached.
+    /// Reads until all elements are read or the time limit is reached. Opens the file again first,
+    /// so that no decoded chunk is cached.
     pub(super) fn run(&self, request: Request) -> Result<Option<Measurement>> {
         let log = Arc::new(AccessLog::new());
         let mut options = self.open.options().access_log(Arc::clone(&log));
@@ -93,7 +93,7 @@ impl Bench<'_> {
         result.time = begin.elapsed();
         result.complete = request == Request::Access(Access::Whole) && regions.next().is_none();
         let after = log.report().reads;
-        // The log only counts up.
+        // The counters of the log never decrease.
         result.read = after.bytes - before.bytes;
         let reading = after.time - before.time;
         result.reading = (request == Request::Chunk).then_some(reading.min(result.time));
@@ -114,8 +114,8 @@ enum Regions {
 }
 
 impl Regions {
-    /// Returns the regions of a kind of request. `None` if the dataset has no such regions, or
-    /// chunks too large to be measured.
+    /// Returns the regions of a kind of request. Returns `None` if the dataset has no such regions,
+    /// or if its chunks are too large to be measured.
     fn of(dataset: &Dataset, request: Request) -> Result<Option<Self>> {
         let dims = dataset.dataspace().dims().to_vec();
         if dataset.dataspace().element_count().is_none_or(|count| count == 0) {
@@ -163,7 +163,7 @@ impl Regions {
     }
 }
 
-/// Returns the size of elements. `None` if the size does not fit in 64 bits.
+/// Returns the size of elements. Returns `None` if the size does not fit in 64 bits.
 fn bytes_of(element: u64, mut sides: impl Iterator<Item = u64>) -> Option<u64> {
     sides.try_fold(element, u64::checked_mul)
 }
@@ -178,13 +178,13 @@ fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
 }
 
 impl Measurement {
-    /// Returns the rate of a number of bytes, per second.
+    /// Returns the number of bytes that were read per second.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
     pub(super) fn rate(&self, bytes: u64) -> u64 {
         (float(bytes) / self.time.as_secs_f64().max(1e-9)) as u64
     }
 
-    /// Returns the mean time of a request.
+    /// Returns the mean duration of a request.
     pub(super) fn each(&self) -> Duration {
         self.time.div_f64(float(self.requests.max(1)))
     }

@@ -67,7 +67,7 @@ impl Report {
             datatype: escape(output::cut(&dataset.datatype().to_string(), 36).as_bytes()),
             rank: dims.len(),
             stored,
-            // The size is only printed, so that it stops at the largest value.
+            // Saturates, because the size is only printed.
             logical: dataset.size().unwrap_or(u64::MAX).saturating_mul(element),
             element,
             measurements: Vec::new(),
@@ -200,7 +200,7 @@ impl Report {
         match layout {
             Layout::Contiguous => String::new(),
             Layout::Chunked(shape) => {
-                // The size is only printed, so that it stops at the largest value.
+                // Saturates, because the size is only printed.
                 bytes(shape.iter().fold(self.element, |bytes, side| bytes.saturating_mul(*side)))
             }
         }
@@ -227,7 +227,7 @@ impl Report {
     }
 }
 
-/// Returns shape, layout and filters as text.
+/// Returns the shape, the layout and the filters as text.
 fn about(dataset: &Dataset) -> String {
     let layout = dataset.layout();
     let chunk = dataset.sparse().chunking().map(|chunking| chunking.shape);
@@ -257,7 +257,7 @@ fn title(access: Access, rank: usize) -> String {
     }
 }
 
-/// Returns a factor such as `1.0×`, `25×` or `3e6×`.
+/// Returns the text of a factor, such as `1.0×`, `25×` or `3e6×`.
 fn times(number: f64) -> String {
     match number {
         number if number < 9.95 => format!("{number:.1}×"),
@@ -276,7 +276,7 @@ fn short(time: Duration) -> String {
 }
 
 /// Returns a character of a path, escaped for the pattern of `--layout`. An equals sign would end
-/// the pattern, so that `?` replaces it.
+/// the pattern, so it is replaced by `?`.
 fn pattern(character: char) -> Vec<char> {
     match character {
         '*' | '?' | '\\' => vec!['\\', character],

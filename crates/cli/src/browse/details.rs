@@ -11,7 +11,7 @@ use crate::values::paths::Paths;
 
 /// The largest number of values of an attribute that are decoded.
 const MAX_VALUES: usize = 32;
-/// The widest value in columns.
+/// The largest width of a value, in columns.
 const MAX_COLUMNS: usize = 120;
 
 /// The names and texts of properties and attributes.
@@ -23,12 +23,12 @@ pub(super) struct Details {
 }
 
 impl Details {
-    /// Describes an object. Errors become lines.
+    /// Describes an object. An error becomes a line of the description.
     pub(super) fn of(file: &File, object: &Object) -> Self {
         let mut found = Self::default();
         let describer = Describer {
             all: true,
-            // The sizes of storage would need a walk over all chunks.
+            // The sizes are omitted, because they would require a walk over all chunks.
             storage: false,
             attributes: Attributes::All,
             values: MAX_VALUES,

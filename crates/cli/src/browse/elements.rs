@@ -1,4 +1,4 @@
-//! The elements of the window, which are read again only after a change.
+//! The elements in the window of the browser. They are read again only if the window changes.
 
 use hyperslab::{Dataset, Dataspace, Stored};
 use hyperslab_exact::{product, to_usize};
@@ -28,7 +28,7 @@ pub(super) struct Elements {
     read: Option<(Part, Form, Content)>,
 }
 
-/// The elements of a part, or the reason why they cannot be shown.
+/// The elements of the visible part, or the reason why they cannot be shown.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     /// The text of each element in C order.
@@ -43,7 +43,8 @@ impl Elements {
         Self { dataset, window, form: Form::Table, read: None }
     }
 
-    /// Returns the part that fits in `rows` × `columns` cells, and the elements of the part.
+    /// Returns the part of the window that fits in `rows` × `columns` cells, and the elements of
+    /// this part.
     pub(super) fn part(&mut self, rows: u64, columns: u64, paths: &Paths) -> (&Part, &Content) {
         let step = if self.form == Form::Plot { self.window.step } else { 1 };
         let part = self.window.part(rows, columns, step);

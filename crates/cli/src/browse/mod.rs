@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &BrowseArguments) -> Result<ExitCode> {
     session::run(&arguments.open, &arguments.file)
 }
 
-/// Checks that the file can be opened, and returns the error of a build without a browser.
+/// Checks that the file can be opened. Then returns an error, because this build has no browser.
 #[cfg(not(feature = "browse"))]
 pub(crate) fn run(arguments: &BrowseArguments) -> Result<ExitCode> {
     arguments.open.open(&arguments.file)?;

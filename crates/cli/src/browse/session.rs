@@ -27,7 +27,7 @@ pub(super) fn run(open: &OpenArguments, path: &Path) -> Result<ExitCode> {
     let file = open.open(path)?;
     let mut app = App::new(file, escape(path.display().to_string().as_bytes()));
     let stopped = stop_on_signals()?;
-    // Restores the terminal before the message of a panic.
+    // This also installs a hook that restores the terminal before the message of a panic.
     let mut terminal = ratatui::try_init().context("the terminal cannot be used")?;
     let outcome = show(&mut terminal, &mut app, &stopped);
     let restored = ratatui::try_restore();
@@ -41,7 +41,7 @@ pub(super) fn run(open: &OpenArguments, path: &Path) -> Result<ExitCode> {
     })
 }
 
-/// Draws and handles keys until the end.
+/// Draws the screen and handles keys until the user ends the browser or a signal arrives.
 fn show(terminal: &mut DefaultTerminal, app: &mut App, stopped: &AtomicUsize) -> Result<()> {
     loop {
         terminal.draw(|frame| app.draw(frame)).context("the terminal cannot be written")?;
@@ -60,8 +60,8 @@ fn show(terminal: &mut DefaultTerminal, app: &mut App, stopped: &AtomicUsize) ->
     }
 }
 
-/// Returns a number that a signal sets to the number of the signal, so that the terminal is
-/// restored before the end.
+/// Installs handlers of signals. A signal stores its number in the returned value, so that the
+/// browser can restore the terminal before it ends.
 fn stop_on_signals() -> Result<Arc<AtomicUsize>> {
     let stopped = Arc::new(AtomicUsize::new(0));
     #[cfg(unix)]

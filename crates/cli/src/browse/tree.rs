@@ -6,7 +6,7 @@ use hyperslab::{File, Group, Link, LinkTarget, Object, ObjectKind};
 
 use crate::output::{chain, escape};
 
-/// The largest number of links of a group that become lines. More links would fill the memory.
+/// The largest number of links of a group that become lines. More lines would take too much memory.
 const MAX_LINKS: usize = 50_000;
 
 /// A line of the tree.
@@ -54,7 +54,7 @@ impl Tree {
         tree
     }
 
-    /// Returns the selected object. `None` if the line has no object in this file.
+    /// Returns the selected object, or `None` if the line has no object in this file.
     pub(super) fn object(&mut self) -> Option<Object> {
         self.nodes.get_mut(self.selected).and_then(Node::object)
     }
@@ -139,7 +139,7 @@ impl Tree {
 }
 
 impl Node {
-    /// Finds the object of the line at the first call.
+    /// Returns the object of the line. Finds it at the first call.
     fn object(&mut self) -> Option<Object> {
         if let Target::Link(group, link) = &self.target {
             let found = match &link.target {

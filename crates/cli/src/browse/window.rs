@@ -1,4 +1,5 @@
-//! The window of a dataset that is shown: two dimensions, and the coordinates of the others.
+//! The part of a dataset that the browser shows: two dimensions, and fixed coordinates along the
+//! other dimensions.
 
 use crate::selection::Taken;
 
@@ -12,7 +13,8 @@ pub(super) struct Window {
     pub(super) column: Option<usize>,
     /// The first coordinate of each dimension.
     start: Vec<u64>,
-    /// The dimension among those without row and column whose coordinate the keys change.
+    /// The dimension whose coordinate the keys change. It is neither the dimension of the rows nor
+    /// the dimension of the columns.
     other: usize,
     /// The distance of two coordinates in a plot.
     pub(super) step: u64,
@@ -53,7 +55,8 @@ impl Window {
         self.dims.contains(&0)
     }
 
-    /// Returns the part that fits in `rows` × `columns` cells at a distance of `step`.
+    /// Returns the part of the window that fits in `rows` × `columns` cells. Adjacent cells show
+    /// coordinates at a distance of `step`.
     pub(super) fn part(&self, rows: u64, columns: u64, step: u64) -> Part {
         let mut part = Part { taken: Vec::new(), rows: 1, columns: 1 };
         for (dimension, size) in self.dims.iter().enumerate() {
@@ -110,7 +113,8 @@ impl Window {
         others.get(self.other % others.len().max(1)).copied()
     }
 
-    /// Chooses the next of the dimensions that are neither rows nor columns.
+    /// Selects the next dimension that is neither rows nor columns, so that the keys change its
+    /// coordinate.
     pub(super) fn next_other(&mut self) {
         self.other = (self.other + 1) % self.others().len().max(1);
     }

@@ -113,7 +113,7 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     sizes.map(Shape).map_err(|_| format!("`{text}` is not a shape such as 2x3"))
 }
 
-/// Runs `attr`.
+/// Runs the command `hyperslab attr`: prints, lists, sets or removes attributes.
 pub(crate) fn attr(arguments: &AttrArguments) -> Result<()> {
     match &arguments.action {
         Action::Get { format, open, file: name_of_file, path, name } => {

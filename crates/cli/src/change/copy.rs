@@ -59,7 +59,7 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
     let (target, to) = match arguments.to.as_slice() {
         [file, to] => (Path::new(file), to),
         [to] => (arguments.file.as_path(), to),
-        _ => bail!("TO is a path, or a file and a path"),
+        _ => bail!("TO must be a path, or a file and a path"),
     };
     if is_same(&arguments.file, target) {
         let file = open(target)?;
@@ -82,8 +82,8 @@ fn copy(source: &File, target: &File, from: &str, to: &str, options: CopyOptions
     Ok(())
 }
 
-/// Returns the new path of an object: below the group at `to` with the old name, or `to` if there
-/// is no group.
+/// Returns the new path of an object. If `to` is a group, the path is the old name in this group,
+/// otherwise `to`.
 pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> {
     let trimmed = from.trim_end_matches('/');
     let name = trimmed.rsplit_once('/').map_or(trimmed, |(_, name)| name);

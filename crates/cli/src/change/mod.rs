@@ -41,7 +41,7 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
     Ok(outcome)
 }
 
-/// Returns the path. Fails for the path of the root group.
+/// Returns the path. Returns an error for the path of the root group.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
         bail!("`/` is the root group, which has no link");

@@ -1,4 +1,5 @@
-//! The creation of an object whole or not at all.
+//! The creation of an object that is removed again if an error occurs, so that no partial object
+//! remains.
 
 use std::path::Path;
 
@@ -9,9 +10,9 @@ use super::{change, named, open};
 use crate::formats::new_object::NewObject;
 use crate::interrupted::new_file_for;
 
-/// Creates an object at `path` of the file `to`, which is created if it does not exist. `work`
-/// creates the object. After an error in `work`, a new file does not exist, and an existing file
-/// has the objects that it had before. The same holds after a crash.
+/// Creates an object at `path` of the file `to`. `work` creates the object. The file is created if
+/// it does not exist. If `work` fails, a new file is removed, and an existing file has the same
+/// objects as before. The same holds after a crash.
 pub(crate) fn create_whole(
     to: &Path,
     path: &str,
@@ -49,7 +50,7 @@ fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Resul
     Ok(file.link_hard(path, &object)?)
 }
 
-/// Fails if the path exists, or leads through an object that is not a group.
+/// Returns an error if the path exists, or leads through an object that is not a group.
 fn check_new(file: &File, path: &str) -> Result<()> {
     let mut prefix = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {

@@ -25,10 +25,12 @@ pub(crate) enum Order {
 
 /// A receiver of differences with their coordinates in the dataset.
 pub(crate) trait PlacedListener {
-    /// Receives two differing values of an element, or of a part of it. See [`Listener::found`].
+    /// Receives two differing values of an element or of a part of an element. See
+    /// [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the comparison may stop. Further differences may still be reported.
+    /// Returns whether the listener has enough differences, so that the comparison may stop. The
+    /// comparison may still report further differences.
     fn is_enough(&self) -> bool {
         false
     }
@@ -37,8 +39,7 @@ pub(crate) trait PlacedListener {
     fn progress(&mut self, _compared: u64, _all: u64) {}
 }
 
-/// Returns the number of elements of a shape. The number is only shown, so that it stops at the
-/// largest value.
+/// Returns the number of elements of a shape. Saturates, because the number is only shown.
 pub(crate) fn element_count(dims: &[u64]) -> u64 {
     dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
 }
@@ -104,8 +105,8 @@ pub(crate) fn compare(
 }
 
 /// Compares parts of two datasets with the shape `dims`, block by block in C order. A dimension
-/// that may not be cut anywhere is cut into single coordinates or not at all. `read` reads a block
-/// of both parts.
+/// that may be cut only in certain places is cut into single coordinates or not at all. `read`
+/// reads a block of both parts.
 pub(crate) fn compare_parts(
     dims: &[u64],
     cut_anywhere: &[bool],
@@ -153,7 +154,7 @@ impl Listener for Within<'_> {
         let mut rest = element;
         let mut coordinates = self.region.start.to_vec();
         for (at, count) in coordinates.iter_mut().zip(&self.region.count).rev() {
-            // The sum is a coordinate of the region.
+            // The sum is a coordinate of the region, so it cannot overflow.
             *at += rest.checked_rem(*count).unwrap_or(0);
             rest = rest.checked_div(*count).unwrap_or(0);
         }

@@ -37,11 +37,12 @@ pub(crate) struct Texts<'a> {
 
 /// A receiver of differences.
 pub(crate) trait Listener {
-    /// Receives two differing values of the element with this number, or of a part of it. The path
-    /// of a part has a dot before each name.
+    /// Receives two differing values of the element with this number or of a part of the element.
+    /// The path of a part has a dot before each name.
     fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the comparison may stop. Further differences may still be reported.
+    /// Returns whether the listener has enough differences, so that the comparison may stop. The
+    /// comparison may still report further differences.
     fn is_enough(&self) -> bool {
         false
     }
@@ -64,7 +65,8 @@ struct Sides<'a> {
 }
 
 impl Elements {
-    /// Creates the comparison of elements of these types. `None` if the types cannot be compared.
+    /// Creates the comparison of elements of these types. Returns `None` if the types cannot be
+    /// compared.
     pub(crate) fn new(one: &Datatype, other: &Datatype, rules: Rules) -> Option<Self> {
         let equal_if_same_bytes = one == other && !one.points_into_file() && rules.nan_equal;
         Some(Self { plan: Plan::new(one, other)?, rules, equal_if_same_bytes })
@@ -259,7 +261,7 @@ fn batch_bytes(size: usize) -> Result<usize> {
     size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
 }
 
-/// Returns the bytes of the first `count` items. `None` if there are fewer.
+/// Returns the bytes of the first `count` items, or `None` if there are fewer items.
 fn first_items(bytes: &[u8], size: usize, count: usize) -> Option<&[u8]> {
     bytes.get(..size.checked_mul(count)?)
 }

@@ -24,11 +24,11 @@ pub(super) struct Grid {
 /// The stored part of a dataset.
 #[derive(Debug)]
 enum Stored {
-    /// Nothing is stored.
+    /// No data is stored.
     Nothing,
     /// Some chunks are stored.
     Chunks,
-    /// Everything is stored, or the stored part is unknown.
+    /// All data is stored, or the stored part is unknown.
     All,
 }
 
@@ -58,8 +58,8 @@ impl Grid {
         Self::new(dims, &shape)
     }
 
-    /// Returns the grid with dimensions cut into single coordinates, except for dimensions that may
-    /// be cut anywhere or that are not cut.
+    /// Returns the grid after cutting dimensions into single coordinates. Dimensions that may be
+    /// cut anywhere, and dimensions with one block, stay unchanged.
     pub(super) fn cut(mut self, anywhere: &[bool]) -> Result<Self> {
         for ((side, size), anywhere) in self.shape.iter_mut().zip(&self.dims).zip(anywhere) {
             if *side < *size && !anywhere {
@@ -94,7 +94,8 @@ impl Grid {
         Ok(Region::new(&start, &count)?)
     }
 
-    /// Returns the blocks in which a dataset has stored data. `None` if these may be all blocks.
+    /// Returns the blocks in which a dataset has stored data, or `None` if all blocks may have
+    /// stored data.
     pub(super) fn stored(&self, datasets: [&Dataset; 2]) -> Result<Option<BTreeSet<u64>>> {
         let mut blocks = Some(BTreeSet::new());
         for dataset in datasets {
@@ -107,8 +108,8 @@ impl Grid {
         Ok(blocks)
     }
 
-    /// Adds the blocks that the chunks of a dataset touch. Sets `blocks` to `None` if there are too
-    /// many.
+    /// Adds the blocks that overlap with chunks of a dataset. Sets `blocks` to `None` if there are
+    /// too many blocks.
     fn add_chunks(&self, dataset: &Dataset, blocks: &mut Option<BTreeSet<u64>>) -> Result<()> {
         if let Some(chunking) = dataset.sparse().chunking() {
             dataset.sparse().visit_chunks(|chunk| {

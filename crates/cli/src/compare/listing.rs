@@ -9,8 +9,7 @@ use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 /// The largest depth of groups that are listed.
 const MAX_LEVELS: usize = 1024;
 
-/// The largest number of entries: soft and external links may lead to the same groups again and
-/// again.
+/// The largest number of entries. Soft and external links may lead to the same groups repeatedly.
 const MAX_ENTRIES: usize = 1 << 26;
 
 /// The entries of a group and of the groups below it, ordered by path. The entries of a group
@@ -70,8 +69,8 @@ impl Entry {
 }
 
 impl Listing {
-    /// Lists a group. With `follow`, also lists the groups that soft and external links lead to. Of
-    /// several links with the same target, only the first one is listed then.
+    /// Lists a group. With `follow`, also lists the groups to which soft and external links lead.
+    /// If several links have the same target, then only the first link is listed.
     pub(crate) fn of(group: &Group, follow: bool) -> Self {
         let kind = Kind::Object(ObjectKind::Group, group.token());
         let entries = vec![Entry { path: Vec::new(), kind, root: 0 }];
@@ -105,7 +104,7 @@ impl Listing {
         Ok(root.object(path.trim_start_matches('/'))?)
     }
 
-    /// Adds entries, and the entries of the groups that links among them lead to.
+    /// Adds entries, and the entries of the groups to which links among them lead.
     fn follow(&mut self, mut found: Vec<Entry>) {
         let mut known = HashSet::new();
         found.reverse();

@@ -14,7 +14,7 @@ pub(super) struct Reader {
     to: Target,
 }
 
-/// The number type that elements are converted to.
+/// The number type to which elements are converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Signed,
@@ -24,8 +24,8 @@ enum Target {
 }
 
 impl Reader {
-    /// Creates a reader for elements of this type. `None` if the type has no numbers, or integers
-    /// of more than 64 bits. Bit fields are read as unsigned integers.
+    /// Creates a reader for elements of this type. Returns `None` if the type has no numbers, or
+    /// integers of more than 64 bits. Bit fields are read as unsigned integers.
     pub(super) fn new(datatype: &Datatype) -> Option<Self> {
         let (datatype, to) = match &datatype.class {
             DatatypeClass::FixedPoint(fixed) if datatype.size <= 8 => {

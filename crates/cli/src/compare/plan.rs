@@ -1,4 +1,4 @@
-//! The plan for comparing elements of two types, which is made once for all elements.
+//! The plan for the comparison of elements of two types. The plan is created once for all elements.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -75,7 +75,8 @@ pub(super) struct Text {
 }
 
 impl Plan {
-    /// Plans the comparison of elements of these types. `None` if the types cannot be compared.
+    /// Plans the comparison of elements of these types. Returns `None` if the types cannot be
+    /// compared.
     pub(super) fn new(one: &Datatype, other: &Datatype) -> Option<Self> {
         Self::within(one, other, 0)
     }
@@ -93,7 +94,8 @@ impl Plan {
                 Self::record((one, record), (other, others), level)
             }
             (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
-                // Of arrays whose first dimensions differ, the common part is compared.
+                // If the first dimensions of two arrays differ in size, only the common part is
+                // compared.
                 let (rows, other_rows) = (array.dims.split_first()?, others.dims.split_first()?);
                 let shorter = if rows.0 > other_rows.0 { other } else { one };
                 let count = shorter.array_len().filter(|_| rows.1 == other_rows.1)?;

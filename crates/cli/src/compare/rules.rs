@@ -1,4 +1,4 @@
-//! The rules for comparing numbers, and the distance of numbers.
+//! The rules for comparing numbers, and the distance between two numbers.
 
 /// A number of one of the types that are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the distance as a share of the first number. `None` if the first number is zero.
+    /// Returns the distance divided by the first number, or `None` if the first number is zero.
     pub(crate) fn relative_to_first(&self) -> Option<f64> {
         if self.one.is_zero() {
             return None;
@@ -114,7 +114,7 @@ impl Numbers {
         Some((distance / one).abs())
     }
 
-    /// Returns the distance as a share of the larger number, or zero if both numbers are zero.
+    /// Returns the distance divided by the larger number, or zero if both numbers are zero.
     pub(crate) fn relative_to_larger(&self) -> f64 {
         let larger = self.one.as_f64().abs().max(self.other.as_f64().abs());
         if larger == 0.0 { 0.0 } else { self.distance().as_f64() / larger }
@@ -134,7 +134,7 @@ impl Numbers {
         }
         match rules.relative {
             Some(Relative::OfFirst(limit)) => {
-                // No number other than zero is within a share of zero.
+                // If the first number is zero, only zero is within a relative tolerance.
                 return match self.relative_to_first() {
                     Some(relative) => relative > limit,
                     None => !self.other.is_zero(),

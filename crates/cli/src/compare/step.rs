@@ -1,4 +1,4 @@
-//! Pairs of the items of two sorted lists.
+//! Pairs of equal items of two sorted lists, and the items that only one list has.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ impl<'a, T> Side<'a, T> {
         (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
     }
 
-    /// Returns the item of the first list that has it.
+    /// Returns the item. If both lists have it, returns the item of the first list.
     pub(crate) fn any(&self) -> &'a T {
         match self {
             Self::One(item) | Self::Other(item) | Self::Both(item, _) => item,

@@ -1,4 +1,5 @@
-//! A summary of the pixels of a region, with which streams that do not fit in memory are compared.
+//! A summary of the pixels of a region. Two streams that do not fit in memory are compared by their
+//! summaries.
 
 /// A summary of the pixels with photons in a region, in C order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

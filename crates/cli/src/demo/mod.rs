@@ -170,7 +170,8 @@ fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<
     Ok((answer, shortest))
 }
 
-/// The folder of the files. It is removed at the end unless `keep` keeps it.
+/// The folder of the files. It is removed when this value is dropped, unless [`keep`](Self::keep)
+/// was called.
 struct Folder(tempfile::TempDir);
 
 impl Folder {

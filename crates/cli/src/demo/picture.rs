@@ -91,8 +91,8 @@ impl Picture {
         self.cells.get(row * self.side + column).copied().unwrap_or(0)
     }
 
-    /// Returns a number from 0 to 9: the share of the cells that have fewer photons. Ranks show
-    /// faint rings beside bright spots.
+    /// Returns a number from 0 to 9 that grows with the share of the cells that have fewer photons.
+    /// With such ranks, faint rings are visible beside bright spots.
     fn shade(&self, photons: u64) -> usize {
         let fewer = self.sorted.partition_point(|other| *other < photons);
         fewer * 10 / self.sorted.len().max(1)

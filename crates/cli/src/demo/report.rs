@@ -50,7 +50,7 @@ impl Report {
         u64::from(self.frames) * u64::from(self.size) * u64::from(self.size) * 2
     }
 
-    /// Describes what the sparse file gives: its size, and reads of its parts.
+    /// Describes the advantages of the sparse file: its size, and the times of reading parts of it.
     pub(super) fn gain(&self, out: &mut output::Output) -> Result<()> {
         let [sparse, dense, ..] = self.storages.as_slice() else { return Ok(()) };
         let [_, frame, region, pixel] = sparse.reads.map(time);
@@ -238,8 +238,8 @@ fn line(
     Ok(())
 }
 
-/// Returns a comparison such as `4.2 times smaller`, with the first word if `times` exceeds 1, the
-/// second if it is less, and the third alone if it is about 1.
+/// Returns a comparison such as `4.2 times smaller`. Uses the first word if `times` exceeds 1, and
+/// the second word if it is less than 1. Returns only the third word if `times` is about 1.
 fn compared(times: f64, [better, worse, same]: [&str; 3]) -> String {
     let shown = |times: f64| if times < 9.95 { format!("{times:.1}") } else { format!("{times:.0}") };
     if (0.95..1.05).contains(&times) {

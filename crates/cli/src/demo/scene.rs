@@ -161,7 +161,7 @@ fn scale(shape: &[f64], occupancy: f64) -> f64 {
     high
 }
 
-/// Creates reflections on a rotated lattice, with `photons` photons in a frame together.
+/// Creates reflections on a rotated lattice. Together they have `photons` photons in a frame.
 fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     let half = f64::from(size) / 2.0;
     let mut spots = Vec::new();

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-/// A pair of objects or links that was compared, or one without a partner.
+/// A pair of objects or links that was compared, or an object or link that only one file has.
 #[derive(Debug)]
 pub(super) struct Finding {
     /// The path in the first file.

@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
         Ok(counts) if counts.trouble > 0 => TROUBLE,
         Ok(counts) if counts.is_same() => 0,
         Ok(_) => DIFFERENT,
-        // The reader of the output closed it, which `main` handles.
+        // The program that reads the output closed it. `main` handles this error.
         Err(error) if crate::is_closed_output(&error) => return Err(error),
         Err(error) => {
             output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));

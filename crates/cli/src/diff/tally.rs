@@ -22,7 +22,7 @@ pub(super) struct Counter<'a> {
     pub(super) tally: Tally,
     /// The largest number of differing elements that are kept.
     max_places: usize,
-    /// True if only the presence of a difference matters.
+    /// True if the counter only records whether there is a difference.
     is_quiet: bool,
     paths: [&'a Paths; 2],
     bar: &'a ProgressBar,
@@ -59,7 +59,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Updates the largest distances.
+    /// Updates the largest absolute and relative differences with the difference of two numbers.
     fn measure(&mut self, coordinates: &[u64], numbers: &Numbers) {
         let distances = [
             (&mut self.tally.largest, numbers.distance().as_f64()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{describe, walk};
 
-/// The bit of the header flags that says that the creation order of attributes is tracked.
+/// The bit of the header flags that is set if the creation order of attributes is tracked.
 const ORDER_TRACKED: u64 = 1 << 2;
 
 /// The keys of a description that concern storage.
@@ -188,11 +188,11 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
 /// An object and the objects of its file.
 type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
-/// Compares the elements of datasets that are too large for a digest, block by block.
+/// Compares, block by block, the elements of datasets that are too large for a digest.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     /// The bytes that are read in one step.
     const BLOCK_BYTES: u64 = 32 << 20;
-    /// Larger datasets are taken to be equal: most of their elements were never written.
+    /// Larger datasets are assumed to be equal: most of their elements were never written.
     const MAX_BYTES: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };

@@ -205,7 +205,8 @@ fn space(entry: &mut Entry, dataspace: &Dataspace) {
     }
 }
 
-/// Inserts hash, length and first bytes of the elements, or the reason why these are missing.
+/// Inserts the hash, the length and the first bytes of the elements, or the reason why these are
+/// missing.
 fn elements(
     objects: &Objects,
     entry: &mut Entry,

@@ -156,7 +156,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Adds bytes after their number.
+    /// Adds the number of bytes, followed by the bytes.
     fn counted(&mut self, bytes: &[u8]) {
         self.out.extend((bytes.len() as u64).to_le_bytes());
         self.out.extend_from_slice(bytes);
@@ -182,7 +182,7 @@ impl Encoder<'_> {
     }
 }
 
-/// Returns the error for an array whose size exceeds the memory.
+/// Creates an error about an array whose size exceeds the memory.
 fn too_large() -> Error {
     Error::corrupt("array datatype", "dimensions", "a size that fits in memory", "a larger size")
 }

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns text as the document shows it: UTF-8 as it is, other bytes as hexadecimal digits.
+/// Returns text in the form of the document: UTF-8 unchanged, other bytes as hexadecimal digits.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

@@ -36,7 +36,8 @@ fn beyond_coordinates() -> Error {
     Error::corrupt("selection", "coordinates", "coordinates of 64 bits", "a larger coordinate")
 }
 
-/// Returns the smallest shape that contains the selection. `None` if a size exceeds 64 bits.
+/// Returns the smallest shape that contains the selection. Returns `None` if a size exceeds 64
+/// bits.
 fn smallest_shape(selection: &Selection) -> Option<Vec<u64>> {
     let mut dims = Vec::new();
     let mut widen = |corner: &mut dyn Iterator<Item = Option<u64>>| -> Option<()> {
@@ -58,7 +59,7 @@ fn smallest_shape(selection: &Selection) -> Option<Vec<u64>> {
             blocks.iter().try_for_each(|block| widen(&mut block.end.iter().copied().map(Some)))?;
         }
         Selection::Hyperslab(Hyperslab::Regular(regular)) => {
-            // A selection of no blocks reaches as far as one block.
+            // A selection of no blocks has the same extent as a selection of one block.
             let blocks = regular.count.iter().zip(&regular.block);
             let sizes = regular.start.iter().zip(&regular.stride).zip(blocks);
             widen(&mut sizes.map(|((start, stride), (count, block))| {

@@ -11,7 +11,8 @@ use super::text;
 /// The largest number of objects in a digest.
 const MAX_OBJECTS: usize = 50_000;
 
-/// The largest number of names in a path. Of a longer path, the last names are printed.
+/// The largest number of names that are printed of a path. If a path has more names, the last names
+/// are printed.
 const MAX_NAMES: usize = 512;
 
 /// The objects of a file. Paths are built on demand, because the paths of deeply nested groups
@@ -20,7 +21,7 @@ const MAX_NAMES: usize = 512;
 pub(crate) struct Objects {
     file: File,
     found: Vec<DigestObject>,
-    /// The numbers of all known objects, also of those that the walk has not reached yet.
+    /// The numbers of all known objects, including objects that the walk has not reached yet.
     numbers: HashMap<ObjectToken, usize>,
     names: Vec<Name>,
     pub(crate) truncated: bool,
@@ -67,7 +68,7 @@ impl Objects {
             }
             objects.found.push(DigestObject { number, object: visited.object, links: visited.links });
         }
-        // Objects that were left out have no path.
+        // Objects that were omitted have no path.
         let found = objects.found.len();
         objects.numbers.retain(|_, number| *number < found);
         objects
@@ -98,13 +99,13 @@ impl Objects {
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
     }
 
-    /// Returns the path of an object. `None` if the walk did not find it.
+    /// Returns the path of an object. Returns `None` if the walk did not find it.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<String> {
         self.numbers.get(&token).map(|number| self.path_of(*number))
     }
 
-    /// Returns the path of an object that the walk found. Of more than 512 names, the path contains
-    /// the last ones after the number of names left out.
+    /// Returns the path of an object that the walk found. If the path has more than 512 names,
+    /// returns the number of omitted names and the last names.
     pub(crate) fn path_to(&self, found: &DigestObject) -> String {
         self.path_of(found.number)
     }

@@ -10,7 +10,7 @@ pub(crate) trait Column {
     fn len(&self) -> u64;
 
     /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the
-    /// column was opened. Fails if fewer elements are left.
+    /// column was opened. Returns an error if fewer elements are left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -33,7 +33,7 @@ impl Indices {
         i64::datatype()
     }
 
-    /// Fails if elements of a datatype cannot be indices.
+    /// Checks that elements of a datatype can be indices.
     pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
         if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
             bail!("`{name}` has elements of type {datatype}, which cannot be indices");
@@ -45,7 +45,7 @@ impl Indices {
         self.column.len()
     }
 
-    /// Appends the next `count` indices. Fails unless they are below `bound`.
+    /// Appends the next `count` indices. Returns an error unless all are below `bound`.
     pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
         self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
         for element in self.bytes.chunks_exact(i64::SIZE) {
@@ -61,7 +61,7 @@ impl Indices {
     }
 }
 
-/// Fails unless there are `per_index` values for each index.
+/// Checks that there are `per_index` values for each index.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = product("number of values", [indices.len(), per_index])?;
     if expected != values {

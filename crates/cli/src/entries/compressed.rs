@@ -177,7 +177,7 @@ struct Pointers {
     at: usize,
     /// The number of pointers that were read from the column.
     read: u64,
-    /// The last pointer that was returned, and the number of those before it.
+    /// The last returned pointer, and the number of pointers before it.
     last: Option<(u64, u64)>,
 }
 

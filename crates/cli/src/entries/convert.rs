@@ -32,7 +32,8 @@ impl<S: Source> Converted<S> {
         Ok(Self { source, element, forward, reverse, incoming: Batch::default() })
     }
 
-    /// Fails if a value changed: the converted values must convert back to the incoming ones.
+    /// Checks that the conversion changed no value: the converted values must convert back to the
+    /// incoming values.
     fn check(&self, values: &[u8], count: usize) -> Result<()> {
         let mut again = vec![0; self.incoming.values.len()];
         self.reverse.convert(values, &mut again, count)?;

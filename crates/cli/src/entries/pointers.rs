@@ -1,4 +1,4 @@
-//! The pointers of compressed rows, while entries are written row by row.
+//! The collection of the pointers of compressed rows, while entries are written row by row.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,8 @@ use hyperslab_exact::{sum, to_u64};
 use super::element::Element;
 use super::spool::Spool;
 
-/// The largest number of rows of a matrix in compressed rows. Its pointers take 128 GiB.
+/// The largest number of rows of a matrix in compressed rows. The pointers of such a matrix take
+/// 128 GiB.
 const MAX_ROWS: u64 = 1 << 34;
 
 /// The number of pointers that are read at once.
@@ -77,7 +78,7 @@ impl RowPointers {
         while at < self.spool.len() {
             self.spool.read_at(at, &mut bytes, 8 * POINTERS_PER_READ)?;
             if bytes.is_empty() {
-                bail!("a temporary file is shorter than before");
+                bail!("a temporary file was truncated");
             }
             at += to_u64(bytes.len());
             visit(&index_bytes(&u64::from_bytes(&bytes)?, element)?)?;

@@ -27,11 +27,11 @@ pub(crate) enum MatrixForm {
 /// The encoding of the list of defined elements of a sparse dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Encoding {
-    /// Blocks, which other implementations of the proposal expect
+    /// Blocks of elements: the form that other implementations of the proposal expect
     Blocks,
     /// Single elements: smaller if few defined elements are neighbours
     Points,
-    /// The smaller of the two, for each chunk
+    /// The smaller of the two forms, for each chunk
     Shortest,
 }
 

@@ -40,7 +40,7 @@ impl MatrixLocation {
         }
     }
 
-    /// Returns the location for a name. `None` if the extension is not that of a matrix.
+    /// Returns the location for a name, or `None` if the extension is not that of a matrix format.
     pub(crate) fn of(name: &Path) -> Option<Self> {
         let lower = name.to_string_lossy().to_lowercase();
         let compressed = lower.ends_with(".gz");
@@ -55,7 +55,7 @@ impl MatrixLocation {
         Some(Self::Group(PathBuf::from(file), path.trim_matches('/').to_owned()))
     }
 
-    /// Opens the matrix in the file `path`, which errors call `name`.
+    /// Opens the matrix in the file `path`. `name` is the name of the file in errors.
     pub(crate) fn open(&self, path: &Path, name: &Path) -> Result<Box<dyn Source>> {
         let cannot = || format!("`{}`", name.display());
         match self {

@@ -10,7 +10,7 @@ use crate::ls::walk::Content;
 use crate::sections::filter_name;
 use crate::values::Value;
 
-/// The conditions. An object is found if it meets all of them.
+/// The conditions of a search. The command prints an object if the object meets all conditions.
 #[derive(Debug, clap::Args)]
 pub(super) struct Criteria {
     /// Paths that match this pattern: `*` and `?` match characters within a name, `**` matches any

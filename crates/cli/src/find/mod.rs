@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     }
     finder.end()?;
     for failure in &finder.failures {
-        // If standard error fails, the exit code still reports the failure.
+        // If writing to standard error fails, the exit code still reports the failure.
         output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
 
 /// The form of the output.
 enum Form {
-    /// Paths, each followed by these bytes.
+    /// Paths as plain text. These bytes follow each path.
     Paths(output::Output, &'static [u8]),
     Long(Rows<output::Output>),
     Json(output::Output),

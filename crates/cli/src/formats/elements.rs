@@ -139,7 +139,8 @@ fn numbers<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<Vec<T>> {
     Ok(T::read_vec(count, |out| conversion.convert(bytes, out, count))?)
 }
 
-/// Returns the number of elements of `size` bytes. Fails if the last element is incomplete.
+/// Returns the number of elements of `size` bytes. Returns an error if the last element is
+/// incomplete.
 fn whole_elements(bytes: &[u8], size: usize) -> Result<usize> {
     if bytes.is_empty() {
         return Ok(0);

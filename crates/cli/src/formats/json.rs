@@ -57,7 +57,7 @@ struct Nested {
 }
 
 impl Nested {
-    /// Writes everything before the elements.
+    /// Writes the part of the document before the elements.
     fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
         write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
         Self::new(nested)
@@ -95,7 +95,8 @@ impl Nested {
         Ok(())
     }
 
-    /// Writes everything after the elements. An array without elements is `[]` for any shape.
+    /// Writes the part of the document after the elements. An array without elements is `[]` for
+    /// any shape.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())

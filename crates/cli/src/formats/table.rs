@@ -28,8 +28,8 @@ pub(crate) trait TableWriter {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a reader of tables. The readers panic on some damaged tables; this function converts the
-/// panic to an error.
+/// Calls a reader of tables, and converts a panic to an error. The readers panic on some damaged
+/// tables.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -38,7 +38,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     outcome.unwrap_or_else(|_| bail!("the table is damaged"))
 }
 
-/// Returns the batches of a reader, with panics as errors.
+/// Returns the batches of a reader. A panic of the reader becomes an error.
 pub(super) fn guarded_batches<E>(
     mut reader: impl Iterator<Item = Result<RecordBatch, E>> + 'static,
 ) -> Batches

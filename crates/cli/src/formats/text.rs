@@ -53,7 +53,7 @@ pub(crate) fn write_defined(
     })
 }
 
-/// Returns the least width of the columns if elements of the datatype are aligned to the right.
+/// Returns the smallest width of the columns, if elements of the datatype are aligned to the right.
 fn aligned(datatype: &Datatype) -> Option<usize> {
     if datatype.is_bool() {
         return Some(5);
@@ -91,7 +91,7 @@ fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> S
         return elements.concat();
     };
     let deeper = format!("{indent} ");
-    // A bracket takes a column. Deep brackets leave no width: then each element has a line.
+    // A bracket takes a column. If deep brackets leave no width, each element has a separate line.
     let inner_width = width.saturating_sub(1);
     if inner.is_empty() {
         return format!("[{}]", wrapped(elements, indent, inner_width));

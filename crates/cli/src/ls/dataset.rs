@@ -12,7 +12,7 @@ use super::describer::{Describer, message, noted};
 use crate::sections::StructuredTotals;
 use crate::values::Value;
 
-/// The largest number of elements of a dataset whose elements are shown.
+/// The largest number of elements of a dataset that a listing shows with its elements.
 const SHOWN_ELEMENTS: u64 = 4;
 
 /// The largest size of elements that are shown, in bytes.
@@ -91,7 +91,8 @@ impl DatasetFacts {
         }
     }
 
-    /// Returns the decoded size divided by the stored size. `None` without filters or stored bytes.
+    /// Returns the decoded size divided by the stored size. Returns `None` without filters or
+    /// stored bytes.
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     pub(crate) fn ratio(&self) -> Option<f64> {
         let (logical, stored) = (self.logical?, self.stored?.bytes);
@@ -99,8 +100,9 @@ impl DatasetFacts {
     }
 }
 
-/// Reads the elements of a small dataset. `None` if the dataset is not small, or its elements are
-/// not in the file, or this version cannot read them: a listing is also useful without elements.
+/// Reads the elements of a small dataset. Returns `None` if the dataset is not small, if its
+/// elements are not in the file, or if this version cannot read them: a listing is also useful
+/// without elements.
 fn value(
     describer: &Describer,
     dataset: &Dataset,

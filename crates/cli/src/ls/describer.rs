@@ -1,4 +1,4 @@
-//! The describer of objects: the options of a listing, and the reading of attributes.
+//! The describer of objects, which has the options of a listing and reads attributes.
 
 use hyperslab::{Attribute, Dataspace, Datatype, ErrorKind, Object, Result};
 
@@ -68,7 +68,7 @@ impl Describer {
         }
     }
 
-    /// Describes the attribute of a name. `None` if the object has no such attribute.
+    /// Describes the attribute with a name. Returns `None` if the object has no such attribute.
     pub(crate) fn attribute_named(&self, object: &Object, name: &str) -> Result<Option<AttributeFacts>> {
         match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -76,7 +76,8 @@ impl Describer {
         }
     }
 
-    /// Returns the text of an attribute. `None` if there is no such attribute, or it is not text.
+    /// Returns the text of an attribute. Returns `None` if there is no such attribute, or it is not
+    /// text.
     pub(super) fn label(&self, object: &Object, name: &str, problems: &mut Vec<String>) -> Option<String> {
         let attribute = match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return None,

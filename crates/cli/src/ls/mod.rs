@@ -128,7 +128,7 @@ fn list(
 /// Reports the number of parts that could not be read.
 fn report_failures(failures: usize, shown: &str) {
     if failures > 0 {
-        // If standard error fails, the exit code still reports the failure.
+        // If writing to standard error fails, the exit code still reports the failure.
         let parts = output::count(to_u64(failures), "part");
         output::complain(format_args!("hyperslab: {parts} of `{shown}` could not be read"));
     }

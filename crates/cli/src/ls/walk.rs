@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
-    /// An object with an earlier entry.
+    /// An object that the listing already shows under another path.
     Same {
         path: String,
         /// True if the object contains the link: the links form a cycle.
@@ -71,7 +71,8 @@ pub(crate) struct EntryPath<'a> {
 }
 
 impl EntryPath<'_> {
-    /// Returns the path with escapes. `None` if the path has more than [`SHOWN_NAMES`] names.
+    /// Returns the path with escapes. Returns `None` if the path has more than [`SHOWN_NAMES`]
+    /// names.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
@@ -105,7 +106,7 @@ pub(crate) struct Walk<'a> {
     failures: usize,
 }
 
-/// The names of all entries. They give the paths of the entries.
+/// The names of all entries, from which the paths of entries are built.
 #[derive(Default)]
 struct Names {
     entries: Vec<(Option<usize>, Box<[u8]>)>,
@@ -119,7 +120,7 @@ impl Names {
         id
     }
 
-    /// Returns the names from an entry up to the first entry.
+    /// Returns the names of an entry and of its groups, up to the first entry.
     fn up(&self, id: usize) -> impl Iterator<Item = &[u8]> {
         let mut at = Some(id);
         std::iter::from_fn(move || {
@@ -157,7 +158,8 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Sets whether an object with an earlier entry is described again instead of named.
+    /// Sets whether an object that already has an entry is described again. Otherwise only its name
+    /// is shown.
     pub(crate) fn again(mut self, yes: bool) -> Self {
         self.again = yes;
         self

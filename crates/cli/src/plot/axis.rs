@@ -22,11 +22,11 @@ pub(super) enum Ticks {
     Indexes,
     /// Dates and times of numbers in this unit.
     Times(Unit),
-    /// The coordinate of each index. The scale is that of the indexes.
+    /// The coordinate of each index. The axis has the scale of the indexes.
     Coordinates(Vec<f64>),
 }
 
-/// The smallest ratio of the largest value and the range for which ticks show the distance from an
+/// The smallest ratio of the largest value to the range at which ticks show the distance from an
 /// offset, as in matplotlib.
 const OFFSET_RATIO: f64 = 1e4;
 
@@ -86,7 +86,7 @@ impl Axis {
         values.into_iter().filter_map(|value| Some((self.position(value)?, text(value)?))).collect()
     }
 
-    /// Returns the number that the labels of the ticks leave out; 0 if the labels show whole
+    /// Returns the offset that the labels of the ticks omit. Returns 0 if the labels show whole
     /// values.
     fn offset(&self) -> f64 {
         let Scale { low, high, log } = self.scale;

@@ -1,4 +1,4 @@
-//! The figure that the arguments describe.
+//! The construction of the figure that the command line describes.
 
 use std::path::Path;
 
@@ -151,7 +151,7 @@ impl Builder<'_> {
             labels.push(self.label(drawn));
         }
         labels.dedup();
-        // Lines of several quantities share no label.
+        // Lines of different quantities have no common label.
         let label = match labels.as_slice() {
             [one] => one.clone(),
             _ => String::new(),

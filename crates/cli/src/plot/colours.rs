@@ -35,7 +35,7 @@ pub(super) const CURVES: [Colour; 6] = [
 /// Colours at equal distances along the gray scale.
 const GRAY: [Colour; 2] = [[0, 0, 0], [255, 255, 255]];
 
-/// Colours at equal distances from the least value to the largest one. Zero is in the middle.
+/// Colours at equal distances from the smallest to the largest value. Zero is in the middle.
 const DIVERGING: [Colour; 7] = [
     [0x2b, 0x3f, 0x9e],
     [0x5f, 0x84, 0xc9],
@@ -61,8 +61,8 @@ const VIRIDIS: [Colour; 10] = [
 ];
 
 impl ColourMap {
-    /// Returns the colour at `position` between 0 and 1. Other positions have the colour of the
-    /// nearer end.
+    /// Returns the colour at `position` between 0 and 1. A position outside of this range has the
+    /// colour of the nearer end.
     pub(super) fn colour(self, position: f64) -> Colour {
         match self {
             Self::Viridis => mixed(&VIRIDIS, position),

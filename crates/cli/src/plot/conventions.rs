@@ -48,7 +48,8 @@ impl Conventions {
     }
 }
 
-/// Returns the numbers of an attribute; none if it does not exist or is not numeric.
+/// Returns the numbers of an attribute. The list is empty if the attribute does not exist or is not
+/// numeric.
 fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     let Some(attribute) = attribute(dataset, name)? else { return Ok(Vec::new()) };
     if !attribute.datatype()?.is_number() {
@@ -65,7 +66,7 @@ pub(super) fn attribute(dataset: &Dataset, name: &str) -> Result<Option<Attribut
     }
 }
 
-/// Returns the text of an attribute. `None` if it does not exist, or is not text.
+/// Returns the text of an attribute. Returns `None` if it does not exist, or is not text.
 pub(super) fn text(dataset: &Dataset, name: &str) -> Option<String> {
     let found = attribute(dataset, name).ok()??;
     let strings = found.read_stored().ok()?.strings().ok()?;
@@ -78,7 +79,7 @@ pub(super) fn time_unit(dataset: &Dataset) -> Option<Unit> {
 }
 
 /// Returns a label from the attributes `long_name` or `standard_name`, and `units`. The label is
-/// empty without these attributes. The unit of times is left out, because ticks show dates.
+/// empty without these attributes. The unit of times is omitted, because ticks show dates.
 pub(super) fn label(dataset: &Dataset) -> String {
     let name = text(dataset, "long_name").or_else(|| text(dataset, "standard_name"));
     let units = if time_unit(dataset).is_some() { None } else { text(dataset, "units") };

@@ -14,10 +14,11 @@ use crate::selection::Taken;
 /// The largest number of coordinates that are read.
 const MAX_COORDINATES: u64 = 1 << 24;
 
-/// The name of a netCDF dimension without coordinates begins with these words.
+/// The words with which the name of a netCDF dimension without coordinates begins.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
 
-/// The largest difference of two distances of even coordinates, relative to the distance.
+/// The largest relative difference between two distances of neighbouring coordinates at which the
+/// coordinates still count as even.
 const MAX_UNEVENNESS: f64 = 1e-3;
 
 /// The coordinates of the selected elements of a dimension.
@@ -29,8 +30,8 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    /// Returns the coordinates of a dimension from its dimension scale. `None` without a scale of
-    /// numbers.
+    /// Returns the coordinates of a dimension from its dimension scale. Returns `None` without a
+    /// scale of numbers.
     pub(super) fn of_dimension(dataset: &Dataset, dimension: usize, taken: &Taken) -> Result<Option<Self>> {
         let Some(scale) = scale_of(dataset, dimension)? else { return Ok(None) };
         let size = dataset.dataspace().dims().get(dimension).copied();
@@ -114,7 +115,8 @@ impl Coordinates {
     }
 }
 
-/// Returns the last name in the path of a dataset. A dataset that a reference leads to has no path.
+/// Returns the last name in the path of a dataset. A dataset that was opened through a reference
+/// has no path.
 fn last_name(dataset: &Dataset) -> String {
     let path = dataset.name();
     path.strip_prefix('/').and_then(|path| path.rsplit('/').next()).unwrap_or("").to_owned()
@@ -140,7 +142,7 @@ fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
         }
         let scale = object.into_dataset()?;
         if scale.datatype().is_number() && scale.dataspace().dims().len() == 1 {
-            // A netCDF dimension without a variable is a scale without meaning.
+            // The scale of a netCDF dimension without a variable has no meaning.
             let name = conventions::text(&scale, "NAME");
             if !name.is_some_and(|name| name.starts_with(NO_VARIABLE)) {
                 return Ok(Some(scale));
@@ -154,7 +156,11 @@ fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
 pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
     let dims = scale.dataspace().dims().to_vec();
     let [size] = dims.as_slice() else {
-        bail!("`{}` has {} dimensions; coordinates have one", scale.name(), dims.len());
+        bail!(
+            "`{}` has {} dimensions, but coordinates need a dataset with one dimension",
+            scale.name(),
+            dims.len()
+        );
     };
     let steps = taken.count.checked_sub(1).and_then(|last| last.checked_mul(taken.step));
     let last = steps.and_then(|steps| steps.checked_add(taken.start));

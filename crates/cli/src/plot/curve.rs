@@ -43,7 +43,8 @@ pub(super) fn smooth(
         for (column, pixel) in across.enumerate() {
             let first = column * samples * 3;
             let lines = band.chunks_exact(row_bytes).filter_map(|line| line.get(first..));
-            // The enlarged curve is black, so that any channel shows its share of the pixel.
+            // The enlarged curve is black, so each channel states the share of the pixel that the
+            // curve covers.
             let drawn = lines.flat_map(|line| line.iter().step_by(3).take(samples));
             let sum: u64 = drawn.map(|sample| u64::from(*sample)).sum();
             let cover = (1.0 - float(sum) / f64::from(times * times) / 255.0).clamp(0.0, 1.0);
@@ -71,7 +72,7 @@ pub(super) fn whole_curve<B: DrawingBackend>(
     })
 }
 
-/// Draws the curve stroke by stroke, with round joints: a thick path that turns back would lose its
+/// Draws the curve stroke by stroke, with round joints. A thick path that turns back would have no
 /// tips.
 fn thick_curve<B: DrawingBackend>(
     root: &Area<'_, B>,

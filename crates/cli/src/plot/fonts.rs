@@ -1,5 +1,5 @@
-//! The fonts of pictures: the font of this program, and a font of the system for text that the
-//! former cannot show.
+//! The fonts of pictures: the font of this program, and a font of the system for text that the font
+//! of this program cannot show.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

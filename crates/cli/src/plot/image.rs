@@ -15,11 +15,11 @@ pub(super) enum Reduction {
     Mean,
     Max,
     Min,
-    /// The first of the elements
+    /// The first element
     First,
 }
 
-/// A dimension of a picture: its coordinates, and the number of cells that show these.
+/// A dimension of a picture: its coordinates, and the number of cells that show the coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u64,
@@ -36,7 +36,8 @@ pub(super) struct Image {
     pub(super) cells: Vec<f64>,
 }
 
-/// The sum, or the least or largest value so far, and the number of elements in it.
+/// The state of a cell: the sum, or the smallest or largest value so far, and the number of its
+/// elements.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     value: f64,
@@ -115,7 +116,7 @@ impl Image {
         let columns = Span::new(kept.next().unwrap_or(&one), width);
         let mut cells = vec![Cell::EMPTY; rows.cells.checked_mul(columns.cells).context("too many cells")?];
         let (mut row, mut column) = (0_u64, 0_u64);
-        // The elements come in order, so that the loop divides once for each cell, not for each
+        // The elements arrive in order, so the loop needs one division for each cell, not for each
         // element.
         let (mut across, mut next) = (0_usize, columns.start_of(1));
         let mut first = 0;
@@ -140,7 +141,7 @@ impl Image {
         Ok(Self { rows, columns, cells })
     }
 
-    /// Returns the value of a cell, NaN if it has none.
+    /// Returns the value of a cell, or NaN if the cell has no value.
     pub(super) fn cell(&self, row: usize, column: usize) -> f64 {
         self.cells.get(row * self.columns.cells + column).copied().unwrap_or(f64::NAN)
     }

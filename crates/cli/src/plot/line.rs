@@ -17,8 +17,8 @@ pub(super) struct Line {
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// Numbers that are drawn at one horizontal position: the first, least, largest and last, which a
-/// line through all of them would touch.
+/// The numbers at one horizontal position, reduced to the first, the smallest, the largest and the
+/// last number. A line through these numbers covers the same range as a line through all numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) first: f64,
@@ -48,8 +48,8 @@ impl Bucket {
         self.last = value;
     }
 
-    /// Returns the values in the order in which the line touches them. `None` if the bucket has no
-    /// numbers.
+    /// Returns the values in the order in which the line reaches them. Returns `None` if the bucket
+    /// has no numbers.
     pub(super) fn values_in_order(&self) -> Option<[f64; 4]> {
         let (one, two) = if self.rises { (self.low, self.high) } else { (self.high, self.low) };
         (!self.first.is_nan()).then_some([self.first, one, two, self.last])
@@ -64,8 +64,8 @@ impl Line {
         // A count that does not fit in `usize` is also above `max_buckets`.
         let parts = usize::try_from(count).map_or(max_buckets, |count| count.min(max_buckets)).max(1);
         let mut buckets = vec![Bucket::EMPTY; parts];
-        // The elements come in order, so that the loop divides once for each bucket, not for each
-        // element.
+        // The elements arrive in order, so the loop needs one division for each bucket, not for
+        // each element.
         let (mut at, mut bucket) = (0_u64, 0_usize);
         let mut next = start_of(1, count, parts);
         numbers::each(file, dataset, part, |values| {
@@ -83,7 +83,8 @@ impl Line {
         Ok(Self { count, start, step, buckets })
     }
 
-    /// Returns the coordinate of a bucket: of its middle if the bucket has several coordinates.
+    /// Returns the coordinate of a bucket. If the bucket has several coordinates, returns the
+    /// coordinate of its middle.
     pub(super) fn coordinate(&self, number: usize) -> f64 {
         self.middle(number).mul_add(float(self.step), float(self.start))
     }

@@ -212,7 +212,7 @@ impl PlotArguments {
         }
     }
 
-    /// Returns the error of a build without pictures in files.
+    /// Returns an error, because this build cannot write pictures to files.
     #[cfg(not(feature = "plots"))]
     #[expect(clippy::unused_self, reason = "the signature is that of the build with pictures")]
     fn picture(&self, _: &Path) -> Result<Target> {

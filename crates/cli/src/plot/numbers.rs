@@ -1,4 +1,5 @@
-//! Elements as numbers, block by block; equal parts of a range; casts from floating point.
+//! The conversion of elements to numbers, block by block; the division of a range into equal parts;
+//! casts from floating-point numbers.
 
 use std::time::Duration;
 
@@ -13,51 +14,52 @@ use crate::output::{self, escape};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
 
-/// The number of elements that is read of a file of any size. A file may have [`ELEMENTS_PER_BYTE`]
-/// for each byte.
+/// The number of elements that may be read from a file of any size. For each byte of a larger file,
+/// [`ELEMENTS_PER_BYTE`] elements may be read.
 const MIN_ELEMENT_LIMIT: u64 = 1 << 28;
 const ELEMENTS_PER_BYTE: u64 = 4096;
 
-/// Converts to floating point. Large numbers are rounded: plots need fewer digits.
+/// Converts an unsigned integer to floating point. Large numbers are rounded, because plots need
+/// fewer digits.
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has fewer digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// Converts to floating point. Numbers of more than 53 bits are rounded.
+/// Converts a signed integer to floating point. Numbers of more than 53 bits are rounded.
 #[expect(clippy::cast_precision_loss, reason = "dates have fewer digits")]
 pub(super) fn signed(number: i64) -> f64 {
     number as f64
 }
 
-/// Rounds to the nearest integer. The cast clamps to the type.
+/// Rounds a number to the nearest integer. The cast clamps to the range of the type.
 #[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
 pub(super) fn nearest(number: f64) -> i64 {
     number.round() as i64
 }
 
-/// Rounds to an index or a number of digits. The cast clamps to the type: NaN and negative numbers
-/// become 0.
+/// Rounds a number to an index or a number of digits. The cast clamps to the range of the type: NaN
+/// and negative numbers become 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 pub(super) fn whole(number: f64) -> usize {
     number.round() as usize
 }
 
-/// Rounds to a pixel coordinate. The cast clamps to the type.
+/// Rounds a number to a pixel coordinate. The cast clamps to the range of the type.
 #[cfg(feature = "plots")]
 #[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
 pub(super) fn pixel(number: f64) -> i32 {
     number.round() as i32
 }
 
-/// Rounds to a part of a colour. The cast clamps to the type.
+/// Rounds a number to a part of a colour. The cast clamps to the range of the type.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 pub(super) fn byte(number: f64) -> u8 {
     number.round() as u8
 }
 
-/// Returns which of `parts` equal parts of `0..all` contains `at`. Larger positions belong to the
-/// last part.
+/// Divides `0..all` into `parts` equal parts, and returns the number of the part that contains
+/// `at`. Larger positions belong to the last part.
 pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
     let last = parts.max(1) - 1;
     // Both factors have 64 bits, so that the product fits.
@@ -82,7 +84,7 @@ pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     crate::progress::delayed(bar)
 }
 
-/// Refuses datasets whose elements are not numbers.
+/// Checks that the elements of a dataset are numbers.
 pub(super) fn check(dataset: &Dataset) -> Result<()> {
     let datatype = dataset.datatype();
     if let DatatypeClass::Compound(compound) = &datatype.class {

@@ -29,7 +29,7 @@ struct Shares<'a> {
     columns: Span,
     /// The share of each cell that is stored or defined.
     cells: Vec<f64>,
-    /// The summed shares of chunks that cover the same, many cells.
+    /// The sums of the shares of large chunks, by the cells that they cover.
     large: HashMap<[(u64, u64); 2], f64>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, 
     Ok(shares.image())
 }
 
-/// Returns the selected parts of the stored chunks. `None` if there are more than
+/// Returns the selected parts of the stored chunks. Returns `None` if there are more than
 /// [`MAX_EXACT_CHUNKS`].
 fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
     let mut regions = Some(Vec::new());

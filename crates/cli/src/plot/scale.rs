@@ -9,13 +9,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Returns a scale that covers all finite `values`. A logarithmic scale leaves out values that
-    /// are not positive. `None` if no value is left.
+    /// Returns a scale that covers all finite `values`. A logarithmic scale ignores values that are
+    /// not positive. Returns `None` if no value is left.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         Self::exactly(values, log).map(Self::widened)
     }
 
-    /// Returns the scale from the least to the largest finite value. `None` if no value is left.
+    /// Returns the scale from the least to the largest finite value. Returns `None` if no value is
+    /// left.
     pub(super) fn exactly(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         let mut found: Option<(f64, f64)> = None;
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
@@ -54,8 +55,8 @@ impl Scale {
     }
 
     /// Returns the position of a value: 0 at the low end, 1 at the high end. Values beyond an end
-    /// have the position of that end. `None` for NaN, and for values that a logarithmic scale
-    /// cannot show.
+    /// have the position of that end. Returns `None` for NaN, and for values that a logarithmic
+    /// scale cannot show.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let position = if self.log {
             (value > 0.0).then(|| (value / self.low).ln() / (self.high / self.low).ln())?
@@ -100,8 +101,8 @@ impl Scale {
         values.into_iter().filter(is_inside).collect()
     }
 
-    /// Returns powers of ten; on short scales also 2 and 5 times these. `None` if fewer than two
-    /// lie on the scale.
+    /// Returns powers of ten; on short scales also 2 and 5 times these. Returns `None` if fewer
+    /// than two lie on the scale.
     fn decades(&self, about: u32) -> Option<(Vec<f64>, f64)> {
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         let count = last - first;
@@ -138,7 +139,7 @@ pub(super) fn label(value: f64, step: f64) -> String {
         return "0".into();
     }
     if value != 0.0 && !(1e-4..1e7).contains(&size) {
-        // As many digits as the step needs.
+        // The step determines the number of digits.
         let digits =
             if step > 0.0 { (size.log10().floor() - step.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
         let digits = super::numbers::whole(digits);

@@ -10,7 +10,7 @@ use super::line::Line;
 use super::numbers::{self, Part, float, whole};
 use super::scale::Scale;
 
-/// The largest number of points of a curve of one dataset against another one.
+/// The largest number of points of a curve that shows one dataset against another dataset.
 const MAX_POINTS: u64 = 1 << 20;
 
 /// The largest number of bins of a histogram.
@@ -80,7 +80,7 @@ impl Curve {
     }
 
     /// Returns the outline of a histogram: the number of values in each of `bins` equal bins of a
-    /// scale. The last bin includes its end. Values outside the scale are left out.
+    /// scale. The last bin includes its end. Values outside the scale are ignored.
     pub(super) fn histogram(
         name: String,
         file: &File,
@@ -117,7 +117,8 @@ impl Curve {
     }
 }
 
-/// Returns the scale of all values, for the bins of a histogram. `None` if there are no numbers.
+/// Returns the scale of all values, for the bins of a histogram. Returns `None` if there are no
+/// numbers.
 pub(super) fn scale_of_values(
     file: &File,
     dataset: &Dataset,

@@ -216,7 +216,7 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
 struct Dots {
     columns: usize,
     bits: Vec<u8>,
-    /// The number of the last curve in each character.
+    /// For each character, the number of the last curve that was drawn in it.
     curves: Vec<usize>,
 }
 
@@ -293,7 +293,7 @@ fn style_of(position: Option<f64>, map: ColourMap, colours: Colours) -> Color {
     colour_of(map.colour(position), colours)
 }
 
-/// Returns a colour as the output supports it.
+/// Returns the nearest colour that the output supports.
 fn colour_of(colour: Colour, colours: Colours) -> Color {
     let [red, green, blue] = colour;
     match colours {

@@ -28,8 +28,8 @@ const UNITS: [(&[&str], f64); 7] = [
 ];
 
 impl Unit {
-    /// Parses a unit such as `hours since 2000-01-01 06:00`. `None` for other units, and for
-    /// calendars that are not the usual one.
+    /// Parses a unit such as `hours since 2000-01-01 06:00`. Returns `None` for other units, and
+    /// for calendars that are not the usual one.
     pub(super) fn parse(units: &str, calendar: Option<&str>) -> Option<Self> {
         if !matches!(calendar, None | Some("standard" | "gregorian" | "proleptic_gregorian")) {
             return None;

@@ -40,7 +40,7 @@ pub(super) struct Picture {
 }
 
 impl Interlace {
-    /// Returns the number of the dimension of the channels, of three dimensions.
+    /// Returns which of the three dimensions, counted from 0, has the channels.
     fn channels(self) -> usize {
         match self {
             Self::Pixel => 2,
@@ -51,8 +51,9 @@ impl Interlace {
 }
 
 impl ColourImage {
-    /// Returns the kind of a colour image by its attributes, or of an array of three or four
-    /// channels if `forced`. `None` for other datasets.
+    /// Returns the kind of a colour image, from the attributes of the dataset. If `forced`, also
+    /// accepts an array with three or four channels without these attributes. Returns `None` for
+    /// other datasets.
     pub(super) fn of(dataset: &Dataset, forced: bool) -> Result<Option<Self>> {
         let is_image = text(dataset, "CLASS").as_deref() == Some("IMAGE");
         let subclass = text(dataset, "IMAGE_SUBCLASS");
@@ -134,8 +135,8 @@ fn has_channels(dims: &[u64], interlace: Interlace) -> bool {
     dims.len() == 3 && matches!(dims.get(interlace.channels()), Some(3 | 4))
 }
 
-/// Returns the largest value of a part of a colour: that of the type for integers, 1 for
-/// floating-point numbers.
+/// Returns the largest value of a part of a colour: the largest value of the type for integers, and
+/// 1 for floating-point numbers.
 fn largest_part(dataset: &Dataset) -> Result<f64> {
     match &dataset.datatype().class {
         DatatypeClass::FixedPoint(fixed) => {
@@ -147,8 +148,8 @@ fn largest_part(dataset: &Dataset) -> Result<f64> {
     }
 }
 
-/// Returns the palette of a dataset. `None` without a palette of red, green and blue parts of eight
-/// bits.
+/// Returns the palette of a dataset. Returns `None` without a palette of red, green and blue parts
+/// of eight bits.
 fn palette(dataset: &Dataset) -> Result<Option<Vec<Colour>>> {
     let Some(list) = attribute(dataset, "PALETTE")? else { return Ok(None) };
     let values = list.read_dyn()?;

@@ -49,7 +49,7 @@ fn name_of(verdict: JournalVerdict) -> &'static str {
     }
 }
 
-/// Returns what the next command that opens the file for writing does.
+/// Returns a text that describes the effect of the next command that opens the file for writing.
 fn next_step(verdict: JournalVerdict) -> &'static str {
     match verdict {
         JournalVerdict::Pending => "the next opening replays the journal",

@@ -158,7 +158,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
 }
 
-/// Returns true if a fault is that the file is shorter than the superblock states.
+/// Returns true if a fault reports that the file is shorter than the superblock states.
 fn is_about_the_end(finding: &Finding) -> bool {
     finding.structure == "superblock" && finding.text.contains("end of the file")
 }
@@ -203,7 +203,7 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let salvaged = recovery.salvage(&arguments.file, made.path())?;
     let cannot = || format!("cannot write `{}`", target.display());
     if salvaged.outcome() == Outcome::Nothing && target.exists() {
-        // An existing file is not replaced by an empty one.
+        // Do not replace an existing file by an empty file.
         made.close().with_context(cannot)?;
     } else if arguments.force {
         made.persist(target).map_err(|error| error.error).with_context(cannot)?;

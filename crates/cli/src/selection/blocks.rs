@@ -21,7 +21,7 @@ pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
     /// The dimension that is cut, and the number of its coordinates in a block. A block has one
-    /// coordinate of each slower dimension and all coordinates of each faster one.
+    /// coordinate of each slower dimension and all coordinates of each faster dimension.
     cut: usize,
     length: u64,
 }
@@ -37,7 +37,7 @@ impl<'a> Blocks<'a> {
             inside *= count(cut);
             cut -= 1;
         }
-        // At least one, because `inside` is at most `maximum`.
+        // The length is at least one, because `inside` is at most `maximum`.
         let mut length = maximum / inside;
         // Extends the block to whole chunks unless the block becomes too large, so that no chunk is
         // decoded twice.

@@ -50,7 +50,8 @@ impl<'a> DefinedElements<'a> {
             let mut chunks = Vec::new();
             let coordinates = this.coordinate_bytes();
             dataset.sparse().visit_chunks(|chunk| {
-                // Saturation means: too large to be read together with another chunk.
+                // A saturated size means that the chunk is too large to be read together with
+                // another chunk.
                 let sizes = chunk.sections.iter().map(|section| section.unfiltered);
                 let bytes = sizes.fold(0, u64::saturating_add);
                 chunks.extend(&chunk.offset);
@@ -85,7 +86,7 @@ impl<'a> DefinedElements<'a> {
         };
         let width = self.taken.len() + 2;
         let chunks = self.chunks.as_ref().map(|chunks| chunks.chunks_exact(width).collect());
-        // The pieces that are left, last piece first.
+        // The remaining pieces, the last piece first.
         let mut pieces = vec![(whole, chunks)];
         while let Some((piece, chunks)) = pieces.pop() {
             if piece.start.iter().zip(&piece.end).any(|(start, end)| start >= end) {
@@ -113,8 +114,8 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size in bytes of a piece with only defined elements. `None` if it does not fit
-    /// in 64 bits.
+    /// Returns the size in bytes of a piece with only defined elements. Returns `None` if it does
+    /// not fit in 64 bits.
     fn all_bytes(&self, piece: &Piece) -> Option<u64> {
         let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
         let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);
@@ -132,7 +133,8 @@ impl<'a> DefinedElements<'a> {
             .map(|(dimension, (start, end))| (dimension.at(*start), dimension.at(end - 1)))
             .collect();
         let part = |chunk: &'c [u64]| {
-            // Saturation means: more elements than any chunk has, or too many bytes for one piece.
+            // A saturated number means more elements than any chunk has, or too many bytes for one
+            // piece.
             let mut common = 1_u64;
             for ((offset, size), (first, last)) in chunk.iter().zip(&self.chunk).zip(&bounds) {
                 let end = offset.saturating_add(*size).min(last + 1);

@@ -28,7 +28,7 @@ impl Taken {
 
     /// Returns the position of the first selected coordinate that is not before `coordinate`.
     pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
-        // The first position is that of all coordinates before the selection.
+        // For all coordinates before the selection, the result is the first position.
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
     }
 }
@@ -128,7 +128,7 @@ fn dimensions(dims: &[u64]) -> String {
     }
 }
 
-/// Parses the selection of one dimension. The error says why the selection is wrong.
+/// Parses the selection of one dimension. The error states the reason why the selection is wrong.
 fn one(part: &str, size: u64) -> Result<Taken, String> {
     // Numbers have 64 bits, so that their sums fit in 128 bits.
     let number = |text: &str| -> Result<Option<i128>, String> {

@@ -24,7 +24,7 @@ use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
 use crate::{lookup, output};
 
-/// The longest path to which further names are appended. Of a longer path only the last name is
+/// The longest path to which further names are appended. If a path is longer, only its last name is
 /// kept.
 const MAX_PATH_BYTES: usize = 4096;
 
@@ -124,7 +124,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Reads an object and all objects that hard links lead to from there, each once.
+    /// Reads an object, and all objects to which hard links lead from it, each once.
     fn walk(&mut self, path: &[u8], first: Object) {
         let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
         let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
@@ -187,7 +187,7 @@ impl<'a> Survey<'a> {
     fn print(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;
-        // The structures are those of the whole file, so that they are only shown for the root.
+        // The structures belong to the whole file, so they are shown only for the root group.
         let structures = self.structures.as_ref().filter(|_| path == "/");
         let waste = Waste::of(structures.map(Structures::report), self.overhang);
         let largest = self.largest.into_sorted();

@@ -36,7 +36,7 @@ pub(super) struct Largest {
     others: (u64, u64),
 }
 
-/// A line, ordered by its bytes. Of lines with equal bytes the first one ranks higher.
+/// A line, ordered by its bytes. If two lines have equal bytes, the first line ranks higher.
 #[derive(Debug)]
 struct Ranked {
     total: u64,
@@ -141,7 +141,8 @@ impl Line {
         }
     }
 
-    /// Returns the path in at most [`PATH_COLUMNS`] columns: the end of a longer path.
+    /// Returns the path in at most [`PATH_COLUMNS`] columns. If the path is longer, returns its
+    /// end.
     fn shown(&self) -> String {
         let path = escape(&self.path);
         let wide = width(&path);

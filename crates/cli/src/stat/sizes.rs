@@ -26,7 +26,7 @@ pub(super) struct DatasetSizes {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunks {
     pub(super) stored: u64,
-    /// The number of chunks that the extent has space for.
+    /// The largest number of chunks that the extent can have.
     pub(super) possible: u64,
     /// The stored bytes of elements beyond the extent. For filtered chunks an estimate: the share
     /// of the elements.
@@ -42,7 +42,7 @@ impl DatasetSizes {
         let mut sizes = Self {
             layout: layout_name(&layout),
             filters: dataset.filters().iter().map(filter_name).collect(),
-            // The extent may state more bytes than 64 bits count.
+            // The extent of a damaged file may state more bytes than 64 bits can count.
             raw: elements.saturating_mul(size),
             stored: 0,
             chunks: None,
@@ -71,7 +71,7 @@ impl DatasetSizes {
         Ok(sizes)
     }
 
-    /// Returns the size of the elements in units of their stored size. `None` without filters.
+    /// Returns the size of the elements divided by their stored size, or `None` without filters.
     pub(super) fn ratio(&self) -> Option<f64> {
         (self.stored > 0 && self.raw > 0 && !self.filters.is_empty()).then(|| share(self.raw, self.stored))
     }
@@ -90,16 +90,16 @@ impl DatasetSizes {
     }
 }
 
-/// Adds sizes and counts. A damaged file may state sizes whose sum exceeds 64 bits. The sum is only
-/// printed, so that it stops at the largest value.
+/// Adds sizes and counts. A damaged file may state sizes whose sum exceeds 64 bits. The sum
+/// saturates, because it is only printed.
 pub(super) fn sum(left: u64, right: u64) -> u64 {
     left.saturating_add(right)
 }
 
-/// Returns the number of chunks of this shape that an extent has space for.
+/// Returns the largest number of chunks of this shape that an extent can have.
 fn possible(dims: &[u64], shape: &[u64]) -> u64 {
     let along = dims.iter().zip(shape).map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
-    // The number is only printed; it stops at the largest value.
+    // Saturates, because the number is only printed.
     along.fold(1, u64::saturating_mul)
 }
 

@@ -34,13 +34,14 @@ pub(super) struct Waste {
 }
 
 impl Structures {
-    /// Creates the list for a file of `length` bytes. A report may be longer: the members of a file
-    /// can lie far from each other in the address space, and the gaps are not bytes of the file.
+    /// Creates the list for a file of `length` bytes. The report may cover more bytes, because the
+    /// members of a file can lie far from each other in the address space. The gaps are not bytes
+    /// of the file.
     pub(super) fn new(mut report: Report, length: u64) -> Self {
         if report.length > length {
             report.leaked.clear();
             report.end = length;
-            // A base address beyond the end of the file leaves no bytes.
+            // If the base address lies beyond the end of the file, no bytes are left.
             report.length = length.saturating_sub(report.base);
         }
         let used = report.usage.iter().map(|(kind, usage)| (kind.name(), usage.blocks, usage.bytes));

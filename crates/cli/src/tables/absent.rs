@@ -12,22 +12,22 @@ use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
 use crate::output_target::OutputTarget;
 
-/// A table that is open. The type has no values, because this build opens no table.
+/// An open table. The type has no values, because this build cannot open tables.
 pub(crate) enum Import {}
 
 impl Import {
-    /// Returns the error of a build without tables.
+    /// Returns an error, because this build has no support for tables.
     pub(crate) fn open(_: &Path, kind: Kind, _: Option<String>) -> Result<Self> {
         Err(missing(kind))
     }
 }
 
-/// Writes no table, because a value of [`Import`] does not exist.
+/// Writes nothing. No value of [`Import`] exists, so this function is never called.
 pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: TableForm, _: &Storage<'_>) -> Result<()> {
     match *table {}
 }
 
-/// Returns the error of a build without tables.
+/// Returns an error, because this build has no support for tables.
 pub(crate) fn export(_: &File, _: Object, _: &mut OutputTarget, kind: Kind, _: bool) -> Result<()> {
     Err(missing(kind))
 }

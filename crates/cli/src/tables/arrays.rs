@@ -62,7 +62,8 @@ pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     })
 }
 
-/// Returns the path of a target, or its address if no path is known. `None` for a null reference.
+/// Returns the path of a target, or its address if no path is known. Returns `None` for a null
+/// reference.
 fn target(target: &ReferenceTarget, paths: &Paths) -> Result<Option<String>> {
     let of = |token: &ObjectToken| paths.of(token.address()).unwrap_or_else(|| token.to_string());
     Ok(Some(match target {

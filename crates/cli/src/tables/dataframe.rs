@@ -18,7 +18,7 @@ use crate::formats::new_object::NewObject;
 use crate::formats::nulls::Nulls;
 use crate::formats::storage::Storage;
 
-/// The column that pandas stores an index without a name in.
+/// The column in which pandas stores an index without a name.
 const PANDAS_INDEX: &str = "__index_level_0__";
 /// The name of an index without a name in AnnData.
 const INDEX: &str = "_index";
@@ -110,7 +110,7 @@ fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
     Ok(all)
 }
 
-/// The creation of the columns of a data frame.
+/// The creator of the columns of a data frame.
 struct Maker<'a> {
     frame: &'a Group,
     table: &'a Import,

@@ -19,7 +19,8 @@ pub(super) struct Elements {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The values of a part of an element: missing numbers are NaN, other missing values are errors.
+/// The representation of missing values inside of an element: missing numbers are NaN, other
+/// missing values are errors.
 pub(super) const NESTED: &Nulls = &Nulls::Absent;
 
 /// Returns an array without its dictionary.
@@ -66,7 +67,7 @@ pub(super) fn elements(element: &Element, array: &dyn Array, nulls: &Nulls) -> R
 /// Returns the items of arrays of fixed size.
 pub(super) fn items_of_arrays(array: &dyn Array, size: u32) -> Result<ArrayRef> {
     let list = array.as_fixed_size_list();
-    // The values of a slice also have the items of lists outside the slice.
+    // The values of a slice also contain items of lists outside of the slice.
     let length = usize::try_from(size)?;
     let first = list.value_offset_at(0);
     let count = list.len().checked_mul(length).context("the items do not fit in memory")?;
@@ -109,7 +110,7 @@ pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Element
     Ok(Elements { datatype, bytes })
 }
 
-/// Fails if a value is missing.
+/// Checks that no value is missing.
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
@@ -192,7 +193,7 @@ pub(super) fn plain(datatype: &Datatype, array: &dyn Array, nulls: &Nulls) -> Re
     let values = buffer.as_slice().get(start..end).context("an array is too short")?;
     let mut bytes = in_file_order(values, array.data_type(), size);
     let is_float = matches!(datatype.class, DatatypeClass::FloatingPoint(_));
-    // Parts of elements have no mask; the missing number of a part is NaN.
+    // Parts of elements have no mask, so a missing number in a part is NaN.
     let nulls = if is_float && *nulls == Nulls::Absent { &Nulls::Nan } else { nulls };
     fill(datatype, array, nulls, &mut bytes)?;
     Ok(Elements { datatype: datatype.clone(), bytes })

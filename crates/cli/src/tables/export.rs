@@ -16,8 +16,8 @@ use crate::output_target::OutputTarget;
 /// The size of a batch of rows, in bytes, unless a single row is larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Writes an object as a table. If `skip` is set, objects that are no columns are skipped; else
-/// such objects are errors.
+/// Writes an object as a table. If `skip` is set, objects that cannot be columns are skipped;
+/// otherwise such an object is an error.
 pub(crate) fn export(
     file: &File,
     object: Object,
@@ -27,7 +27,7 @@ pub(crate) fn export(
 ) -> Result<()> {
     let table = Table::of(file, object, skip)?;
     let schema = table.schema()?;
-    // The writers of tables need a file.
+    // The writers of tables need a regular file.
     let mut made = NamedTempFile::with_prefix("hyperslab-")?;
     let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
     let batch_rows = (BATCH_BYTES / table.row_bytes().max(1)).max(1);

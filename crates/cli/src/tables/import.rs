@@ -20,8 +20,8 @@ use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 
-/// The largest size of the texts of a batch, in bytes, when each text is padded to the longest one.
-/// Larger batches are cut.
+/// The largest size of the texts of a batch, in bytes, if each text is padded to the length of the
+/// longest text. Larger batches are divided.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// A table whose columns are known.
@@ -36,8 +36,8 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// Reads the types of the columns, and reads all rows for the number of missing values. Fails
-    /// if HDF5 has no type for a column. `null` is the value for missing values.
+    /// Reads the types of the columns, and reads all rows to count the missing values. Returns an
+    /// error if HDF5 has no type for a column. `null` is the value for missing values.
     pub(crate) fn open(path: &Path, kind: Kind, null: Option<String>) -> Result<Self> {
         let opened = kind.open(path)?;
         let members = of_fields(opened.schema.fields())?;
@@ -244,8 +244,8 @@ pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     }
 }
 
-/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has
-/// the length of the longest one.
+/// Divides a batch into halves until the texts of each part are small enough. In memory, each text
+/// has the length of the longest text.
 pub(super) fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);

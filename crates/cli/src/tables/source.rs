@@ -47,7 +47,7 @@ impl Source {
 
 impl Table {
     /// Returns the table of a dataset or of a group. If `skip` is set, members of the group that
-    /// are no columns are skipped.
+    /// cannot be columns are skipped.
     pub(super) fn of(file: &File, object: Object, skip: bool) -> Result<Self> {
         let paths = Paths::new(file);
         let name =
@@ -108,7 +108,7 @@ impl Table {
         self.row_bytes
     }
 
-    /// Returns the schema, from a read of no rows.
+    /// Returns the schema, which follows from a read of zero rows.
     pub(super) fn schema(&self) -> Result<SchemaRef> {
         let fields = self.read_columns(0, 0)?.into_iter().map(|(field, _)| field);
         Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
@@ -139,7 +139,7 @@ impl Table {
         self.apply_masks(all)
     }
 
-    /// Makes the values null whose mask is true, and removes the masks.
+    /// Replaces values whose mask is true by null, and removes the masks.
     fn apply_masks(&self, mut columns: Vec<(Field, ArrayRef)>) -> Result<Vec<(Field, ArrayRef)>> {
         for name in &self.masked {
             let mask = nulls::mask_of(name);
@@ -184,7 +184,7 @@ impl Table {
     }
 }
 
-/// Fails if there are objects that are no columns, unless they are skipped.
+/// Returns an error if there are objects that cannot be columns, unless such objects are skipped.
 fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
     if unsupported.is_empty() || skip {
         return Ok(());
@@ -225,7 +225,8 @@ fn ordered(group: &Group) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the texts of an attribute; none if the attribute does not exist or is not text.
+/// Returns the texts of an attribute. The list is empty if the attribute does not exist or is not
+/// text.
 fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
     let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name() == name) else {
         return Ok(Vec::new());
@@ -237,7 +238,7 @@ fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
     Ok(attribute.read_strings::<IxDyn>()?.into_iter().collect())
 }
 
-/// Returns the column of a member of a group, or the reason why the member is no column.
+/// Returns the column of a member of a group, or the reason why the member cannot be a column.
 fn source(group: &Group, name: &str, paths: &Paths) -> Result<Result<Source, String>> {
     let object = group.object(name)?;
     match object.kind() {
@@ -277,12 +278,12 @@ fn booleans(column: Column) -> Result<BooleanArray> {
     }
 }
 
-/// Makes the values null whose mask is true.
+/// Replaces values whose mask is true by null.
 fn without_masked(values: &ArrayRef, mask: &BooleanArray) -> Result<ArrayRef> {
     Ok(arrow_select::nullif::nullif(values, mask)?)
 }
 
-/// Returns the categories of numbers.
+/// Returns the category of each number.
 fn categorized(numbers: &ArrayRef, categories: &ArrayRef) -> Result<ArrayRef> {
     use arrow_array::types::{Int8Type, Int16Type, Int64Type};
     use arrow_schema::DataType;

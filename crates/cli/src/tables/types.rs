@@ -47,7 +47,7 @@ impl Element {
             DataType::Float32 => Self::Plain(Datatype::f32(order)),
             DataType::Float64 => Self::Plain(Datatype::f64(order)),
             DataType::FixedSizeBinary(size) => Self::Plain(Datatype::opaque(u32::try_from(*size)?, "")),
-            // All values of a column of the type null are missing texts.
+            // All values of a column of the type null count as missing texts.
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => Self::Text,
             DataType::Binary | DataType::LargeBinary => Self::List(Box::new(Self::Plain(Datatype::u8()))),
             DataType::List(item) | DataType::LargeList(item) => {

@@ -92,7 +92,7 @@ impl Known {
         self.kind_and_path(token).map(|(_, path)| path)
     }
 
-    /// Sets the path under which an object is printed first.
+    /// Records the path under which an object is printed first.
     pub(crate) fn name(&mut self, token: ObjectToken, path: &str) {
         if let Some((_, known)) = self.objects.get_mut(&token.address()) {
             path.clone_into(known);

@@ -105,8 +105,8 @@ impl Subcommand for Call {
     }
 }
 
-/// Returns the arguments of the command. If a link with the name of a tool called the command, the
-/// name becomes the subcommand.
+/// Returns the arguments of the command. If the program was started through a file link with the
+/// name of a tool, this name becomes the subcommand.
 pub(crate) fn called_as(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let tool = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str()).and_then(find);

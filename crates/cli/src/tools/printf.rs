@@ -67,8 +67,9 @@ impl Format {
         Self { precision: Some(precision), ..Self::default() }
     }
 
-    /// Parses a format such as `%.7f` or `%-12.3lg`. `None` unless the format has exactly one
-    /// conversion, for a floating-point number, and at most [`MAX_DIGITS`] as width and precision.
+    /// Parses a format such as `%.7f` or `%-12.3lg`. Returns `None` unless the format has exactly
+    /// one conversion, for a floating-point number, and at most [`MAX_DIGITS`] as width and
+    /// precision.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (before, rest) = text.split_once('%')?;
         let flags: String = rest.chars().take_while(|flag| "-+ #0".contains(*flag)).collect();

@@ -84,8 +84,9 @@ impl SubsetInDataset {
         }))
     }
 
-    /// Returns a part of the selection: `count` of the selected coordinates of each dimension, from
-    /// `first`. Dimensions with blocks are taken as a whole, or one coordinate of them.
+    /// Returns a part of the selection: `count` selected coordinates of each dimension, from the
+    /// position `first` on. Of a dimension with blocks, a part contains all coordinates or one
+    /// coordinate.
     pub(crate) fn part(&self, first: &[u64], count: &[u64]) -> Self {
         let mut part = Self { start: self.coordinates(first), ..self.clone() };
         let whole = self.shape();
@@ -108,14 +109,14 @@ impl SubsetInDataset {
     }
 
     /// Returns the parts of the selection that are printed as one row each, and whether a part is
-    /// the last one of a plane. `None` if the slower dimensions have no blocks: a row is a row of
-    /// elements then.
+    /// the last one of a plane. Returns `None` if the slower dimensions have no blocks; then each
+    /// row of elements is one row.
     pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
         if !self.block.get(..outer)?.iter().any(|block| *block > 1) {
             return None;
         }
-        // More planes than 64 bits count can never all be printed.
+        // The number saturates: more than 2^64 planes can never be printed.
         let planes =
             self.count.get(..outer)?.iter().fold(1, |product: u64, count| product.saturating_mul(*count));
         let at = |numbers: &[u64]| numbers.get(outer).copied().unwrap_or(1);

@@ -197,8 +197,8 @@ fn trimmed(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Value {
-    /// Returns the text of the value in at most about `columns` columns. Long lists lose their last
-    /// items first, then the text is cut.
+    /// Returns the text of the value in at most about `columns` columns. If the text is too long,
+    /// first the last items of lists are omitted, then the text is cut.
     pub(crate) fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         for items in [16, 8, 6, 4, 3, 2, 1] {
@@ -270,7 +270,7 @@ impl Value {
         }
     }
 
-    /// Returns the text of a text or of a list of one text.
+    /// Returns the text of a value that is a text, or a list of one text.
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
             Self::Text(bytes) => Some(escape(bytes)),
@@ -296,8 +296,8 @@ impl Value {
 
 /// Quotes a text and cuts it to about `columns` columns.
 fn quoted(bytes: &[u8], columns: usize) -> String {
-    // Escapes never make text shorter, and a character has at most four bytes. Saturation:
-    // `usize::MAX` columns are no limit, and quotes may leave no columns.
+    // Escapes never make text shorter, and a character has at most four bytes. The operations
+    // saturate: `usize::MAX` columns mean no limit, and quotes may leave no columns.
     let maximum = columns.saturating_add(1).saturating_mul(4);
     let text = escape(bytes.get(..maximum).unwrap_or(bytes));
     let inside = columns.saturating_sub(2);

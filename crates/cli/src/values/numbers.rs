@@ -105,8 +105,8 @@ fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result
 }
 
 /// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded
-/// number, then its two neighbours. The neighbours are candidates because the numbers that round to
-/// a power of two extend further above it than below it.
+/// number, then its two neighbours. The neighbours are candidates, because the interval of numbers
+/// that round to a power of two is longer above the power than below it.
 fn near(number: f64, digits: usize) -> Vec<String> {
     let rounded = format!("{number:.digits$e}");
     let mut all = vec![rounded.clone()];
@@ -132,8 +132,8 @@ fn near(number: f64, digits: usize) -> Vec<String> {
 }
 
 /// Converts a number from the scientific notation of Rust to the notation of NumPy 2.4: `1.5`,
-/// `1e-05`, `1e+16`, `nan`. Numbers below 0.0001 stay scientific, and so do numbers with more
-/// digits before the point than a mantissa of `bits` bits can represent.
+/// `1e-05`, `1e+16`, `nan`. The result stays scientific for numbers below 0.0001, and for numbers
+/// with more digits before the point than a mantissa of `bits` bits can represent.
 fn spell(scientific: &str, value: f64, bits: u8) -> String {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The paths of objects by their addresses, for references.
+//! A table from the addresses of objects to their paths, for the text of references.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};

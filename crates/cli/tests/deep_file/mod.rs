@@ -1,20 +1,21 @@
-//! Files of groups in groups, made byte by byte: superblock version 0, object headers version 1 (neither has a
-//! checksum), links in the headers.
+//! Files with nested groups, which the test writes byte by byte: superblock version 0, object
+//! headers version 1 (neither has a checksum), links in the headers.
 
-/// What the link in the last group leads to.
+/// The target of the link in the last group.
 pub(crate) enum End {
-    /// There is none.
+    /// The last group has no link.
     Empty,
     /// The root group.
     BackToRoot,
-    /// A place behind the end of the file.
+    /// An address after the end of the file.
     Nowhere,
 }
 
 const SUPERBLOCK: u64 = 96;
 const UNDEFINED: u64 = u64::MAX;
 
-/// A link message padded to eight bytes: version 1, hard, the name's length in one byte.
+/// Returns a link message, padded to a multiple of eight bytes: version 1, hard link, name length
+/// in one byte.
 fn link(name: &[u8], target: u64) -> Vec<u8> {
     let mut message = vec![1, 0, u8::try_from(name.len()).unwrap()];
     message.extend(name);
@@ -23,7 +24,7 @@ fn link(name: &[u8], target: u64) -> Vec<u8> {
     message
 }
 
-/// A link info message: no heap, no index, as all links are in the header.
+/// Returns a link info message without a heap and an index, because all links are in the header.
 fn link_info() -> Vec<u8> {
     let mut message = vec![0, 0];
     message.extend(UNDEFINED.to_le_bytes());
@@ -32,7 +33,7 @@ fn link_info() -> Vec<u8> {
     message
 }
 
-/// An object header of these messages.
+/// Returns an object header with these messages.
 fn header(messages: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let size: usize = messages.iter().map(|(_, body)| 8 + body.len()).sum();
     let mut header = vec![1, 0];
@@ -54,7 +55,7 @@ fn group(link: Option<Vec<u8>>) -> Vec<u8> {
     header(&std::iter::once((2, link_info())).chain(links).collect::<Vec<_>>())
 }
 
-/// A file of `levels` groups, each in the one before, under the root group.
+/// Returns a file with `levels` nested groups below the root group.
 pub(crate) fn chain(levels: u64, name: &[u8], end: End) -> Vec<u8> {
     let size = group(Some(link(name, 0))).len() as u64;
     let mut groups = Vec::new();

@@ -8,8 +8,8 @@ use super::{DefinedSet, store};
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// Returns the union of both sets, and the source of each value: `new` for the elements of
-    /// `new`, `self` for the others. Both sets belong to the same chunk.
+    /// Returns the union of both sets, and the source of each value. Elements of `new` take their
+    /// value from `new`, all other elements from `self`. Both sets belong to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
@@ -22,7 +22,7 @@ impl DefinedSet {
         self.apply::<Without>(other)
     }
 
-    /// Returns the elements of both sets, and the values of `self` that remain. Both sets belong to
+    /// Returns the elements that are in both sets, and their values in `self`. Both sets belong to
     /// the same chunk.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> (Self, Segments) {
@@ -31,7 +31,7 @@ impl DefinedSet {
 
     fn apply<O: Operation>(&self, other: &Self) -> (Self, Segments) {
         debug_assert_eq!(self.dims, other.dims, "sets of different chunks");
-        // The offsets of a set of another box have another meaning: that set counts as empty.
+        // Offsets in another box have another meaning, so a set of another box counts as empty.
         let nothing = Store::Runs(Vec::new());
         let with = if self.dims == other.dims { &other.store } else { &nothing };
         let segments = match &self.store {

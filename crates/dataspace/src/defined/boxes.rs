@@ -12,11 +12,11 @@ use crate::strides;
 pub(super) struct LinearBox {
     /// The offset of the element with the lowest coordinates.
     pub(super) first: u64,
-    /// The difference to the offset of the element with the highest coordinates.
+    /// The distance from `first` to the offset of the element with the highest coordinates.
     pub(super) span: u64,
 }
 
-/// The span of a box that was joined to another one. No chunk has a box of this span.
+/// A mark for a box that was joined to another box. No real box has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
@@ -45,17 +45,18 @@ pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
         }
     });
     for (dimension, (size, stride)) in dims.iter().zip(&strides).enumerate().rev().skip(1) {
-        // The slowest dimension has no slower one, into which a run could continue.
+        // A run cannot continue beyond the slowest dimension.
         let size = if dimension == 0 { u64::MAX } else { *size };
         join(&mut boxes, size, *stride, set.total());
     }
     boxes
 }
 
-/// Divides a run that extends beyond its row into boxes: fewer than twice the rank.
+/// Divides a run that extends beyond its row into boxes. The number of boxes is less than twice the
+/// rank.
 fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mut Vec<LinearBox>) {
     while count > 0 {
-        // The slowest dimension in which the run contains a whole step.
+        // Find the slowest dimension in which the run contains a whole step.
         let sizes = dims.iter().zip(strides).rev();
         let whole = |stride: u64| first.is_multiple_of(stride) && count >= stride;
         let slowest = sizes.take_while(|(_, stride)| whole(**stride)).last();
@@ -69,13 +70,13 @@ fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mu
 }
 
 /// Joins boxes of equal shape that are adjacent in one dimension. Boxes with several steps in this
-/// dimension are never joined: a box that touches one of them there was cut from the same run.
+/// dimension are never joined, because an adjacent box was cut from the same run.
 fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     let pairs = match usize::try_from(stride) {
         Ok(remainders) if remainders / 4 <= boxes.len() => neighbours_by_remainder(boxes, remainders, total),
         _ => neighbours(boxes, stride),
     };
-    // The numbers of joined boxes, each with the number of the box that it is joined to.
+    // The numbers of joined boxes, each with the number of the box to which it is joined.
     let mut joined: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
     let mut next = 0;
     for (number, before) in pairs {
@@ -103,8 +104,8 @@ fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     }
 }
 
-/// Returns the pairs of boxes whose first elements are `stride` apart: the later box, and the
-/// earlier one. The loop avoids unpredictable branches.
+/// Returns the pairs of boxes whose first elements are `stride` apart: first the later box, then
+/// the earlier box. The loop avoids unpredictable branches.
 fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);

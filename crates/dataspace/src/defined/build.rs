@@ -101,8 +101,8 @@ impl DefinedBuilder {
         self.store = Store::Runs(runs);
     }
 
-    /// Returns whether an added offset was out of order or outside of the box.
-    /// [`finish`](Self::finish) fails then, whatever is added later.
+    /// Returns whether an added offset was out of order or outside of the box. In this case
+    /// [`finish`](Self::finish) returns an error, even if later offsets are valid.
     #[inline]
     pub fn is_refused(&self) -> bool {
         self.rejected

@@ -64,8 +64,8 @@ impl Corners {
         let (start, end) = (unravel(&self.dims, first.first), unravel(&self.dims, first.last()));
         let mut regular = RegularHyperslab::region(&start, &[]);
         regular.block = start.iter().zip(&end).map(|(start, end)| end - start + 1).collect();
-        // The distance between offsets of neighbouring blocks in each dimension; the number of
-        // boxes so far.
+        // `distances` are the distances between the offsets of neighbouring blocks in each
+        // dimension. The second variable is the number of boxes so far.
         let mut distances = Dims::from_elem(0, self.dims.len());
         let mut boxes = 1_usize;
         for dimension in (0..self.dims.len()).rev() {
@@ -83,9 +83,9 @@ impl Corners {
         (boxes == self.len() && self.is_grid(first.first, &distances, &regular.count)).then_some(regular)
     }
 
-    /// Divides the boxes into groups of `boxes` boxes. Returns the offset distance of the groups,
-    /// and the number of groups with the same coordinates in all slower dimensions. `slower` is the
-    /// stride of the next slower dimension.
+    /// Divides the list into groups of `boxes` boxes. Returns the distance between the offsets of
+    /// two groups, and the number of groups with the same coordinates in all slower dimensions.
+    /// `slower` is the stride of the next slower dimension.
     fn steps(&self, boxes: usize, slower: u64) -> Option<(u64, usize)> {
         let mut groups = self.boxes.iter().step_by(boxes.max(1));
         let first = groups.next()?.first;

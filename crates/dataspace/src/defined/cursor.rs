@@ -1,4 +1,4 @@
-//! Cursors over the elements of a set, which skip elements in little time.
+//! Cursors over the elements of a set. A cursor can skip many elements in one step.
 
 use super::store::{Offset, OffsetRun, gallop, length};
 
@@ -10,11 +10,11 @@ pub(super) trait Cursor {
     /// Returns the offset of the current element, or [`END`].
     fn at(&self) -> u64;
 
-    /// Returns the number of elements before the current one.
+    /// Returns the number of elements before the current element.
     fn position(&self) -> u64;
 
-    /// Returns an offset `end` such that the set contains all elements from the current one to
-    /// `end`, exclusive.
+    /// Returns an offset `end`. The set contains all elements from the current element up to `end`,
+    /// exclusive.
     fn run_end(&self) -> u64;
 
     /// Advances to the first element with an offset of at least `offset`.

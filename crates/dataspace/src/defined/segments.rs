@@ -11,7 +11,7 @@ const BEYOND: DataspaceError =
 pub enum SegmentSource {
     /// The set that is changed.
     Old,
-    /// The set that changes it: the one that is overlaid or removed.
+    /// The set whose elements are added to, or removed from, the old set.
     New,
 }
 
@@ -34,7 +34,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the segments in order. No two adjacent segments could be merged.
+    /// Returns the segments in order. Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }
@@ -61,8 +61,8 @@ impl Segments {
         }
     }
 
-    /// Returns the bytes of the values, given the bytes of both sources' values of `element_size`
-    /// bytes each.
+    /// Collects the values in order from the values of both sources. Each value has `element_size`
+    /// bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if the length

@@ -157,8 +157,8 @@ fn normalized_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
-/// Returns whether the offsets ascend strictly. Comparing all of them is faster than stopping
-/// early.
+/// Returns whether the offsets ascend strictly. Comparing all offsets is faster than stopping at
+/// the first difference.
 pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     let following = offsets.iter().skip(1).zip(offsets);
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0

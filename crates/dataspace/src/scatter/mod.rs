@@ -80,7 +80,8 @@ impl<'a> Canvas<'a> {
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 
-    /// Returns the tiles of chunks. Their scaled coordinates must ascend strictly in C order.
+    /// Returns the tiles of the chunks in a list. The scaled coordinates of the chunks must ascend
+    /// strictly in C order.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and

@@ -210,7 +210,7 @@ impl<'c> Tile<'c> {
         let row_part = Pattern { src: 0, dst: 0, steps: SmallVec::from_slice(&[*row]) };
         let nest = packing(&row_part, size, false);
         let mut whole = Pattern { src: part.src, dst: part.dst, steps: SmallVec::new() };
-        // The row as one run: its target elements are contiguous.
+        // Treat the row as one run, because its target elements are contiguous.
         whole.steps.push(PatternLoop { count: row.count, src: 1, dst: 1 });
         whole.steps.extend_from_slice(outer);
         self.each_run(&whole, |src, to| {

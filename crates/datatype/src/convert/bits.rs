@@ -1,4 +1,4 @@
-//! Elements as strings of bits, least significant bit first, independent of the byte order.
+//! Elements as sequences of bits, least significant bit first, independent of the byte order.
 
 use smallvec::SmallVec;
 
@@ -25,7 +25,7 @@ pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     (low | high) & mask(count)
 }
 
-/// Sets `count` (at most 64) bits from `position` on. Bits beyond the limbs are dropped.
+/// Sets `count` (at most 64) bits from `position` on. Bits beyond the limbs are ignored.
 pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     let (index, shift) = limb_and_shift(position);
     let (value, mask) = (value & mask(count), mask(count));
@@ -138,8 +138,8 @@ impl Frame {
         }
     }
 
-    /// Initializes the low bits of a destination element: with padding, and with the destination's
-    /// bits that are kept.
+    /// Initializes the low bits of a destination element with the padding, and with the kept bits
+    /// of the destination.
     pub(super) fn start(&self, bytes: &[u8], limbs: &mut Limbs) {
         let Some(background) = &self.background else {
             limbs.clone_from(&self.padding);

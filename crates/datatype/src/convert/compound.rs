@@ -22,8 +22,8 @@ pub struct ElementPart {
 }
 
 impl ElementPart {
-    /// Returns this part as a part of an enclosing element, in which `outer` is the record that
-    /// contains it.
+    /// Converts this part to a part of an enclosing element. `outer` is the record in the enclosing
+    /// element that contains this part.
     fn within(&self, outer: &Self) -> Option<Self> {
         let shifted =
             |range: &Range<usize>, by: usize| Some(range.start.checked_add(by)?..range.end.checked_add(by)?);

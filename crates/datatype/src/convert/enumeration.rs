@@ -21,7 +21,7 @@ struct ByName {
 impl Kernel for ByName {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let sources = source.chunks_exact(self.sizes.0);
-        // Neighbouring elements are often equal.
+        // Keep the last result, because neighbouring elements are often equal.
         let mut last: Option<(&[u8], &[u8])> = None;
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.sizes.1)).enumerate() {
             let known = last.filter(|(known, _)| *known == from);

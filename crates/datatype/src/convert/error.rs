@@ -32,7 +32,7 @@ pub enum ConvertError {
         /// The length of the buffer in bytes.
         got: usize,
     },
-    /// The bytes of an element are no valid value of its type.
+    /// The bytes of an element are not a valid value of its type.
     #[error("element {index} is not a valid {datatype}: its bytes are {bytes:02x?}")]
     Value {
         /// The index of the element.
@@ -112,12 +112,12 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates the error that no rule converts elements of these types.
+    /// Creates an error for two types between which no rule converts elements.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// Creates the error for an exception of the first element.
+    /// Creates an error about an exception of the first element.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{ConvertError, Result};
 use crate::Datatype;
 
-/// The reason for which the destination type cannot represent a value.
+/// The reason why the destination type cannot represent a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExceptionKind {
@@ -24,7 +24,8 @@ pub enum ExceptionKind {
     NegativeInfinity,
     /// The value is NaN, and the destination is an integer.
     NotANumber,
-    /// The value of an enumeration has no name, or the destination has no value of this name.
+    /// The value of an enumeration has no name, or the destination enumeration has no member of
+    /// that name.
     NoName,
 }
 
@@ -77,7 +78,8 @@ pub struct Exception<'a> {
 /// The answer of a function that handles exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Response {
-    /// The function does not handle the exception: the value is converted to the nearest one.
+    /// The function does not handle the exception: the value becomes the nearest value that the
+    /// destination type can represent.
     Unhandled,
     /// The function has written the destination element.
     Handled,
@@ -109,22 +111,23 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Creates the handling that converts every value to the nearest one.
+    /// Creates a handling without errors: a value that the destination type cannot represent
+    /// becomes the nearest representable value.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Creates the handling that reports each exception as an error with the element and its value.
+    /// Creates a handling that reports each exception as an error with the element and its value.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
 
-    /// Creates the handling that reports exceptions of the given kinds as errors.
+    /// Creates a handling that reports exceptions of the given kinds as errors.
     pub fn error_on(kinds: &[ExceptionKind]) -> Self {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Creates the handling that calls `function` for each exception.
+    /// Creates a handling that calls `function` for each exception.
     ///
     /// The function may write the destination element, which holds its previous bytes, and return
     /// [`Response::Handled`].

@@ -48,8 +48,8 @@ impl FixedFrame {
         }
     }
 
-    /// Writes the representable value that is nearest to `value` to an element. Destroys the
-    /// magnitude.
+    /// Writes the representable value that is nearest to `value` to an element. Overwrites the
+    /// magnitude of `value`.
     pub(super) fn write(&self, value: &mut Integer, element: &mut [u8], scratch: &mut Limbs) {
         self.clamp(value);
         self.frame.start(element, scratch);
@@ -73,7 +73,8 @@ impl FixedFrame {
         } else {
             resize(magnitude, self.precision);
             if length > value_bits {
-                // The lowest value. A magnitude of exactly this value does not change.
+                // The result is the lowest value. If the magnitude has exactly this value, it does
+                // not change.
                 bits::zero(magnitude, self.precision);
                 bits::set(magnitude, value_bits, 1, 1);
             }
@@ -93,8 +94,7 @@ impl FixedFrame {
         (!fits).then_some(ExceptionKind::RangeLow)
     }
 
-    /// Returns whether a value in range is the largest or smallest one in the direction of its
-    /// sign.
+    /// Returns whether a value in range is the largest positive or the smallest negative value.
     pub(super) fn is_limit(&self, value: &Integer) -> bool {
         let length = bits::bit_length(&value.magnitude);
         match (value.negative, self.signed) {

@@ -67,7 +67,7 @@ impl FloatFrame {
         if self.implied { self.mantissa_size } else { self.mantissa_size - 1 }
     }
 
-    /// Returns the number of these bits that memory holds.
+    /// Returns the number of fraction bits that a significand in memory holds.
     fn kept_fraction_bits(&self) -> u32 {
         self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
     }
@@ -158,7 +158,7 @@ impl FloatFrame {
     /// Returns the exponent field and the mantissa bits of a finite value other than zero.
     fn round(&self, significand: u128, exponent: i64, sticky: bool) -> (u64, u128) {
         let kept = self.mantissa_size.min(SIGNIFICAND_BITS);
-        // The number of bits of a normal significand, including the leading bit.
+        // `digits` is the number of bits of a normal significand, including the leading bit.
         let digits = if self.implied { kept + 1 } else { kept };
         let length = i64::from(128 - significand.leading_zeros());
         let lowest = 1 - self.bias;

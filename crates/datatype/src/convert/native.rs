@@ -236,8 +236,9 @@ fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// Rounds to single precision, and sets the last bit if the result is not exact (round to odd). A
-/// second rounding to a shorter type then yields the same value as a single rounding.
+/// Rounds a number to single precision, and sets the last bit if the result is not exact (round to
+/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to
+/// this type.
 fn narrow_to_odd(value: f64) -> f32 {
     let near = narrow(value);
     let back = f64::from(near);

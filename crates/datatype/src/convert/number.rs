@@ -99,11 +99,11 @@ impl Element for AnyNumber {
     }
 }
 
-/// Converts an integer to a floating-point number: the top bits, and whether bits are set below
-/// them.
+/// Converts an integer to a floating-point number. The significand has the top bits of the integer,
+/// and `sticky` is set if any lower bit is set.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
-    // The number of bits below the top 128.
+    // `dropped` is the number of bits below the top 128 bits.
     let dropped = length.max(128) - 128;
     let low = bits::get(&integer.magnitude, dropped, 64);
     let high = bits::get(&integer.magnitude, dropped + 64, 64);

@@ -176,7 +176,7 @@ impl Conversions {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of one member of a compound, and ignores the other members.
+    /// Plans the conversion of one member of a compound. The other members are ignored.
     /// [`Datatype::member_at`] describes `path`.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Elements at equal distances, as a member of many records.
+//! Elements at equal distances in memory, for instance one member of an array of records.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,5 +1,5 @@
 //! Structures of several blocks: B-trees and heaps. Each walk over blocks has a limit and a set of
-//! visited addresses, so that no file makes a walk loop.
+//! visited addresses, so that every walk ends, even in a damaged file.
 
 pub mod btree_v1;
 pub mod btree_v2;

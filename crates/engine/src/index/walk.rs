@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::store::{AddressSet, Store};
 
-/// Number of addresses that are compared one by one. The path from the root of a tree to a leaf
-/// rarely has more blocks.
+/// Number of addresses that are compared one by one, before a hash set is used. The path from the
+/// root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
 /// The blocks that one walk has visited.
@@ -23,13 +23,14 @@ pub struct VisitedBlocks {
 }
 
 impl VisitedBlocks {
-    /// Returns a walk over blocks of the kind `structure`, which has visited no block.
+    /// Returns the state of a new walk over blocks of the kind `structure`: no block is visited.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }
     }
 
-    /// Visits the block at `address`.
+    /// Records the visit of the block at `address`. Returns an error for a block that was visited
+    /// before, and for too many blocks.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if

@@ -23,7 +23,7 @@ use crate::store::{Bytes, at};
 /// A function that is called with each attribute. `Break` ends the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
-/// An attribute with decoded name. The datatype, the dataspace and the elements are decoded on
+/// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on
 /// request.
 #[derive(Debug, Clone)]
 pub struct Attribute {

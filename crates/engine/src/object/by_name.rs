@@ -1,6 +1,7 @@
 //! Sorting of many names by their bytes.
 
-/// The first differing bytes of a name, and the position of the name.
+/// A sort key: some bytes of a name after the common start of all names, and the position of the
+/// name.
 type Key = (u64, usize);
 
 /// Smallest number of names that are sorted with a radix sort of their keys.
@@ -88,8 +89,8 @@ fn common_length(one: &[u8], other: &[u8], maximum: usize) -> usize {
     one.iter().zip(other).take(maximum).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns eight bytes from `start` on as a number, with the order of the bytes. Zeros follow a
-/// shorter name.
+/// Returns eight bytes of a name, from `start` on, as a big-endian number, so that numbers have the
+/// order of the names. A shorter name is filled with zeros.
 fn head(name: &[u8], start: usize) -> u64 {
     let mut bytes = name.iter().skip(start);
     (0..8).fold(0, |head, _| head << 8 | u64::from(bytes.next().copied().unwrap_or(0)))

@@ -1,5 +1,5 @@
-//! The open file as the object layer sees it: the store, and the settings of the superblock and its
-//! extension.
+//! The part of an open file that the object layer uses: the store, and the settings of the
+//! superblock and its extension.
 
 use hyperslab_format::codec::FileParams;
 

@@ -97,7 +97,7 @@ pub fn update(
     header.save(edit)
 }
 
-/// Overwrites the dataspace or the layout in an object header that is being changed.
+/// Overwrites the dataspace or the layout in the editor of an object header.
 ///
 /// # Errors
 /// Returns the errors of shared messages.
@@ -201,7 +201,7 @@ fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) ->
     let version = if edit.bounds().prefers(LibraryVersion::V18) { 3 } else { 2 };
     let (allocation_time, write_time) = (fill.allocation_time, fill.write_time);
     let message = FillValueMessage { version, allocation_time, write_time, value };
-    // Write also the old message, for readers that do not know the new message.
+    // Also write the old message, for readers that do not know the new message.
     if let (FillStatus::UserDefined(value), 2) = (message.status(), version) {
         header.push(edit, &FillValueOldMessage { value: value.to_vec() }, MessageFlags::CONSTANT)?;
     }

@@ -13,7 +13,7 @@ use crate::store::AddressHasher;
 /// Limit of the memory for deferred messages in bytes.
 const MAX_DEFERRED_BYTES: usize = 16 << 20;
 
-/// Deferred messages, in the order of their arrival.
+/// Deferred messages, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     messages: Vec<DeferredMessage>,
@@ -29,7 +29,8 @@ pub(super) struct DeferredMessage {
     pub(super) hash: u32,
     pub(super) flags: MessageFlags,
     pub(super) order: u64,
-    /// The cached symbol table of the group that a link of a symbol table refers to.
+    /// The cached symbol table of the link's target, if the link belongs to a symbol table and the
+    /// target is a group.
     pub(super) cached: Option<SymbolTable>,
     name: Range<usize>,
     body: Range<usize>,
@@ -112,11 +113,11 @@ impl Deferred {
     }
 
     fn part(&self, range: &Range<usize>) -> &[u8] {
-        // Never the default: `keep` has returned the range, and `bytes` only grows.
+        // The default is never used: `keep` has returned the range, and `bytes` only grows.
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Returns all messages in the order of their arrival.
+    /// Returns all messages in the order in which they were added.
     pub(super) fn messages(&self) -> &[DeferredMessage] {
         &self.messages
     }

@@ -53,8 +53,8 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     Ok(())
 }
 
-/// Decreases the reference count in an object header that is being changed. An object without links
-/// is deleted later, together with its last handle.
+/// Decreases the reference count in the editor of an object header. An object without links is
+/// deleted later, together with its last handle.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the count is 0.
@@ -130,8 +130,8 @@ pub fn drop_replaced(
     drop_reference(container, edit, object, raw)
 }
 
-/// The deletion of objects. Uses a list instead of recursion, because trees of groups can be deeper
-/// than the stack.
+/// The state of a deletion of objects. It has a list of objects to delete and needs no recursion,
+/// because trees of groups can be deeper than the stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,
     raw: &'a mut RawData<'r>,

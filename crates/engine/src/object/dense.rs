@@ -30,7 +30,7 @@ fn no_entry() -> FormatError {
     FormatError::internal(NAME, "each record has an entry")
 }
 
-/// Returns the creation order of an attribute as its records store the order.
+/// Returns the creation order of an attribute in the form that its records store.
 fn attribute_order(order: u64) -> Result<u32, FormatError> {
     u32::try_from(order)
         .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
@@ -45,7 +45,7 @@ pub(super) struct Dense {
     pub(super) order: Option<Address>,
 }
 
-/// A message that replaces another message.
+/// The new content of an entry, which replaces its message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
     /// A message for the heap.

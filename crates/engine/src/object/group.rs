@@ -64,7 +64,8 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Group
     message::find(container, header)
 }
 
-/// Returns the numbers of links at which a group changes between compact and dense storage.
+/// Returns the limits for the number of links at which a group changes between compact and dense
+/// storage.
 ///
 /// # Errors
 /// Returns read errors.
@@ -72,7 +73,7 @@ pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<Link
     Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
 }
 
-/// Returns the estimated number of links and length of their names.
+/// Returns the estimated number of links, and the estimated length of a name.
 ///
 /// # Errors
 /// Returns read errors.
@@ -174,7 +175,7 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     Ok(count)
 }
 
-/// Visits the links that one of the indexes still refers to.
+/// Visits the links of damaged dense storage to which at least one of the indexes still refers.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;

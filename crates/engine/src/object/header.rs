@@ -40,8 +40,8 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// Returns the numbers of attributes at which the object changes between compact and dense
-    /// storage.
+    /// Returns the limits for the number of attributes at which the object changes between compact
+    /// and dense storage. For a version 1 header, which has no dense storage, returns the default.
     pub(crate) fn attribute_phase_change(&self) -> AttributePhaseChange {
         let stored = match self {
             Self::V1(_) => None,
@@ -102,8 +102,8 @@ impl ObjectHeader {
         &self.prefix
     }
 
-    /// Returns the numbers of attributes at which the object changes between compact and dense
-    /// storage. A version 1 header, which has no dense storage, results in the default.
+    /// Returns the limits for the number of attributes at which the object changes between compact
+    /// and dense storage. For a version 1 header, which has no dense storage, returns the default.
     pub fn attribute_phase_change(&self) -> AttributePhaseChange {
         self.prefix.attribute_phase_change()
     }
@@ -164,7 +164,8 @@ impl ObjectHeader {
         &message.body
     }
 
-    /// Returns the stored bytes of a message's body, which outlive the header, without a copy.
+    /// Returns the stored bytes of a message's body without a copy. The bytes stay valid after the
+    /// header is dropped.
     pub fn body_bytes(&self, message: &HeaderMessage) -> Bytes {
         message.body.clone()
     }
@@ -201,7 +202,7 @@ impl ObjectHeader {
     }
 }
 
-/// A header during the reading of its chunks.
+/// The state while a header is read, chunk by chunk.
 struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
@@ -293,8 +294,8 @@ impl<'a> Loader<'a> {
                     next += 1;
                     self.add_chunk(messages)?;
                 }
-                // The n-th continuation leads to chunk n + 1, so remove a continuation without a
-                // chunk.
+                // The n-th continuation must lead to chunk n + 1, so remove a continuation whose
+                // chunk is unreadable.
                 None => drop(self.header.continuations.remove(next)),
             }
         }
@@ -321,7 +322,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks that this version knows a message with the flag that requires it.
+/// Checks a message with the flag that requires readers to know its type: returns an error if this
+/// version does not know it.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());
@@ -329,7 +331,8 @@ fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> R
     Err(Error::unsupported(format!("object header at {address}: message of unknown type {:#06x}", kind.0)))
 }
 
-/// Returns `length` bytes of `bytes` at `offset`, which decoding has found there.
+/// Returns `length` bytes of `bytes` at `offset`. The decoder has already found that these bytes
+/// exist.
 fn part(bytes: &Bytes, offset: usize, length: usize) -> Result<Bytes> {
     let part = offset.checked_add(length).and_then(|end| bytes.slice(offset..end));
     part.ok_or_else(|| Error::internal(NAME, "decoded parts lie inside their chunk"))

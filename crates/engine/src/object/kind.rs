@@ -17,8 +17,8 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Returns the kind of the object with this header, or `None` if its messages belong to no
-    /// known kind.
+    /// Returns the kind of the object with this header, or `None` if the messages identify no kind
+    /// of object.
     pub fn of(header: &ObjectHeader) -> Option<Self> {
         let has = |kind| header.contains(kind);
         if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {

@@ -1,4 +1,4 @@
-//! Open editors: the object and the group that were changed last stay decoded in memory, because
+//! Open editors. The object and the group that were changed last stay decoded in memory, because
 //! most changes affect the same object or group as the previous change.
 //!
 //! A caller that changes an object that may be open takes the exclusive access from the store, and
@@ -21,7 +21,7 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason for refusing later writes after an error in an open editor.
+/// The reason in the error of later writes, after the write of an open editor has failed.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
 /// The open editors of one file. An object has at most one open editor: for its attributes or for
@@ -61,8 +61,8 @@ impl OpenEditors {
 }
 
 impl OpenEditors {
-    /// Returns shared access to the file, without open editors. A thread may have it several times,
-    /// but not together with an [`Edit`].
+    /// Writes and closes the open editors, and returns shared access to the file. A thread may have
+    /// shared access several times, but not together with an [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open editors.
@@ -113,8 +113,9 @@ impl OpenEditors {
         }
     }
 
-    /// Writes an open editor. The change was reported as done to the caller that made it. If the
-    /// write fails, the file therefore stays in its committed state.
+    /// Writes an open editor. The operation that made the change has already returned success. If
+    /// the write fails, later commits are therefore refused, and the file stays in its committed
+    /// state.
     fn finish_object(container: &Container, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
         let finished = AttributeEditor::resume(container, object).finish(edit);
         finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
@@ -225,7 +226,7 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Calls `work` with the header of an object, if the object has an open editor for its
+    /// Calls `work` with the editor of an object's header, if the object has an open editor for its
     /// attributes.
     fn with_open_header<T>(
         &self,

@@ -1,4 +1,4 @@
-//! Search for object headers in all bytes of a file, for objects without links.
+//! A search of all bytes of a file for object headers, which finds objects without links.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
@@ -101,7 +101,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose header is at `address`, if there is a header.
+/// Returns the kind of the object whose header is at `address`, or `None` if the bytes there are
+/// not an object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();
@@ -122,7 +123,7 @@ fn is_plausible(container: &Container, store: &Store, header: &ObjectHeader, kin
         ObjectKind::Group if header.contains(MessageType::SYMBOL_TABLE) => {
             let table = message::find::<SymbolTable>(container, header).ok().flatten();
             table.is_some_and(|table| {
-                // One of the two blocks may be damaged.
+                // One of the two blocks of a group may be damaged.
                 let starts = |address: Address, signature: &[u8]| {
                     store.read(address, 4, "signature").is_ok_and(|bytes| *bytes == *signature)
                 };

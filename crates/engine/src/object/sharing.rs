@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::Released;
 use crate::store::{Bytes, Edit, Store, at};
 
-/// A message as a header or an attribute stores it: the message itself, or a reference to a shared
-/// message.
+/// The stored form of a message in a header or an attribute: the message itself, or a reference to
+/// a shared message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) flags: MessageFlags,
@@ -96,8 +96,9 @@ pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut
     Ok(())
 }
 
-/// Releases a message of the header at `owner`, given as stored. Returns the committed datatypes
-/// that lose a user. The caller decreases their reference counts.
+/// Releases a message of the header at `owner`: `flags` and `body` are the stored bytes. Returns
+/// the committed datatypes that the message no longer uses. The caller decreases their reference
+/// counts.
 pub(super) fn release(
     container: &Container,
     edit: &mut Edit<'_>,

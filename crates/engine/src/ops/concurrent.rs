@@ -1,5 +1,5 @@
-//! Writes and flushes that hold the file's lock for a short time only, so that other threads read
-//! and write meanwhile. See [`write_concurrently`].
+//! Writes and flushes that hold the file's lock only for short times, so that other threads can
+//! read and write between them. See [`write_concurrently`].
 
 use std::sync::Arc;
 
@@ -76,8 +76,8 @@ impl ChunkAccess for WriterAccess<'_> {
 }
 
 impl DatasetWriter {
-    /// Returns the source of the chunks, if threads can write the chunks concurrently. They cannot
-    /// if elements refer to the global heap, or if the first write allocates all chunks.
+    /// Returns the source of the chunks, if threads can write the chunks concurrently. Returns
+    /// `None` if elements refer to the global heap, or if the first write allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
@@ -102,8 +102,9 @@ impl OpenFile {
     }
 
     /// Writes the selected elements chunk by chunk without an `Edit`, as far as possible. Returns
-    /// `None` if all elements are written. Otherwise returns the number of written chunks, and, if
-    /// all elements were selected, the selection of the elements that the dataset had at the start.
+    /// `None` if all elements are written. Otherwise, returns the number of written chunks. If all
+    /// elements were selected, also returns the selection of the elements that the dataset had at
+    /// the start.
     ///
     /// # Errors
     /// As [`write_concurrently`].
@@ -123,14 +124,14 @@ impl OpenFile {
         let Progress::Chunks(done) = write_concurrently(&access, &source, selection, from)? else {
             return Ok(None);
         };
-        // Another thread may have resized the dataset meanwhile: `Selection::All` would select
-        // other elements then.
+        // Another thread may have resized the dataset, so `Selection::All` could now select other
+        // elements.
         let is_all = done > 0 && matches!(selection, Selection::All);
         Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
     }
 
     /// Encodes the chunks that an append adds, if the dataset has filters and the appended bytes
-    /// fill a chunk. Other threads read and write meanwhile.
+    /// fill a chunk. Other threads can read and write at the same time.
     ///
     /// # Errors
     /// Returns filter and conversion errors.
@@ -142,7 +143,7 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<Option<Appended>> {
         let appended = |writer: &mut DatasetWriter| {
-            // The cheapest test first: small appends are frequent.
+            // Do the cheapest test first, because small appends are frequent.
             if writer.chunked()?.writer.source.pipeline.is_empty() {
                 return None;
             }
@@ -161,8 +162,8 @@ impl OpenFile {
         }
     }
 
-    /// Encodes and stores the dirty chunks of one dataset, or of all datasets. Other threads read
-    /// and write meanwhile.
+    /// Encodes and stores the dirty chunks of one dataset, or of all datasets. Other threads can
+    /// read and write at the same time.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -61,7 +61,7 @@ pub enum NewLayout {
     Chunked {
         /// Number of elements of a chunk along each dimension.
         chunk: Dims,
-        /// True if chunks that reach beyond the extent are not filtered.
+        /// True if chunks that extend past the edge of the dataset are not filtered.
         edges_unfiltered: bool,
     },
     /// Elements in structured chunks.
@@ -71,7 +71,7 @@ pub enum NewLayout {
         /// True if only written elements are stored. Otherwise all elements are stored, with their
         /// variable-length data in their chunk.
         sparse: bool,
-        /// True if chunks that reach beyond the extent are not filtered.
+        /// True if chunks that extend past the edge of the dataset are not filtered.
         edges_unfiltered: bool,
         /// The encoding of the set of defined elements.
         encoding: Option<DefinedEncoding>,
@@ -85,7 +85,7 @@ pub enum NewLayout {
     },
 }
 
-/// Returns whether libhdf5 can open a dataset with this dataspace under a chunk index of HDF5 1.10.
+/// Returns whether libhdf5 can open a dataset with this dataspace and a chunk index of HDF5 1.10.
 /// See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
@@ -140,7 +140,8 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements have space of their own in the file.
+    /// Returns whether the elements lie in separate space of this file: not in the object header,
+    /// in external files or in other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }
@@ -169,7 +170,7 @@ impl NewDataset {
             && element.len() != self.datatype.size as usize
         {
             let size = self.datatype.size;
-            return misuse(format!("a fill value of {} bytes for elements of {size}", element.len()));
+            return misuse(format!("the fill value has {} bytes, but an element has {size}", element.len()));
         }
         if self.fill.value == StoredFillValue::Undefined
             && self.fill.write_time == FillWriteTime::ON_ALLOCATION
@@ -195,15 +196,19 @@ impl NewDataset {
             return misuse("a scalar or null dataspace cannot be stored in chunks".into());
         }
         if chunk.len() != dims.len() {
-            return misuse(format!("a chunk of {} dimensions for a dataset of {}", chunk.len(), dims.len()));
+            return misuse(format!(
+                "the chunk shape has {} dimensions, but the dataset has {}",
+                chunk.len(),
+                dims.len()
+            ));
         }
         for (dimension, (size, max)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
             if *size == 0 {
-                return misuse(format!("a chunk of size 0 in dimension {dimension}"));
+                return misuse(format!("the chunk shape has the size 0 in dimension {dimension}"));
             }
             if let Some(max) = max.filter(|max| *size > (*max).max(1)) {
                 return misuse(format!(
-                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {max}"
+                    "the chunk size {size} in dimension {dimension} exceeds the maximum size {max} of the dimension"
                 ));
             }
         }
@@ -213,7 +218,7 @@ impl NewDataset {
     fn byte_count(&self) -> Result<u64> {
         let bytes =
             self.dataspace.element_count().and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
-        bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))
+        bytes.ok_or_else(|| Error::Misuse("the dataset has more than 2^64 bytes".into()))
     }
 
     pub(super) fn describe(&self, bounds: LibverBounds, params: FileParams) -> Result<DatasetDescription> {
@@ -332,7 +337,8 @@ impl NewDataset {
         let variable = self.datatype.is_variable_length();
         if !sparse && !variable {
             return Err(Error::Misuse(
-                "structured chunks of fixed-size elements that are all stored: use flat chunks".into(),
+                "structured chunks are for sparse datasets and for variable-length elements: use flat chunks"
+                    .into(),
             ));
         }
         if contains_heap_reference(&self.datatype) {
@@ -380,7 +386,8 @@ impl NewDataset {
     }
 }
 
-/// Returns the filters of sections as stored in the header, which omits sections without filters.
+/// Returns the filters of sections in the form that the header stores. Sections without filters are
+/// omitted.
 ///
 /// # Errors
 /// Returns an error if a filter cannot be stored.
@@ -412,5 +419,5 @@ fn contains_heap_reference(datatype: &Datatype) -> bool {
 }
 
 fn too_large(bytes: u64, max: u64) -> Result<()> {
-    Err(Error::Misuse(format!("{bytes} bytes in compact layout: the limit is {max}")))
+    Err(Error::Misuse(format!("the elements have {bytes} bytes, and the compact layout is limited to {max}")))
 }

@@ -24,7 +24,8 @@ impl OpenFile {
         })
     }
 
-    /// Decrements the reference count of an object that is replaced. Its handles become invalid.
+    /// Decrements the reference count of an object that another object replaces. The handles of the
+    /// replaced object become invalid.
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -71,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes the unlinked objects that the previous writer held open when it ended, as its
-    /// journal lists them, and commits.
+    /// Deletes the unlinked objects that the previous writer held open when it ended, and commits.
+    /// The journal of that writer lists these objects.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
@@ -137,7 +138,7 @@ impl OpenFile {
     /// # Errors
     /// Returns I/O errors, and the errors of damaged heaps and indexes.
     fn free_raw_data(&self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
-        // Variable-length data that cannot be read cannot be freed. The rest is freed.
+        // Unreadable variable-length data is not freed. The other space is freed.
         if let Ok(contents) = self.heap_objects_of_attributes(header) {
             self.free_heap_objects(edit, contents)?;
         }

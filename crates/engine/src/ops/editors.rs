@@ -1,4 +1,4 @@
-//! The rights to read and to change a file, and the objects that stay open between changes.
+//! The rights to read and to change a file, and the open editors of its objects.
 
 use hyperslab_format::codec::Address;
 
@@ -10,7 +10,7 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Returns the right to read, after writing the open objects. One thread may hold several
+    /// Writes the open editors, and returns the right to read. One thread may hold several
     /// `Reading`s, but not together with an [`Edit`].
     ///
     /// # Errors
@@ -19,7 +19,7 @@ impl OpenFile {
         self.editors.reading(&self.container)
     }
 
-    /// Returns the right to change the file, after writing the open objects.
+    /// Writes the open editors, and returns the right to change the file.
     ///
     /// # Errors
     /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.
@@ -27,8 +27,8 @@ impl OpenFile {
         self.editors.edit(&self.container)
     }
 
-    /// Returns the right to change the file. Objects may stay open: their blocks in the file are
-    /// out of date.
+    /// Returns the right to change the file without writing the open editors. The blocks of their
+    /// objects in the file are out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).
@@ -36,7 +36,7 @@ impl OpenFile {
         self.container.store.edit()
     }
 
-    /// Writes the open objects to their blocks.
+    /// Writes the open editors to the blocks of their objects.
     ///
     /// # Errors
     /// Returns the errors of allocating and reading.
@@ -44,7 +44,7 @@ impl OpenFile {
         self.editors.flush(&self.container, edit)
     }
 
-    /// Returns whether an object is open.
+    /// Returns whether an object has an open editor.
     pub(super) fn is_open(&self, object: Address) -> bool {
         self.editors.is_open(object)
     }

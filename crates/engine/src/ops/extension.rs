@@ -37,8 +37,8 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
         container.settings.group_internal_k = k.group_internal;
         container.settings.indexed_storage_k = k.chunk_internal;
     }
-    // With this flag, a program that does not know the message has changed the file since. The
-    // message is out of date then.
+    // This flag means that a program that does not know the message has changed the file. The
+    // message is then out of date.
     let stated = header.find(MessageType::FILE_SPACE_INFO);
     if let Some(stated) = stated.filter(|message| !message.flags.contains(MessageFlags::WAS_UNKNOWN)) {
         container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;

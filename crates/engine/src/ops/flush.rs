@@ -9,7 +9,8 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Number of times that a reader flushes and finds new dirty chunks, before it excludes writers.
+/// Largest number of flushes after which a reader may find new dirty chunks. After that, the reader
+/// excludes writers.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {

@@ -9,7 +9,8 @@ use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::Result;
 
 impl OpenFile {
-    /// Returns the value of a variable-length element, which `foreign` may hold for another file.
+    /// Returns the value of a variable-length element. `foreign` holds the values of elements that
+    /// come from other files.
     ///
     /// # Errors
     /// Returns an error if the descriptor refers to no heap object.
@@ -33,7 +34,7 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// The heap of a file with virtual datasets, whose elements may come from other files.
+/// The heap for elements of virtual datasets, which may come from other files.
 #[derive(Debug)]
 pub struct SharedHeap {
     /// The file.

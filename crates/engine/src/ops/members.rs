@@ -1,4 +1,4 @@
-//! The statements of a file about its members: the driver information block or message.
+//! The description of a file's members in the file: the driver information block or message.
 
 use std::sync::Arc;
 
@@ -152,8 +152,8 @@ pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &Ob
     }
 }
 
-/// Checks that the driver of the store knows the members. The length of a family is checked
-/// elsewhere.
+/// Checks that the driver of the store has opened the members that the file states. Other code
+/// checks the length of a family.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if parts of the file lie in members that the driver does not

@@ -1,5 +1,5 @@
-//! The names of `object` and `data` that the façade needs, one module for each subject. Of the
-//! modules below `ops`, the façade names `store` only.
+//! The items of the modules `object` and `data` that the crate `hyperslab` uses, in one module for
+//! each subject. That crate does not use `object` and `data` directly.
 
 /// Objects: their headers, paths, kinds and comments.
 pub mod objects {
@@ -29,7 +29,7 @@ pub mod attributes {
     pub use crate::object::attribute_edit::{NewAttribute, rename};
 }
 
-/// Datasets as their headers describe them.
+/// Descriptions of datasets, which come from their object headers.
 pub mod datasets {
     pub use crate::data::chunk_index::{
         ChunkIndexKind, kind as chunk_index_kind, structured_kind as structured_index_kind,

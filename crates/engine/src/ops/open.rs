@@ -44,11 +44,11 @@ pub trait FileResolver: RawFileResolver {
 pub struct OpenFile {
     /// The store, the shared messages and the settings of the file.
     pub container: Container,
-    /// The object and the group that stay open between changes.
+    /// The open editors of the object and of the group that were changed last.
     pub(super) editors: OpenEditors,
     /// Opens the other files that links name. Without a resolver, such links are errors.
     pub(super) resolver: Option<Arc<dyn FileResolver>>,
-    /// The same resolver for files of external storage.
+    /// The resolver for files of external storage, which is the same value as `resolver`.
     raw_files: Option<Arc<dyn RawFileResolver>>,
     /// The options for reading virtual datasets.
     pub virtual_options: VirtualOptions,

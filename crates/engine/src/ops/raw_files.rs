@@ -51,7 +51,7 @@ impl OpenRaw for RawFiles {
         match &self.resolver {
             Some(resolver) if self.write => RawFile::new(resolver.open_raw_to_write(name)?),
             Some(resolver) => RawFile::new(resolver.open_raw(name)?),
-            None => Err(Error::Misuse("files of external storage are not opened".into())),
+            None => Err(Error::Misuse("this handle cannot open the files of external storage".into())),
         }
     }
 }

@@ -57,7 +57,7 @@ impl OpenFile {
         };
         if bytes.len() > size {
             let got = bytes.len();
-            return Err(Error::Misuse(format!("a reference of {got} bytes for elements of {size}")));
+            return Err(Error::Misuse(format!("the reference has {got} bytes, but an element has {size}")));
         }
         bytes.resize(size, 0);
         Ok(bytes)

@@ -1,4 +1,4 @@
-//! The settings of a file that its superblock states.
+//! The settings of a file from its superblock.
 
 use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 

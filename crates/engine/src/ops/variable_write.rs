@@ -136,8 +136,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the objects of the fill value from `ids`. Elements that were never written refer to
-    /// them.
+    /// Removes the objects of the fill value from `ids`, because elements that were never written
+    /// refer to these objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -253,7 +253,7 @@ impl OpenFile {
                     "datatype message",
                     "member",
                     "members inside the element",
-                    "one beyond its end",
+                    "a member beyond its end",
                 )
             })
         };
@@ -294,7 +294,8 @@ impl OpenFile {
     }
 }
 
-/// Fills whole collections of the global heap on all threads, and writes them.
+/// Fills whole collections of the global heap with objects, on all threads, and writes the
+/// collections.
 ///
 /// # Errors
 /// Returns I/O errors.
@@ -316,7 +317,8 @@ fn block_bytes(element_size: usize) -> Result<usize> {
     byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }
 
-/// Returns whether no element of a dataset refers to the global heap, because none is stored.
+/// Returns whether no element of a dataset can refer to the global heap, because no element is
+/// stored.
 fn is_unwritten(description: &DatasetDescription) -> bool {
     match &description.layout.layout {
         Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),

@@ -132,8 +132,8 @@ impl<'a> Targets<'a> {
         Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
     }
 
-    /// Divides the selected elements among the source datasets that are not virtual. Without
-    /// `elements`, only checks the sources.
+    /// Assigns each selected element to a source dataset, through nested virtual datasets down to
+    /// datasets that are not virtual. Without `elements`, only checks the sources.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed.
@@ -194,7 +194,7 @@ impl<'a> Targets<'a> {
         let missing = covered.iter().filter(|covered| !**covered).count();
         if missing > 0 {
             return Err(Error::Misuse(format!(
-                "{missing} of {count} elements have no source, or a missing one: nothing is written"
+                "{missing} of {count} elements have no source dataset, or their source dataset does not exist: nothing is written"
             )));
         }
         inner.iter().try_for_each(|(share, source)| {
@@ -278,7 +278,7 @@ impl<'a> Targets<'a> {
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
-    /// Opens a file that `parent` names for writing. Each file is opened once.
+    /// Opens for writing a file that `parent` names. Each file is opened once.
     ///
     /// # Errors
     /// Returns the errors of the resolver.

@@ -91,8 +91,8 @@ impl OpenFile {
             .flatten()
     }
 
-    /// Removes and returns the writer of a dataset that is about to be deleted, if the dataset has
-    /// a writer. Clears the chunk caches.
+    /// Removes and returns the writer of a dataset that will be deleted, if the dataset has a
+    /// writer. Clears the chunk caches.
     pub(super) fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
         self.resources.structured.clear();

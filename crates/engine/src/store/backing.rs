@@ -23,8 +23,8 @@ pub(super) struct Backing {
     /// The end of all bytes that were ever written, to the driver or to memory. Later bytes are
     /// zeros.
     touched: AtomicU64,
-    /// The number of stored bytes: of a file that is only read, or whose members have ends of their
-    /// own.
+    /// The number of stored bytes. Used for files that are only read, and for files whose members
+    /// have ends of their own.
     stored: AtomicU64,
 }
 
@@ -86,7 +86,7 @@ impl Backing {
         }
     }
 
-    /// Records that the file was committed with that end.
+    /// Records the end of the file after a commit.
     pub(super) fn set_end(&self, end: u64) {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
@@ -104,7 +104,7 @@ impl Backing {
     }
 }
 
-/// Returns the error of a failed write to the file.
+/// Creates an error about a failed write to the file.
 pub(super) fn write_failed(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
 }

@@ -76,7 +76,7 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
     part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
-/// Returns how many of the `length` bytes from `offset` on lie before `end`.
+/// Returns the number of bytes before `end` in a range of `length` bytes at `offset`.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
     match end.checked_sub(offset) {
         Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),

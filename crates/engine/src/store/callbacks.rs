@@ -1,5 +1,5 @@
-//! Threads that run a callback of the program while they hold the file. A change of the file inside
-//! of a callback would wait for itself.
+//! Threads that run a callback of the program while they hold the lock of the file. A change of the
+//! file in the callback would wait for itself forever.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};

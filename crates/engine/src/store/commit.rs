@@ -52,7 +52,8 @@ impl Edit<'_> {
         }
         let end = self.writing()?.space.furthest();
         if self.writing()?.space.has_changed() && self.store().length() != self.store().base() + end {
-            // Space that was free before the end could not be truncated in the same commit.
+            // This is a separate commit, because space that becomes free in a commit cannot be
+            // truncated in the same commit.
             self.write_out()?;
         }
         let store = self.store();
@@ -86,7 +87,7 @@ impl Edit<'_> {
         } else {
             store.publish(file_end)?;
         }
-        // Bytes after the end must not come back when the file grows again.
+        // Old bytes after the end must not appear again when the file grows.
         if self.writing()?.space.has_members() {
             store.caches.pages.evict(0, u64::MAX);
         } else {
@@ -125,8 +126,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Removes the free-space managers from the file after an allocation or a free, because their
-    /// contents are no longer true. Their space becomes free.
+    /// Removes the free-space managers from the file after space was allocated or freed, because
+    /// the contents of the managers are out of date. The space of the managers becomes free.
     fn disown_managers(&mut self) -> Result<()> {
         let writing = self.writing()?;
         if !writing.space.has_changed() {
@@ -175,8 +176,8 @@ impl Edit<'_> {
         if let Some(page) = self.writing()?.space.page()
             && !self.is_exact(&reserved)?
         {
-            // No reservation in the free sections fits: each one changes the lists. The managers
-            // get pages of their own.
+            // No reservation in the free sections works, because each reservation changes the
+            // lists. The managers get separate pages.
             for manager in reserved {
                 self.free(SpaceKind::ObjectHeader, manager.header, header_size)?;
                 self.free(SpaceKind::LocalHeap, manager.list, manager.allocated)?;
@@ -230,8 +231,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether every class with free sections has a manager, with exactly the space that
-    /// its list needs.
+    /// Returns whether every class with free sections has a manager whose list has exactly the
+    /// space that it needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;

@@ -46,11 +46,11 @@ pub struct CreateOptions {
     pub params: FileParams,
     /// Size of the user block in bytes: 0, or a power of two from 512 on.
     pub user_block: u64,
-    /// Half of the entries of a symbol table node.
+    /// Half of the largest number of entries in a symbol table node.
     pub group_leaf_k: u16,
-    /// Half of the children of a group's B-tree node.
+    /// Half of the largest number of children of a node in a group's B-tree.
     pub group_internal_k: u16,
-    /// Half of the children of a node of the B-tree of chunks.
+    /// Half of the largest number of children of a node in a version 1 B-tree of chunks.
     pub indexed_storage_k: u16,
     /// The management of the file's space. A value other than the default needs libhdf5 1.10 or
     /// later.
@@ -121,12 +121,12 @@ impl CreateOptions {
         }
         let mut types = SharedMessageTypes::empty();
         for index in indexes {
-            // Files of libhdf5 contain indexes without any type, and bits without a meaning, such
-            // as bit 0, up to the value of all types together.
+            // Files of libhdf5 may contain indexes without a type, and indexes with unknown bits
+            // such as bit 0. The value is at most the mask of all types.
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
-                    "an index of the message types {:#06x}: each type must be shareable, and in one index at most",
+                    "invalid message types {:#06x} of an index of shared messages: each type must be shareable, and belong to at most one index",
                     index.message_types.bits()
                 )));
             }
@@ -145,7 +145,8 @@ impl CreateOptions {
     /// Returns the file space info message of the superblock extension, if the file needs one.
     pub(crate) fn file_space_info(&self) -> Option<FileSpaceInfo> {
         let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
-        // Only free-space managers can be stored, and have a smallest section.
+        // Only strategies with free-space managers can store free space and have a smallest
+        // section.
         let managed =
             matches!(strategy, FileSpaceStrategy::FreeSpaceAndAggregators | FileSpaceStrategy::Page);
         let threshold = if managed { threshold } else { FileSpaceInfo::DEFAULT.threshold };
@@ -154,7 +155,7 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of B-trees, unless they are the defaults.
+    /// Returns the ranks of B-trees, or `None` if they have the default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,
@@ -211,7 +212,8 @@ impl CreateOptions {
     /// Returns the context of the table of shared messages, if the file has one.
     fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
         let indexes = u8::try_from(self.shared_messages.len());
-        let indexes = indexes.map_err(|_| Error::Misuse("too many indexes of shared messages".into()))?;
+        let indexes =
+            indexes.map_err(|_| Error::Misuse("there are too many indexes of shared messages".into()))?;
         Ok((indexes > 0).then_some(SharedMessageTableContext { params: self.params, indexes }))
     }
 

@@ -1,4 +1,5 @@
-//! A cache of decoded metadata, because the indexes of large groups are read again and again.
+//! A cache of decoded metadata blocks. Programs read some blocks often, such as the indexes of
+//! large groups.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -69,8 +70,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns a block as [`shared`](Self::shared) does, but does not keep it: for blocks that a
-    /// walk visits once.
+    /// Returns a block as [`shared`](Self::shared) does, but does not add it to the cache. For
+    /// blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -85,8 +86,9 @@ impl Store {
         }
     }
 
-    /// Returns the value that the cache keeps for `address` and `context`, or else the value that
-    /// `make` returns, which is then kept. `bytes` is the size of the block in the file.
+    /// Returns the value that the cache has for `address` and `context`. If there is none, calls
+    /// `make`, adds the result to the cache and returns it. `bytes` is the size of the block in the
+    /// file.
     ///
     /// # Errors
     /// Returns the errors of `make`.

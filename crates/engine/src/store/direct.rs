@@ -1,4 +1,5 @@
-//! Direct writes into the driver: of new space, which no commit has and the journal does not know.
+//! Direct writes to the driver, into new space: no commit contains this space, and the journal has
+//! no record of it.
 
 use hyperslab_exact::to_u64;
 use hyperslab_vfd::DriverError;

@@ -1,4 +1,5 @@
-//! Dirty metadata blocks, kept decoded: a node that takes a thousand records is encoded once.
+//! Dirty metadata blocks, which stay decoded until they are written. A node into which a thousand
+//! records are inserted is encoded once.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -86,8 +87,8 @@ impl DirtyBlock {
 }
 
 impl Store {
-    /// Returns the value of the dirty block at `address`, if there is one and it has that type: for
-    /// structures whose context depends on their first bytes.
+    /// Returns the value of the dirty block at `address`, if there is a dirty block and it has the
+    /// type `T`. The function is for structures whose context depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }

@@ -16,26 +16,27 @@ use super::write_state::Writing;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
 
-/// Largest number of zeros that one write takes.
+/// Largest number of zero bytes in one write.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The exclusive right to change a file. No other thread reads the structure of the file meanwhile.
-/// Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not undo them.
+/// The exclusive right to change a file. While it exists, no other thread reads the structure of
+/// the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not
+/// undo them.
 #[derive(Debug)]
 pub struct Edit<'a> {
     store: &'a Store,
     writing: RwLockWriteGuard<'a, Option<Writing>>,
 }
 
-/// The right to read the structure of a file, which no thread changes meanwhile.
+/// The right to read the structure of a file. While it exists, no thread changes the structure.
 #[derive(Debug)]
 pub struct Reading<'a>(
     #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
 );
 
 impl Store {
-    /// Keeps writers away. One thread may hold several `Reading`s, but not together with an
-    /// [`Edit`].
+    /// Takes the right to read the structure of the file, and waits for a thread that changes it.
+    /// One thread may hold several `Reading`s, but not together with an [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
         let state = &self.write_state;
         Reading(state.is_writable.then(|| state.writing.read_recursive()))
@@ -71,7 +72,7 @@ impl Store {
         }
     }
 
-    /// Returns a number that changes with every edit of the file.
+    /// Returns a number that every edit of the file increases.
     pub fn generation(&self) -> u64 {
         self.write_state.generation()
     }
@@ -150,9 +151,9 @@ impl<'a> Edit<'a> {
         Ok(extended)
     }
 
-    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes.
-    /// Returns whether they were freed: in a file with paged allocation, a short block cannot stay
-    /// at the address of a long block.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest. Returns false
+    /// without a change if this is impossible: in a file with paged allocation, a short block
+    /// cannot stay at the address of a long block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -202,8 +203,8 @@ impl<'a> Edit<'a> {
     /// Writes zeros to newly allocated bytes that may hold other values.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
-        // Bytes after the end of all writes are zeros already. In a new file, not even the user
-        // block was written.
+        // Bytes after the end of all writes are already zeros. In a new file, nothing was written
+        // yet, not even the user block.
         let Some(touched) = store.backing.touched() else { return Ok(()) };
         let mut at = address.raw();
         let end = (at + length).min(touched);
@@ -227,7 +228,7 @@ impl<'a> Edit<'a> {
             return (0..count).map(|_| self.allocate(kind, length)).collect();
         }
         let all = length.checked_mul(to_u64(count));
-        let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
+        let all = all.ok_or_else(|| Error::Misuse("the blocks would have more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
         let invariant = "space that was allocated has addresses";
         let block = |at: Option<Address>| at.ok_or(Error::Internal { structure: "blocks", invariant });
@@ -289,7 +290,7 @@ impl<'a> Edit<'a> {
         T::Context: PartialEq + Send + Sync + 'static,
     {
         let value: Arc<T> = self.store.shared(address, context)?;
-        // The block is copied only if a reader still holds it, who keeps the old value.
+        // The value is copied only if a reader still holds it. The reader keeps the old value.
         self.store.caches.remove(address);
         Ok(Arc::unwrap_or_clone(value))
     }

@@ -1,4 +1,4 @@
-//! The journal that a writer left beside a file, when the file is opened.
+//! The handling of a journal that a writer left beside a file, when the file is opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The fate of a journal that was found when a file was opened.
+/// The treatment of a journal that was found beside the file when the file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -136,7 +136,7 @@ impl LeftJournal {
     }
 
     /// Sets aside a journal that does not belong to the file, after the file could be opened.
-    /// Returns the fate of the journal.
+    /// Returns the treatment of the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };
@@ -165,10 +165,10 @@ impl LeftJournal {
     }
 }
 
-/// Returns the error for a file that has the name of the journal but is none.
+/// Creates an error about a file that has the name of the journal but is not a journal.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
-        "`{}` is no journal, and is left alone: rename it, choose another path for the journal, or write without a \
+        "`{}` is not a journal and was not changed: rename it, choose another path for the journal, or write without a \
          journal (`Durability::None`)",
         side.name()
     ))

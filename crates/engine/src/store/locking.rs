@@ -1,5 +1,5 @@
-//! The lock of an open file: it keeps other programs from a file that is written, and writers from
-//! a file that is read.
+//! The lock of an open file. It prevents other programs from opening a file that is open for
+//! writing, and from writing a file that is open for reading.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -50,8 +50,8 @@ impl Store {
             MULTI_KINDS.iter().position(|other| *other == kind).and_then(|at| mapped.get(at))
         };
         let kinds = MULTI_KINDS.into_iter().filter_map(|kind| {
-            // libhdf5 expects the global heap before the end of the raw data, whatever its own
-            // member is.
+            // libhdf5 expects the global heap before the end of the raw data, even if another
+            // member is assigned to the global heap.
             let member_kind = if kind == SpaceKind::GlobalHeap { SpaceKind::RawData } else { kind };
             Some((kind, start_of(*of(member_kind)?)?))
         });
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Writes dirty pages to the member files and truncates or extends each member to its end. A
-    /// crash meanwhile may leave a damaged file, because such files have no journal.
+    /// crash during the writes may leave a damaged file, because such files have no journal.
     pub(super) fn publish_members(&self, ends: &[MemberEnd]) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

@@ -93,7 +93,7 @@ pub struct Store {
     sharing: Sharing,
     /// The record of damage, of a file that is being salvaged.
     salvaging: Option<Arc<Salvaging>>,
-    /// The fate of a journal that was found when the file was opened.
+    /// The treatment of a journal that was found when the file was opened.
     journal_outcome: Option<JournalOutcome>,
 }
 
@@ -139,8 +139,8 @@ impl Store {
             && self.write_state.new_from() > 0
     }
 
-    /// Refuses all further commits, with a reason, because an operation that was reported as done
-    /// failed later. The file keeps the state of its last commit.
+    /// Refuses all further commits, with a reason, because an operation failed after it had
+    /// reported success. The file keeps the state of its last commit.
     pub(crate) fn refuse_writes(&self, why: &'static str) {
         self.write_state.journal.refuse_writes(why);
     }

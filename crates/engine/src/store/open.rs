@@ -61,7 +61,7 @@ impl Store {
             }
         }
         if options.swmr_read {
-            // Readers that open and close the file must not lock out the next writer.
+            // A lock that stays would prevent the next writer from opening the file.
             lock.release()?;
         }
         let mut store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
@@ -71,7 +71,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the fate of the journal that was found when the file was opened, if it had a
+    /// Returns the treatment of the journal that was found when the file was opened, if it had a
     /// complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()
@@ -110,7 +110,7 @@ impl Store {
             record: None,
             stated_members: None,
         });
-        // The journal cannot record several ends.
+        // A journal cannot record the ends of several members.
         let journal = Journal::new(journal.filter(|_| !by_members), durability);
         Self {
             superblock: RwLock::new(superblock),

@@ -1,4 +1,4 @@
-//! The objects of a file with handles, the unlinked objects among them, and the addresses of
+//! The objects of a file that have handles, the unlinked objects among them, and the addresses of
 //! deleted object headers.
 //!
 //! An object is deleted after its last link is removed and its last handle is dropped. An operation
@@ -62,8 +62,8 @@ struct DeletedObject {
 }
 
 impl OpenState {
-    /// Returns the life of the object at an address, which began with the last deletion there; 0 if
-    /// there was none.
+    /// Returns the life of the object at an address: the number of the last deletion of an object
+    /// at this address, or 0 if none was deleted there.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
@@ -148,7 +148,7 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// Returns the error for a deleted object.
+/// Creates an error about a deleted object.
 fn deleted(object: Address) -> Error {
     Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
@@ -192,7 +192,7 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object of that [`life`](ObjectHandle::life) was not deleted.
+    /// Checks that the object whose handles have this [`life`](ObjectHandle::life) was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -253,8 +253,8 @@ impl Store {
         held
     }
 
-    /// Records that an object lost its last link, which was its own. The object is deleted later,
-    /// when it has no handles.
+    /// Records that an object lost its last link, which was a link from the object to itself. The
+    /// object is deleted later, when it has no handles.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
             let mut state = self.sharing.open_objects.state.lock();
@@ -291,7 +291,7 @@ impl Store {
             taken
         };
         if !taken.is_empty() {
-            // No handle of these objects can be opened from now on, even if a deletion fails.
+            // From now on, no handle of these objects can be opened, even if a deletion fails.
             taken.iter().for_each(|object| end(table, &mut state, *object));
         }
         taken.into_iter().collect()

@@ -29,18 +29,19 @@ pub struct StoreOptions {
     /// The limit of clean pages in the page buffer, in bytes.
     pub page_buffer: u64,
     /// The limit of dirty data in memory, in bytes. An operation that exceeds it spills the pages
-    /// of new space into the file. Pages of committed space wait in memory or in the journal until
-    /// the commit.
+    /// of new space into the file. Changed pages of committed space stay in memory or in the
+    /// journal until the commit.
     pub uncommitted: u64,
     /// The placement of new blocks.
     pub placement: BlockPlacement,
-    /// The crashes that the file survives while it is written.
+    /// The kinds of crashes that the file survives while it is written.
     pub durability: Durability,
     /// The journal's file. Changes are not atomic without a journal.
     pub journal: Option<Arc<dyn SideFile>>,
     /// The locking of the file while it is open.
     pub locking: FileLocking,
-    /// True to read on after damage: errors are recorded, and the damaged parts are skipped.
+    /// True to continue reading after damage: errors are recorded, and the damaged parts are
+    /// skipped.
     pub salvage: bool,
 }
 

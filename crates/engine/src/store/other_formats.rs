@@ -1,6 +1,6 @@
 //! The formats of files that are not HDF5 files, recognized by their first bytes.
 
-/// The signatures of formats, with their names. An earlier entry wins.
+/// The signatures of formats, with their names. If several entries match, the first entry counts.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x01", "a netCDF classic file"),
     (b"CDF\x02", "a netCDF classic file with 64-bit offsets"),
@@ -40,8 +40,8 @@ const SEPARATORS: &[(char, &str)] = &[
     ('\t', "text with fields between tabs (csv)"),
 ];
 
-/// Returns the format that the first bytes of a file suggest, with its article. `None` if the bytes
-/// suggest none.
+/// Returns the format that the first bytes of a file suggest, with its article, such as "a PNG
+/// image". Returns `None` if the bytes suggest no known format.
 pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     if first_bytes.is_empty() {
         return Some("an empty file");
@@ -56,7 +56,7 @@ pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     text(first_bytes)
 }
 
-/// Returns the kind of text. `None` if the bytes are not text.
+/// Returns the kind of text, or `None` if the bytes are not text.
 fn text(first_bytes: &[u8]) -> Option<&'static str> {
     // The last character may be incomplete, because only the first bytes are known.
     let valid = first_bytes.utf8_chunks().next()?;

@@ -8,10 +8,10 @@ use hyperslab_exact::to_u64;
 /// holds many of them.
 pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 
-/// Size of a page in bytes, as a length in memory.
+/// Size of a page in bytes, as a `usize`.
 pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
-/// The number of the page with the largest offset.
+/// The number of the page that contains the largest offset.
 const LAST_PAGE: u64 = u64::MAX / PAGE;
 
 /// The part of a byte range that lies on one page.
@@ -51,7 +51,7 @@ pub(super) fn last_page(start: u64, length: u64) -> u64 {
     start.checked_add(rest).map_or(LAST_PAGE, |last| last / PAGE)
 }
 
-/// Returns zeros in a shared buffer, which need no copy from a vector.
+/// Returns zeros in a new shared buffer. Creates no vector that must be copied.
 pub(super) fn shared_zeros(length: usize) -> Arc<[u8]> {
     std::iter::repeat_n(0, length).collect()
 }

@@ -1,5 +1,5 @@
-//! The publication of a commit: the changes reach the file in an order in which the last committed
-//! state is lost at no instant.
+//! The publication of a commit. The order in which changes are written to the file preserves the
+//! last committed state at every instant.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns the ranges of a page in which sectors differ. The sector at `single` gets a range of its
-/// own.
+/// Returns the ranges of a page in which sectors differ. The sector at `single` gets a separate
+/// range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -75,14 +75,14 @@ impl Store {
         } else if self.write_state.new_from() == 0 {
             self.publish_first(file_end)?;
         } else {
-            // The journal does not hold the writes of a failed publication.
+            // The journal does not contain the writes of a failed publication.
             self.publish_safely(file_end).inspect_err(|_| journal.note_write())?;
         }
         self.caches.pages.make_all_clean();
         Ok(())
     }
 
-    /// Publishes without a journal. A crash meanwhile may leave a damaged file.
+    /// Publishes without a journal. A crash during this step may leave a damaged file.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let written = self.caches.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {});
@@ -139,8 +139,8 @@ impl Store {
         let new_from = self.write_state.direct_from();
         let before = driver.len().map_err(write_failed)?;
         // A small commit goes into the journal as a whole, so that one sync is enough. A commit
-        // that truncates the file does not: bytes that the earlier commits rely on may lie after
-        // the new end.
+        // that truncates the file is no small commit, because bytes that the earlier commits rely
+        // on may lie after the new end.
         let grows_little = file_end <= new_from || file_end - new_from <= MAX_SMALL_COMMIT_BYTES;
         let is_small = journal.can_append()
             && pages.dirty_bytes() <= MAX_SMALL_COMMIT_BYTES
@@ -155,8 +155,8 @@ impl Store {
             true => journal.note_journaled_write(),
             false => journal.note_new(offset, bytes),
         };
-        // No reader looks at bytes after the end of the committed file, so that new space is
-        // written before the commit.
+        // Readers do not use bytes after the end of the committed file, so new space can be written
+        // before the commit.
         if seam.before != seam.after {
             // The write is a whole sector, so that the journal knows the sector's contents.
             note(new_from, seam.new_bytes());
@@ -282,8 +282,8 @@ impl Store {
         driver.write_at(start, &sector.after).map_err(write_failed)?;
         if driver.len().map_err(write_failed)? != file_end {
             driver.set_len(file_end).map_err(write_failed)?;
-            // The truncated bytes come back as zeros, which no journal knows. No commit may be
-            // appended to this journal.
+            // If the file grows again, the truncated bytes are zeros, which no journal records. No
+            // commit may be appended to this journal.
             journal.note_write();
         }
         driver.flush().map_err(write_failed)?;
@@ -308,8 +308,8 @@ impl Store {
         Ok(Some(EndSector { start, old, new }))
     }
 
-    /// Returns the sector of the superblock: before the commit, with the status flag of a writer
-    /// for the time of the commit, and after the commit.
+    /// Returns three versions of the sector of the superblock: before the commit, during the commit
+    /// with the status flag of a writer, and after the commit.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
         let length = count_before(border, self.base(), SECTOR_BYTES);
         let mut before = vec![0; length];

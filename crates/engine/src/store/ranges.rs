@@ -1,4 +1,4 @@
-//! A set of offsets or addresses, as ranges that do not touch.
+//! A set of offsets or addresses, stored as ranges with gaps between them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
 
-/// Start and end of each range in a result, which nearly always has one range.
+/// A list of ranges, each with start and end. Nearly all results have one range.
 pub(super) type RangeList = SmallVec<[(u64, u64); 2]>;
 
 impl Ranges {
@@ -40,8 +40,8 @@ impl Ranges {
         ranges.filter(|(from, to)| from < to).collect()
     }
 
-    /// Removes the range from `start` up to `end`. Returns the parts of it that were in the set,
-    /// ascending.
+    /// Removes the range from `start` up to `end`. Returns, in ascending order, the parts of the
+    /// range that were in the set.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> RangeList {
         let mut removed = RangeList::new();
         if start >= end {

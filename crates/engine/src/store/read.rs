@@ -10,7 +10,7 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Largest size of raw data that is read through the page buffer as metadata is, because a read of
+/// Largest size of raw data that is read through the page buffer, like metadata, because a read of
 /// its neighbours is likely to follow.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
@@ -47,8 +47,8 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata, read without the clean pages of the page buffer: for scattered
-    /// blocks, whose pages hold nothing that is needed next.
+    /// Returns bytes of metadata, without use of the clean pages in the page buffer. The function
+    /// is for scattered blocks, because the neighbouring blocks on their pages are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

@@ -14,16 +14,16 @@ use crate::error::{Error, Result};
 /// The repairs that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
-    /// True to remove a journal, whatever it contains.
+    /// True to remove a journal without reading it.
     pub discard_journal: bool,
-    /// True to state the length of the file as its end, if the file is shorter than stated. Only
-    /// for files without blocks after their end.
+    /// True to state the length of the file as its end, if the file is shorter than stated. This
+    /// option must only be used for files without blocks after their end.
     pub cut_end: bool,
     /// True to keep the status flags of a writer.
     pub keep_status_flags: bool,
     /// True to keep the stated end if the file is longer.
     pub keep_end: bool,
-    /// A number of bytes to add after the end of the file and after the stated end.
+    /// A number of bytes by which the file is extended, after its end and after the stated end.
     pub increment: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub struct Repaired {
     pub end: Option<EndRepair>,
 }
 
-/// The fate of a journal.
+/// The treatment of a journal in a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {
@@ -84,7 +84,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether any fault was found.
+    /// Returns whether the repair found any fault.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
@@ -151,14 +151,14 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         let length =
             length.ok_or_else(|| Error::Misuse(format!("the file cannot grow by {increment} bytes")))?;
         if driver.kind().has_member_ends() {
-            return Err(Error::unsupported(format!("more bytes in the members of a {} file", driver.kind())));
+            return Err(Error::unsupported(format!("extending the members of a {} file", driver.kind())));
         }
         superblock.end_of_file = stored_end(&superblock, length - base)?;
         driver.set_len(length).map_err(failed)?;
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
         // Space after the stated end belongs to no block. If the superblock states the whole
-        // length, the blocks that a writer had put there can be read.
+        // length, blocks that a writer stored there can be read.
         let is_longer = stated.is_none_or(|stated| stated < length);
         let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
@@ -236,14 +236,14 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
         FoundJournal::Absent | FoundJournal::Empty => Ok(None),
         FoundJournal::Compared(report) => Ok(Some(report)),
         FoundJournal::Damaged => {
-            Err(Error::corrupt("journal header", "signature", "one of a journal", side.name()))
+            Err(Error::corrupt("journal header", "signature", "the signature of a journal", side.name()))
         }
-        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
+        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is not a journal", side.name()))),
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
-/// says.
+/// Writes the changes of the journal in `side` into a copy of its file, without regard to the
+/// comparison.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

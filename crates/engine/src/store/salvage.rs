@@ -69,8 +69,8 @@ impl Store {
         self.salvaging.is_some()
     }
 
-    /// Records the error of a result and returns `None` in its place, if the file is being
-    /// salvaged.
+    /// Returns the value of a result. If the file is being salvaged, records an error and returns
+    /// `None` instead of the error.
     ///
     /// # Errors
     /// Returns the error of the result, if the file is not being salvaged.

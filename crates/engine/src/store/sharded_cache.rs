@@ -1,12 +1,12 @@
-//! Caches with a fixed number of shards. The default of the cache library asks for the number of
-//! processors, which takes longer than the opening of a small file.
+//! Caches with a fixed number of shards. By default, the cache library asks the system for the
+//! number of processors, which takes longer than opening a small file.
 
 use std::hash::Hash;
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-/// Number of parts of a cache with a lock of their own.
+/// Number of shards of a cache. Each shard has a lock.
 const SHARD_COUNT: usize = 8;
 
 /// Creates a cache for about `entries` entries with a total weight of at most `weight`.

@@ -10,8 +10,8 @@ use super::other_formats::resembles;
 use crate::error::{Error, Result};
 
 /// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
-/// Addresses count from that offset, whatever the base address in the superblock is. libhdf5 does
-/// the same, because a user block may have been put before a finished file.
+/// Addresses count from that offset, even if the superblock states another base address. libhdf5
+/// does the same, because a program may have inserted a user block before a finished file.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     let mut first_bytes = Vec::new();
@@ -40,8 +40,8 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
     Err(Error::NotHdf5 { resembles: resembles(&first_bytes) })
 }
 
-/// Returns a substitute for a damaged superblock: its contents if only the checksum is wrong, else
-/// a superblock with the usual widths and without a root group.
+/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses its contents;
+/// otherwise returns a superblock with the usual widths and without a root group.
 pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
     if driver.read_at(0, &mut bytes).is_ok()
@@ -106,7 +106,7 @@ pub(super) fn check_length(
         return Err(Error::corrupt(
             "file",
             "length",
-            format!("{end} bytes, as the superblock says"),
+            format!("{end} bytes, as the superblock states"),
             format_args!("{length}: {subject}"),
         ));
     }
@@ -117,13 +117,13 @@ pub(super) fn check_length(
 /// stored end counts from the start of the file, as the stored base address does.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
-    // The clamp is meant: a damaged superblock may state an end before the base address.
+    // Saturates: a damaged superblock may state an end before the base address.
     Some(end.saturating_sub(superblock.base_address))
 }
 
 /// Returns the end of the file that the superblock states, as an offset in the file.
 pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
-    // The clamp is meant: the largest offset is past the end of every file, too.
+    // Saturates: the largest offset is also past the end of every file.
     Some(stated_length(superblock)?.saturating_add(base))
 }
 

@@ -1,5 +1,6 @@
-//! SWMR reading: another program may write the file meanwhile. Nothing is kept from one read to the
-//! next, the file may grow at any time, and a block that may be half written is read again.
+//! SWMR reading: another program may write the file at the same time. Caches keep nothing from one
+//! read to the next, the file may grow at any time, and a block that may be half written is read
+//! again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -77,7 +78,7 @@ impl Store {
     }
 }
 
-/// Runs `read`, again if it fails and another program may be writing the file.
+/// Runs `read`. Runs it again if it fails and another program may be writing the file.
 pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }
 }

@@ -80,14 +80,15 @@ pub(super) struct SwmrWriter {
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.
     changed: BTreeMap<u64, (u64, WriteRank)>,
-    /// Blocks that were allocated since the last flush, with their ends. No reader knows them.
+    /// Blocks that were allocated since the last flush, with their ends. No reader has their
+    /// addresses.
     new: BTreeMap<u64, u64>,
     /// Blocks that were freed but may still have readers, with their ends. Their bytes stay.
     retired: BTreeMap<u64, u64>,
 }
 
 impl SwmrBlocks {
-    /// Returns the parts of a range that lie in no changed and in no retired block.
+    /// Returns the parts of a range outside of changed and retired blocks.
     fn others(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before = |from: u64| self.changed.range(..=from).next_back().map(|(from, (to, _))| (*from, *to));
         let retired = |from: u64| self.retired.range(..=from).next_back().map(|(from, to)| (*from, *to));
@@ -239,7 +240,7 @@ impl Edit<'_> {
         self.store().is_swmr_writer()
     }
 
-    /// Records allocated space, which no reader knows.
+    /// Records a newly allocated block. No reader has its address.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_swmr_writer()
@@ -249,7 +250,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Keeps a freed block unchanged and unused if readers may visit it. Returns whether they may.
+    /// Keeps a freed block unchanged and unused if readers may still visit the block. Returns
+    /// whether this is the case.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
         if !store.is_swmr_writer() {
@@ -263,7 +265,7 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether no reader knows the block at `address`.
+    /// Returns whether the block at `address` is new, so that no reader has its address.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };

@@ -1,4 +1,4 @@
-//! Threads for work that is shared while a lock of a file is held.
+//! Threads that share work while one thread holds a lock of the file.
 //!
 //! A thread that gives work to threads of rayon waits for them, and meanwhile runs other work of
 //! the same pool. In a pool of the program, that work may want to change the same file, and would
@@ -16,7 +16,8 @@ use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
 impl Store {
-    /// Returns whether a thread that holds the file may share work; see [`share`](Self::share).
+    /// Returns whether a thread that holds a lock of the file may share work; see
+    /// [`share`](Self::share).
     pub fn may_share(&self) -> bool {
         if !self.write_state.is_writable || parallel::current_thread_index().is_none() {
             return parallel::current_num_threads() > 1;
@@ -25,7 +26,7 @@ impl Store {
         own.is_some_and(|own| own.current_thread_index().is_some())
     }
 
-    /// Runs `work` on threads with which it may share parts of itself, if
+    /// Runs `work` on a thread pool, where `work` can share parts of itself with other threads, if
     /// [`may_share`](Self::may_share) returns true.
     pub fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.own_threads() {

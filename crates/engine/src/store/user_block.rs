@@ -36,7 +36,7 @@ impl Edit<'_> {
         let store = self.store();
         if to_u64(bytes.len()) > store.base() {
             let (got, length) = (bytes.len(), store.base());
-            return Err(Error::Misuse(format!("{got} bytes for a user block of {length}")));
+            return Err(Error::Misuse(format!("{got} bytes do not fit into a user block of {length} bytes")));
         }
         let failed = |source| Error::Io { action: "cannot change the user block".into(), source };
         store.change(0, bytes).map_err(failed)

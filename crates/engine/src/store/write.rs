@@ -13,14 +13,14 @@ use super::pages::ByteRows;
 use super::write_state::FileRange;
 use crate::error::{Error, Result};
 
-/// Largest size of raw data that stay in memory until the commit, which writes them together with
-/// their neighbours.
+/// Largest size of raw data that stays in memory until the commit, which writes it together with
+/// its neighbours.
 const MAX_BUFFERED_WRITE_BYTES: usize = 16 << 10;
 
-/// Largest number of rows that one access to the dirty pages writes.
+/// Largest number of rows that are written during one access to the dirty pages.
 const MAX_BATCH_ROWS: usize = 1024;
 
-/// Largest number of bytes that one access to the dirty pages writes.
+/// Largest number of bytes that are written during one access to the dirty pages.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 impl Store {
@@ -108,7 +108,8 @@ impl Store {
         self.caches.pages.write(self.source(), start, bytes)
     }
 
-    /// Writes the dirty block at `address`, if there is one, as bytes to pages in memory.
+    /// Encodes the dirty block at `address`, if there is one, and writes its bytes to pages in
+    /// memory.
     pub(super) fn encode_dirty_block(&self, address: Address) -> Result<()> {
         let Some(block) = self.caches.dirty_blocks.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
@@ -118,8 +119,8 @@ impl Store {
             action: format!("cannot change the block at {address}"),
             source,
         })?;
-        // The block is removed only now: before, another reader would find the old bytes. Several
-        // readers may get here with the same bytes.
+        // Remove the block only now. If it was removed earlier, another reader could find the old
+        // bytes. Several readers may execute this line with the same bytes.
         self.caches.dirty_blocks.remove(address);
         self.spill()
     }

@@ -1,5 +1,5 @@
-//! The state of a file that is open for writing: its space, its journal, and the borders of the
-//! committed file.
+//! The state of a file that is open for writing: its space, its journal, and the limits of its
+//! committed part.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,14 +17,14 @@ pub(crate) struct Writing {
     pub(super) space: Space,
     pub(super) bounds: LibverBounds,
     pub(super) superblock_changed: bool,
-    /// The statement of the file about its space, if it has one.
+    /// The file space info message of the file, if it has one.
     pub(super) record: Option<SpaceRecord>,
-    /// The statement of the file about its members, if it has one.
+    /// The description of the members in the file, if it has one.
     pub(super) stated_members: Option<StatedMembers>,
 }
 
-/// The state of a file that may be written. A file that is only read has it, too, without
-/// [`Writing`].
+/// The state of a file that may be written. A file that is open for reading only also has this
+/// state, but without [`Writing`].
 #[derive(Debug)]
 pub(super) struct WriteState {
     pub(super) is_writable: bool,
@@ -85,7 +85,7 @@ impl WriteState {
     }
 
     /// Returns the offset from which on bytes are written without the journal: they are part of no
-    /// commit, and the journal knows none of them.
+    /// commit, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -102,8 +102,9 @@ impl WriteState {
         }
     }
 
-    /// Splits a range into parts that the journal knows, which must go through the journal, and
-    /// other parts. A range that is not new goes through the journal as a whole.
+    /// Splits a range into parts that must be written through the journal, because the journal has
+    /// a record of their bytes, and other parts. A range that is not new is written through the
+    /// journal as a whole.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();
@@ -148,6 +149,6 @@ pub(super) struct FileRange {
     pub(super) start: u64,
     pub(super) end: u64,
     /// True if the bytes may be written directly: they are not part of the committed file, and the
-    /// journal does not know them.
+    /// journal has no record of them.
     pub(super) is_new: bool,
 }

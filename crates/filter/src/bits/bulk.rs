@@ -7,8 +7,8 @@
 /// The number of words in a group. A group takes whole bytes for every width.
 pub(crate) const GROUP_WORDS: usize = 8;
 
-/// The number of words that callers should process in one call: few enough to stay in the
-/// first-level cache.
+/// The number of words that callers should process in one call. These words fit in the first-level
+/// cache.
 pub(crate) const TILE_WORDS: usize = 256;
 
 /// The number of input bytes that [`unpack_group`] reads: up to 64 bytes of numbers and one byte

@@ -70,7 +70,7 @@ impl<'a> BitWriter<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
     rest: &'a [u8],
-    /// The buffered bits: the low `held` bits come next.
+    /// The buffered bits. The next bits are the low `held` bits.
     buffer: u64,
     held: u32,
 }

@@ -1,4 +1,4 @@
-//! A reader of bits that loads a window of up to 64 bits at once, for variable-length codes.
+//! A reader of variable-length codes, which loads up to 64 bits at once.
 
 use hyperslab_exact::to_u64;
 

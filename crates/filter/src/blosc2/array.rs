@@ -24,7 +24,7 @@ use super::corrupt;
 const MAX_DIMENSIONS: usize = 16;
 
 /// The maximum number of dimensions that the encoder writes. Every version of the HDF5 plug-in can
-/// decode arrays with so many.
+/// decode arrays with this number of dimensions.
 const MAX_ENCODED_DIMENSIONS: usize = 8;
 
 const ARRAY: u8 = 0x90;
@@ -184,8 +184,8 @@ impl Array {
         let origin: Vec<usize> = coordinates(chunk, self.sides.iter().map(|side| side.chunks()));
         let origin = origin.iter().zip(&self.sides).map(|(at, side)| at * side.chunk);
         let starts: Vec<(usize, Side)> = origin.zip(self.sides.iter().copied()).collect();
-        // Only blocks that begin before the end of the array, so that there are no more blocks than
-        // elements.
+        // Count only blocks that begin before the end of the array, so that the number of blocks
+        // does not exceed the number of elements.
         let counts: Vec<usize> = starts
             .iter()
             .map(|(start, side)| side.chunk.min(side.array.max(*start) - start).div_ceil(side.block))

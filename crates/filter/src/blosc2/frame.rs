@@ -67,7 +67,7 @@ pub(super) struct Frame<'a> {
 /// The location of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChunkLocation<'a> {
-    /// The chunk begins at the start of these bytes.
+    /// The chunk is stored at the start of these bytes.
     At(&'a [u8]),
     /// The chunk has no stored bytes: all its elements have this value.
     Special(Special),
@@ -121,8 +121,8 @@ impl<'a> Frame<'a> {
 
     /// Returns the locations of the frame's chunks; `count` is their expected number.
     pub(super) fn locations(&self, count: usize) -> Result<Vec<ChunkLocation<'a>>> {
-        // Chunks of one value take no bytes, but no encoder writes more of them than the frame has
-        // bytes.
+        // Chunks with a single value take no bytes. But no encoder writes more such chunks than the
+        // frame has bytes.
         if count > self.chunks.len() {
             return Err(corrupt("the frame has more chunks than bytes"));
         }
@@ -222,7 +222,8 @@ pub(super) fn encode(
             output.extend([0x93, 0xcd, 0, 17, 0xde, 0, 1, 0xa4]);
             output.extend_from_slice(b"b2nd");
             output.push(0xd2);
-            // The offset of the contents: after this number, the array header and the entry count.
+            // Write the offset of the contents, which follow this number, the array header and the
+            // entry count.
             output.extend_from_slice(&number(output.len() + 4 + 3).map_err(too_large)?);
             output.extend([0xdc, 0, 1, 0xc6]);
             output.extend_from_slice(&number(shape.len()).map_err(too_large)?);

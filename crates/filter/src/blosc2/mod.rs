@@ -46,7 +46,7 @@ const DEFAULT_LEVEL: u32 = 5;
 /// The revision of the filter, client data value 0.
 const FILTER_REVISION: u32 = 1;
 
-/// The highest level. Zstandard and zlib support no higher one in Blosc 2.
+/// The highest level. In Blosc 2, Zstandard and zlib support no higher level.
 const MAX_LEVEL: u32 = 9;
 
 /// The index of the client data value with the number of dimensions.

@@ -61,8 +61,8 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Undoes a transform. `first` is the first block, if the current block is another one; `bits`
-    /// is scratch memory.
+    /// Undoes a transform. `first` is the first block; `None` while the first block is processed.
+    /// `bits` is scratch memory.
     pub(super) fn undo(
         self,
         transform: Transform,
@@ -114,8 +114,8 @@ impl Elements {
         elements.iter_mut().zip(first).for_each(|(byte, first)| *byte ^= first);
     }
 
-    /// Applies a transform. `first` is the first block, if the current block is another one; `bits`
-    /// is scratch memory.
+    /// Applies a transform. `first` is the first block; `None` while the first block is processed.
+    /// `bits` is scratch memory.
     pub(super) fn apply(
         self,
         transform: Transform,

@@ -14,7 +14,7 @@
 
 use crate::codec::lz77::{self, Finder, Sequence};
 
-/// The smallest distance, minus one, that needs two bytes more.
+/// The smallest distance that needs two more bytes, minus one.
 const FAR_DISTANCE: usize = 8191;
 
 /// The maximum number of literal bytes after one control byte.
@@ -56,7 +56,7 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
                 distance += usize::from(u16::from_be_bytes([*bytes.next()?, *bytes.next()?]));
             }
             take = take.checked_add(count).filter(|take| *take <= end)?;
-            // Bytes before the block are out of reach.
+            // A match cannot refer to bytes before the block.
             lz77::copy(
                 output,
                 Some(distance + 1).filter(|distance| *distance <= output.len() - start)?,

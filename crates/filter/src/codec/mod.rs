@@ -12,8 +12,8 @@ pub(crate) mod zstd;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Returns `length * factor` as a limit or an estimate of bytes. The product saturates: no buffer
-/// is larger.
+/// Returns `length * factor` as a limit or an estimate of bytes. The product saturates, because no
+/// buffer is larger than `usize::MAX`.
 pub(crate) fn times(length: usize, factor: usize) -> usize {
     length.saturating_mul(factor)
 }
@@ -29,21 +29,21 @@ pub(crate) fn remaining_input(id: FilterId, input: &[u8], taken: u64) -> Result<
     rest.ok_or(FilterError::Internal { id, invariant: "a codec consumes no more bytes than the input has" })
 }
 
-/// Resizes a buffer to `length` bytes; fails if the memory cannot be allocated.
+/// Resizes a buffer to `length` bytes. Returns an error if the memory cannot be allocated.
 pub(crate) fn resize(id: FilterId, output: &mut Vec<u8>, length: usize) -> Result<()> {
     reserve(id, output, length.max(output.len()) - output.len())?;
     output.resize(length, 0);
     Ok(())
 }
 
-/// Reserves memory for `more` bytes; fails if the memory cannot be allocated.
+/// Reserves memory for `more` bytes. Returns an error if the memory cannot be allocated.
 pub(crate) fn reserve(id: FilterId, output: &mut Vec<u8>, more: usize) -> Result<()> {
     // The sum saturates: the number is only part of a message.
     let bytes = output.len().saturating_add(more);
     output.try_reserve_exact(more).map_err(|_| FilterError::Memory { id, bytes })
 }
 
-/// Returns `count` copies of `value`; fails if the memory cannot be allocated.
+/// Returns `count` copies of `value`, or an error if the memory cannot be allocated.
 pub(crate) fn filled<T: Clone>(id: FilterId, value: T, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let bytes = times(count, size_of::<T>());
@@ -53,7 +53,7 @@ pub(crate) fn filled<T: Clone>(id: FilterId, value: T, count: usize) -> Result<V
 }
 
 /// Runs a decoder with larger and larger buffers, until the decoder returns the number of decoded
-/// bytes. The first buffer has `guess` bytes; the last one has one byte more than `limit`, to
+/// bytes. The first buffer has `guess` bytes. The last buffer has one byte more than `limit`, to
 /// detect output beyond the limit.
 pub(crate) fn grow(
     id: FilterId,

@@ -35,7 +35,8 @@ struct DeflateSettings {
     /// The byte planes of shuffled elements differ statistically, so each plane gets its own
     /// Huffman codes.
     plane: usize,
-    /// True if the encoder searches only for runs of one byte, not for other matches.
+    /// True if the encoder searches only for repetitions of one byte, not for other repeated
+    /// sequences.
     runs_only: bool,
 }
 
@@ -67,7 +68,7 @@ impl Filter for Deflate {
         output: &mut Vec<u8>,
         workspace: &mut Workspace,
     ) -> Result<Produced> {
-        // The maximum expansion bounds the buffer, whatever the hint and the limit promise.
+        // The maximum expansion bounds the buffer, even if the hint and the limit are larger.
         let maximum = times(input.len(), MAX_EXPANSION_RATIO);
         let guess = context.expected_output.unwrap_or(times(input.len(), 4));
         let mut state: Box<codec::State> = workspace.take();

@@ -5,7 +5,7 @@
 #[derive(Debug)]
 pub(super) struct BitSource<'a> {
     rest: &'a [u8],
-    /// The buffered bits: the high `held` bits come next; the bits below them are zero.
+    /// The buffered bits. The next bits are the high `held` bits; the bits below them are zero.
     buffer: u64,
     held: u32,
     after_full: bool,

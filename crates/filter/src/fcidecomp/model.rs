@@ -187,7 +187,7 @@ impl Model {
         let low = low_bits(seen.count, seen.sizes)?;
         let value = rules.get(source, low, rules.limit)?;
         let flipped = i64::from(rules.is_flipped(seen, low));
-        // Errors alternate in sign: 0, -1, 1, -2, …
+        // Codes stand for errors with alternating signs: 0, -1, 1, -2, …
         let error = (value >> 1) ^ -((value & 1) ^ flipped);
         if error.abs() > MAX_ERROR {
             return None;

@@ -119,7 +119,7 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     while x < end {
         let (mut neighbours, mut next) = lines.neighbours(x)?;
         let line = lines.line.get_mut(x..end)?.iter_mut();
-        // The samples above to the right of the following samples.
+        // For each following sample, the sample in the line above, one position to the right.
         let mut later = lines.above.get(x + 2..)?.iter();
         for to in line {
             let context = model.context(neighbours, next);

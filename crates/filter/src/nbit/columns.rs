@@ -6,15 +6,16 @@ use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
 use super::{NbitMember, NbitType};
 
-/// The size in bytes of a batch of decoded elements. All columns are processed for one batch before
-/// the next.
+/// The size in bytes of a batch of decoded elements. All columns of a batch are processed before
+/// the next batch.
 const BATCH_BYTES: usize = 16 << 10;
 
 /// The number of padding bytes after the output during encoding, because 64-bit windows extend past
 /// the last bit.
 const PADDING_BYTES: usize = 16;
 
-/// The maximum number of bits that always lie in the eight bytes from the first bit's byte on.
+/// The maximum number of bits that always fit in eight bytes, at any position of the first bit in
+/// the first byte.
 const MAX_NARROW_BITS: u32 = 57;
 
 /// A repetition of a number with constant distances.

@@ -70,8 +70,9 @@ pub struct NbitMember {
 type Parsed<T> = Result<T, &'static str>;
 
 impl NbitType {
-    /// Returns the description of a datatype that libhdf5 passes to nbit. Only integers and
-    /// floating-point numbers can have unused bits, by themselves or in arrays and compounds.
+    /// Returns the description of a datatype, equal to the description that libhdf5 passes to nbit.
+    /// Only integers and floating-point numbers can have unused bits, by themselves or in arrays
+    /// and compounds.
     ///
     /// # Errors
     /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.

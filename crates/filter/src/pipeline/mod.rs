@@ -25,7 +25,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The flag of an optional filter: chunks that the filter cannot encode skip it.
+    /// The flag of an optional filter. A chunk that the filter cannot encode is stored without the
+    /// filter.
     pub const OPTIONAL: u16 = 1;
 
     /// Returns a mandatory filter.
@@ -58,7 +59,7 @@ const MAX_STAGE_GROWTH: usize = 8;
 /// The number of bytes that an intermediate stage may have in addition to [`MAX_STAGE_GROWTH`].
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// The known properties of a chunk, limits for decoding, and options for encoding.
+/// The known properties of a chunk, the limits for decoding it, and the options for encoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
     /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
@@ -71,19 +72,19 @@ pub struct ChunkTarget {
     pub expansion: usize,
     /// True if checksums are verified.
     pub verify: bool,
-    /// True if encoders search only for runs of one byte, not for other matches. This search is
-    /// faster, and gives smaller chunks if other matches occur only by chance.
+    /// True if encoders search only for repetitions of one byte, not for other repeated sequences.
+    /// This search is faster, and gives smaller chunks if other repetitions occur only by chance.
     pub runs_only: bool,
     /// True if encoders with levels use their fastest compressing level, or the level of the filter
-    /// if that is lower. Meant for chunks so small that the setup of a higher level takes longer
-    /// than encoding.
+    /// if that is lower. This is useful for chunks so small that the setup of a higher level takes
+    /// longer than encoding.
     pub fast: bool,
-    /// The minimum size in bytes of a plane of shuffled elements from which on encoders use
-    /// separate codes for each plane. Separate codes make most data smaller, and very regular data
-    /// larger by a few bytes per plane.
+    /// The smallest byte plane of shuffled elements, in bytes, for which encoders use codes of its
+    /// own. Separate codes make most data smaller, and very regular data larger by a few bytes per
+    /// plane.
     pub min_plane_bytes: usize,
-    /// True if chunks skip an optional compressor that does not make them smaller. Only for chunks
-    /// that libhdf5 never replaces (docs/format/README.md).
+    /// True if a chunk that an optional compressor does not make smaller is stored without the
+    /// compressor. Only for chunks that libhdf5 never replaces (docs/format/README.md).
     pub only_smaller: bool,
     /// True if bytes beyond the expected length are an error. Otherwise they are dropped, as
     /// libhdf5 does.
@@ -91,9 +92,9 @@ pub struct ChunkTarget {
 }
 
 impl ChunkTarget {
-    /// Returns the target for a chunk of `length` bytes with default limits. An intermediate stage
-    /// may produce at most eight times as many bytes and 1 MiB more, because filters enlarge chunks
-    /// only slightly.
+    /// Returns the target for a chunk of `length` bytes with default limits. The output of an
+    /// intermediate stage is limited to eight times `length` plus 1 MiB, because filters enlarge
+    /// chunks only slightly.
     ///
     /// ```
     /// use hyperslab_filter::ChunkTarget;
@@ -146,7 +147,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Drops buffers with a capacity of more than `bytes` bytes, which a large chunk may have left.
+    /// Frees buffers with a capacity of more than `bytes` bytes, which a large chunk may have left.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -329,7 +330,7 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Sets `lengths` to the expected decoded length of each stage, as far as it can be computed.
+    /// Sets `lengths` to the expected decoded length of each stage, if the length can be computed.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -350,8 +351,8 @@ impl Pipeline {
     }
 
     /// Encodes a chunk and returns the stored bytes and the filter mask. The mask has the bits of
-    /// the optional filters that are missing or cannot encode the chunk; with
-    /// [`ChunkTarget::only_smaller`], also of compressors that do not make the chunk smaller.
+    /// the skipped optional filters: filters that are missing or cannot encode the chunk and, with
+    /// [`ChunkTarget::only_smaller`], compressors that do not make the chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.

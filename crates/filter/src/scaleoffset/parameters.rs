@@ -8,15 +8,16 @@ use crate::facts::float_order;
 /// The conversion of elements to integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Integers are stored with this number of bits. Too few bits lose values.
+    /// Integers are stored with this number of bits. If the number is too small, values are lost.
     Integer {
-        /// Bits of an element; 0 for as many as the values of a chunk need.
+        /// The number of bits of an element; 0 for the number of bits that the values of a chunk
+        /// need.
         bits: u32,
     },
     /// Floating-point numbers are rounded to this number of decimal digits.
     Decimal {
-        /// Digits to keep after the decimal point; a negative number rounds digits before the
-        /// point.
+        /// The number of digits to keep after the decimal point. A negative number rounds digits
+        /// before the point.
         digits: i32,
     },
 }
@@ -37,11 +38,11 @@ pub enum ScaleOffsetNumber {
 pub struct ScaleOffsetParameters {
     /// The conversion of elements to integers.
     pub scale: Scale,
-    /// Elements of a chunk.
+    /// The number of elements of a chunk.
     pub elements: u32,
     /// The kind of number of the elements.
     pub number: ScaleOffsetNumber,
-    /// Bytes of an element: 1, 2, 4 or 8; for floating-point numbers 4 or 8.
+    /// The size of an element in bytes: 1, 2, 4 or 8; for floating-point numbers 4 or 8.
     pub size: u32,
     /// True if the elements are big-endian.
     pub big_endian: bool,

@@ -103,7 +103,7 @@ fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, in
     let widen = |value: u64| parameters.extend(value ^ sign_bit);
     let largest = T::low(u64::MAX);
     // `low` starts at the largest number and `high` at the smallest. They are in order as soon as
-    // one element counts.
+    // one element was compared.
     let (mut low, mut high) = (largest, T::default());
     let sign = T::low(sign_bit);
     let fill = parameters.fill.map(T::low);

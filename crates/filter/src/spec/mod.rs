@@ -1,4 +1,4 @@
-//! Filters as users request them for a new dataset.
+//! The filters that users request for a new dataset.
 
 mod text;
 
@@ -119,8 +119,9 @@ impl BloscTransform {
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
-    /// Returns a request for any filter: number, flags (bit 0: optional), client data in the user's
-    /// form, and the name to store in the file, if it differs from the default name.
+    /// Returns a request for any filter, given by its number, its flags (bit 0: optional), its
+    /// client data in the user's form, and the name to store in the file if it differs from the
+    /// default name.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
         Self { id, flags, client_data: client_data.into(), name }
     }
@@ -275,7 +276,7 @@ impl FilterSpec {
         self.flags
     }
 
-    /// Returns the client data as the user requested them.
+    /// Returns the client data that the user requested.
     pub fn client_data(&self) -> &[u32] {
         &self.client_data
     }
@@ -298,8 +299,8 @@ impl FilterSpec {
             return Err(FilterError::Unsupported { id: self.id, subject });
         }
         if has_no_chunk_bytes(dataset) {
-            // Such chunks hold addresses in a heap. libhdf5 stores the client data as requested,
-            // without preparing the filter.
+            // Such chunks hold addresses in a heap. libhdf5 stores the requested client data
+            // without a call that prepares the filter.
             if !self.is_optional() {
                 let reason = "elements of variable length cannot have mandatory filters";
                 return Err(FilterError::refused(self.id, reason));

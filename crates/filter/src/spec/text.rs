@@ -221,7 +221,8 @@ impl FilterSpec {
         if text.trim().is_empty() { Ok(Vec::new()) } else { text.split(',').map(str::parse).collect() }
     }
 
-    /// Returns the name and parameters; [`None`] if the text form has no name for them.
+    /// Returns the name and the parameters of the filter as text. Returns [`None`] if the text form
+    /// has no name for this filter or for its parameters.
     fn named_text(&self) -> Option<String> {
         let all = |name: &str| Some(name.to_owned());
         match (self.id, self.client_data.as_slice()) {

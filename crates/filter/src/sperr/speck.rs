@@ -219,7 +219,7 @@ impl Decoder<'_> {
             if !self.bits.is_exhausted() {
                 self.refinement_pass(threshold);
             }
-            // The middle of the possible range.
+            // The value is the middle of the possible range.
             let value = threshold - 1 + threshold / 2 + threshold % 2;
             for at in std::mem::take(&mut self.newly_significant) {
                 self.significant.set(at, true);

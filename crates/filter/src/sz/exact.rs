@@ -1,4 +1,4 @@
-//! Values that could not be predicted, truncated to their significant bits.
+//! The exact values: values that could not be predicted, truncated to their significant bits.
 //!
 //! Each value consists of leading bytes that it shares with the preceding value, whole bytes of its
 //! own, and a few more bits.
@@ -13,10 +13,10 @@ use super::real::Real;
 /// A reader of the exact values of a stream.
 #[derive(Debug)]
 pub(super) struct Exact<'a, T> {
-    /// The number of bytes that each value shares with the preceding one, in two bits per value.
+    /// The number of bytes that each value shares with the preceding value, in two bits per value.
     shared: &'a [u8],
     count: usize,
-    /// The own bytes of all values.
+    /// The bytes of all values that are not shared with the preceding value.
     bytes: &'a [u8],
     /// The additional bits of all values.
     bits: &'a [u8],

@@ -41,8 +41,8 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Parses the header of a stream with `parameters` bytes of parameters; `is_integer` tells
-    /// integers from floating-point numbers.
+    /// Parses the header of a stream with `parameters` bytes of parameters. `is_integer` is true
+    /// for integers and false for floating-point numbers.
     pub(super) fn parse(stream: &'a [u8], parameters: usize, is_integer: bool) -> Result<Self> {
         let mut start = Bytes::new(stream, false);
         let [major, minor, build] = [start.byte()?, start.byte()?, start.byte()?].map(u32::from);

@@ -132,7 +132,7 @@ impl Tree {
 /// A reader of the bits of codes.
 struct Source<'a> {
     rest: &'a [u8],
-    /// The buffered bits: the high `held` bits come next; the bits below them are zero.
+    /// The buffered bits. The next bits are the high `held` bits; the bits below them are zero.
     buffer: u64,
     held: u32,
 }

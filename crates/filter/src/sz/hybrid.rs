@@ -195,8 +195,8 @@ impl<T: Real> HybridDecoder<'_, T> {
                         Some(mean) if symbol == self.radius => mean,
                         _ if symbol == 0 => self.exact.host_real()?,
                         mean => {
-                            // The mean takes the middle symbol, so the symbols below it are shifted
-                            // by one.
+                            // The middle symbol means the mean value, so all smaller symbols are
+                            // shifted by one.
                             let symbol = symbol + i64::from(mean.is_some() && symbol < self.radius);
                             self.predict([x + i, y + j, z + k]) + self.distance(symbol)
                         }

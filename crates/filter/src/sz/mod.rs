@@ -46,7 +46,7 @@ const ID: FilterId = FilterId::SZ;
 /// The minimum number of values of an encoded chunk. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
-/// The minimum limit for the size of an unpacked stream in bytes, however small the chunk is.
+/// The minimum limit for the size of an unpacked stream in bytes, even for small chunks.
 const MIN_STREAM_LIMIT_BYTES: usize = 1_000_000;
 
 /// The additional limit in bytes for a stream's header and tables.
@@ -144,7 +144,7 @@ impl SzParameters {
 
     fn decode(&self, stream: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self.kind {
-            // Some chunks with this number of values are also unencoded.
+            // Some chunks with this number of values are also stored unencoded.
             Kind::Single | Kind::Double
                 if self.count == MIN_ENCODED_VALUES && stream.len() == self.length() =>
             {

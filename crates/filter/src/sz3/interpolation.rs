@@ -25,7 +25,7 @@ use super::quantiser::Quantiser;
 use super::value::{Value, Wide};
 use crate::Result;
 
-/// The level from which on the error bound is halved.
+/// The smallest level at which the error bound is halved.
 const HALVED_BOUND_LEVEL: u32 = 3;
 
 /// Decodes a chunk of `values.len()` values.

@@ -73,7 +73,7 @@ impl Coder {
         Ok(())
     }
 
-    /// Decodes the number of blocks in a run of zero blocks at block `at`; not 0.
+    /// Decodes the number of blocks in a run of zero blocks at block `at`. The number is not 0.
     fn run(&self, window: &mut BitWindow<'_>, at: usize) -> Decoded<usize> {
         let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT_BLOCKS - at % SEGMENT_BLOCKS);
         let count = match window.get_unary().ok_or(TRUNCATED)? {

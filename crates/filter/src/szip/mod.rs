@@ -107,8 +107,8 @@ impl Filter for Szip {
         workspace.keep(scratch);
         if output.len() == input.len() {
             // libhdf5 stores such a chunk unencoded. When libhdf5 replaces a chunk by one of the
-            // same length, it keeps the filter mask. So an encoded chunk must not have the length
-            // of the unencoded one. Decoders stop before the additional byte.
+            // same length, it keeps the filter mask. Therefore an encoded chunk must not have the
+            // length of the unencoded chunk. Decoders stop before the additional byte.
             output.push(0);
         }
         Ok(Produced::Output)

@@ -13,8 +13,8 @@ const MAX_LINE_SAMPLES: u32 = 4096;
 const MAX_LINE_BLOCKS: u32 = 128;
 
 /// Computes the client data that libhdf5 stores for chunks of `elements` elements, of which
-/// `fastest` lie in the fastest-varying dimension. For optional filters, the number of bits may be
-/// one that szip cannot code.
+/// `fastest` lie in the fastest-varying dimension. For an optional filter, szip may be unable to
+/// code samples with this number of bits.
 pub(super) fn client_data(
     options: u32,
     block: u32,
@@ -49,7 +49,7 @@ pub struct SzipParameters {
     line: u32,
 }
 
-/// The properties of an element type that szip depends on.
+/// The properties of an element type that szip needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
     /// Size of an element in bytes.
@@ -102,7 +102,7 @@ impl SzipParameters {
         Ok(Self { options, block, bits, line })
     }
 
-    /// Returns true if samples are coded as differences from the preceding one.
+    /// Returns true if samples are coded as differences from the preceding sample.
     pub(super) fn is_nearest_neighbour(&self) -> bool {
         self.options & NEAREST_NEIGHBOUR != 0
     }

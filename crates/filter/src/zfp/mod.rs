@@ -36,7 +36,8 @@ pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
 
-/// Returns true if the elements are not little-endian numbers, as the codec needs them.
+/// Returns true if the byte order of the elements must be swapped, because the codec needs
+/// little-endian numbers.
 fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
     atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
 }

@@ -1,4 +1,4 @@
-//! The client data of zfp: a zfp header that no chunk follows.
+//! The client data of zfp: a zfp header without a chunk.
 //!
 //! ```text
 //! bits     | meaning
@@ -64,7 +64,7 @@ pub enum Mode {
     Accuracy(f64),
     /// Lossless compression.
     Reversible,
-    /// Several limits, of which the first to be reached applies.
+    /// Several limits. The limit that is reached first ends the encoding of a block.
     Expert {
         /// The minimum number of bits of a block, 1 to 32768; shorter blocks are padded.
         min_bits: u32,
@@ -97,7 +97,7 @@ impl Mode {
         }
     }
 
-    /// Parses the client data of a request, the inverse of [`Self::request`].
+    /// Parses the client data of a request. This is the inverse of [`Self::request`].
     pub(crate) fn from_request(data: &[u32]) -> Result<Self, &'static str> {
         let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         Ok(match data {

@@ -234,8 +234,8 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// Checks a count from the file against the remaining bytes. Each item takes at least
-    /// `item_size` bytes (at least 1), so a checked count may size an allocation.
+    /// Checks that the remaining bytes can hold `count` items. Each item takes at least `item_size`
+    /// bytes (at least 1), so a checked count may size an allocation.
     pub fn count(&self, count: u64, item_size: usize, field: &'static str) -> Result<usize> {
         let possible = self.rest.len().checked_div(item_size.max(1)).unwrap_or(0);
         match usize::try_from(count) {

@@ -1,8 +1,8 @@
-//! Common interface of metadata blocks with an address of their own.
+//! The common interface of metadata blocks that have an address.
 
 use super::Result;
 
-/// A block of metadata with an address of its own.
+/// A block of metadata that has an address.
 ///
 /// A decoder takes the block's bytes and a small context by value, such as the file's parameters or
 /// the header that a node belongs to. It never follows an address. `decode` verifies checksums;

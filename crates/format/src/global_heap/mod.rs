@@ -76,7 +76,8 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Returns the internal error of a collection with objects or free space outside of its bytes.
+/// Creates an internal error about a collection that has objects or free space outside of its
+/// bytes.
 fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,

@@ -166,8 +166,8 @@ impl Message<'_> for FillValueMessage {
     }
 }
 
-/// The decoded fields before the size: `WithoutSize` states if the value is defined; `WithSize`
-/// means that size and value follow.
+/// The decoded fields before the size. `WithoutSize` states whether the value is defined; after
+/// `WithSize`, the size and the value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

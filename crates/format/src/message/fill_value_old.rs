@@ -1,5 +1,5 @@
 //! Fill value (old) message, which libraries before HDF5 1.6 wrote. Later libraries write it in
-//! addition to the new message, for the sake of old readers (section IV.A.2.e).
+//! addition to the new message, for old readers (section IV.A.2.e).
 //!
 //! ```text
 //! size  field

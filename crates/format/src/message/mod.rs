@@ -96,8 +96,8 @@ pub trait Message<'a>: Sized {
     /// unknown version.
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
 
-    /// Writes the body in the version that the message states. The writer records values that do
-    /// not fit, and [`finish`](Writer::finish) returns the error.
+    /// Writes the body in the version that the message states. If a value does not fit, the writer
+    /// records an error, which [`finish`](Writer::finish) returns.
     fn encode(&self, params: FileParams, w: &mut Writer);
 
     /// Encodes the body.

@@ -1,5 +1,4 @@
-//! Last section of chunks with variable-length elements: a heap with the contents of the elements.
-//! No document fixes the format yet. Decoders accept two forms; encoders write the first.
+//! The last section of chunks with variable-length elements: a heap with the variable-length data.
 //!
 //! ```text
 //! counted heap (the original proposal)          heap set (a prototype)

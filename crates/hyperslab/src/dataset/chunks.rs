@@ -129,8 +129,8 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Returns the stored chunk that holds the element at the coordinates `element`; `None` if the
-    /// chunk is not stored.
+    /// Returns the stored chunk that contains the element at the coordinates `element`, or `None`
+    /// if the file does not store that chunk.
     ///
     /// # Errors
     /// Returns the errors of [`list`](Self::list), and

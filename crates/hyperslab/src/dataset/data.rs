@@ -1,4 +1,5 @@
-//! The arrays that operations write from and read into: slices, vectors, and arrays of ndarray.
+//! The types of arrays from which writes take elements and into which reads store elements: slices,
+//! vectors, and arrays of ndarray.
 
 use std::borrow::Cow;
 

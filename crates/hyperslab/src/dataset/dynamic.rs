@@ -16,8 +16,9 @@ use crate::dynamic::DynArray;
 use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
 impl Dataset {
-    /// Returns a handle of the same dataset that reads with other conversions: with exceptions as
-    /// errors, or with conversions of the caller. They apply to all reads into Rust types.
+    /// Returns a handle of the same dataset with other conversions from the file to memory, for
+    /// instance with an error for each value that the type in memory cannot represent. The
+    /// conversions apply to all reads into Rust types.
     ///
     /// By default hyperslab converts as libhdf5 does, but two cases are errors: an enumeration
     /// value whose name `T` lacks, and text that is not UTF-8. The position in a

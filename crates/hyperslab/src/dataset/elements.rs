@@ -79,7 +79,7 @@ impl<'a> Elements<'a> {
         Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
-    /// Fills `out` with converted elements. `zeroed` states that `out` contains zeros only.
+    /// Fills `out` with converted elements. `zeroed` is true if `out` contains only zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);

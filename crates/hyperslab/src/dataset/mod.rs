@@ -61,7 +61,8 @@ pub(crate) use variable_length::{filled, zeroed_elements};
 #[derive(Clone)]
 pub struct Dataset {
     object: Object,
-    /// The dataset when it was opened: the parts that do not change.
+    /// The description of the dataset from the time when it was opened. Only parts that never
+    /// change are used.
     first: Arc<OpenDataset>,
     pub(crate) now: Arc<RwLock<Known<OpenDataset>>>,
     conversions: Arc<Conversions>,
@@ -108,8 +109,8 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// Returns the address of the dataset that stores the elements; `None` for a virtual dataset,
-    /// which may show any other dataset of the file.
+    /// Returns the address of the dataset whose elements are read. Returns `None` for a virtual
+    /// dataset, whose elements may lie in any other dataset of the file.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
@@ -128,20 +129,21 @@ impl Dataset {
 
     /// Returns the current dimensions and the largest dimensions.
     pub fn dataspace(&self) -> Dataspace {
-        // Dirty chunks are not stored for this query: the extent is known in memory.
+        // This query does not flush dirty chunks, because the extent is known in memory.
         let waiting = || self.object.file().current_dataspace(self.object.address());
         if let Some(known) = self.shown().and_then(|_| waiting()) {
             return known;
         }
-        // If the header cannot be read again, the next operation returns the error.
+        // If the header cannot be read again, use the old state. The next operation returns the
+        // error.
         self.open().map_or_else(
             |_| self.first.description.dataspace.clone(),
             |open| open.description.dataspace.clone(),
         )
     }
 
-    /// Returns the size of each dimension, slowest first. A scalar dataset has an empty shape, a
-    /// null dataset too.
+    /// Returns the size of each dimension, slowest first. The shape of scalar and null datasets is
+    /// empty.
     ///
     /// Shapes of datasets and chunks are `u64`, as in the file: a dataset may have more elements
     /// than a 32-bit machine can address. Shapes of arrays in memory are `usize`, as in ndarray.
@@ -189,8 +191,8 @@ impl Dataset {
         FillValue::of(&self.first.description)
     }
 
-    /// Returns the fill value that the user set, as one stored element; no element if the user set
-    /// none.
+    /// Returns the fill value that the user set, as one stored element. The result is empty if the
+    /// user set no fill value.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the fill value in the file has
@@ -279,7 +281,7 @@ impl Deref for Dataset {
 
 impl fmt::Debug for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The last known shape, because `fmt` must not read the file nor wait for a lock.
+        // Use the last known shape, because `fmt` must neither read the file nor wait for a lock.
         let open = Known::last(&self.now).unwrap_or_else(|| Arc::clone(&self.first));
         f.debug_struct("Dataset")
             .field("path", &self.name())

@@ -102,7 +102,7 @@ impl Dataset {
         let dataspace = self.dataspace();
         let chunks = dataspace.dims().iter().zip(shape);
         let chunks = chunks.map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
-        // More than 2^64 chunks cannot all be stored.
+        // If the number of chunks exceeds 64 bits, some chunks are certainly not stored.
         let all = product("number of chunks", chunks).ok();
         match all {
             _ if stored == 0 => SpaceStatus::NotAllocated,

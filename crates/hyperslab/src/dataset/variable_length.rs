@@ -229,7 +229,7 @@ pub(crate) fn zeroed_elements(count: usize, size: usize) -> Result<Vec<u8>> {
     filled(length, 0, WHAT)
 }
 
-/// Returns a vector of `count` times `value`.
+/// Returns a vector with `count` copies of `value`.
 ///
 /// # Errors
 /// Returns [`Error::Memory`] if the memory cannot be allocated.

@@ -80,7 +80,7 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Returns the selection within the current dimensions of the dataset.
+    /// Converts a value to a selection of the dataset in its current shape.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
         let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;

@@ -1,4 +1,5 @@
-//! The members of a file: found by the contents of the file, or by the names beside it.
+//! The search for the members of a file, by the contents of the file or by the names of files
+//! beside it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,7 +102,8 @@ pub(super) fn stated_members(first: &Path) -> Result<Members> {
 }
 
 /// Returns the name pattern of a family. `path` is the pattern or the first member. If the name
-/// contains several numbers 0, the last one for which a second member exists is the member number.
+/// contains several numbers 0, the member number is the last of them for which a second member
+/// exists.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
         && let Some(text) = path.to_str().filter(|text| text.contains('%'))
@@ -124,7 +126,7 @@ fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     })
 }
 
-/// Returns the path without `end`. Returns `None` if the name does not end so.
+/// Returns the path without `end`. Returns `None` if the name does not end with `end`.
 pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
@@ -133,8 +135,8 @@ pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
 /// The member names that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
-    /// Names that contain the name of the file. A file that the caller did not open as a multi file
-    /// can then open only files that are named after it.
+    /// Only names that contain the name of the file. If the caller did not open the file as a multi
+    /// file, the file can then only lead to files that are named after it.
     FormedFromFile,
     /// The names of any files in the same folder.
     Any,
@@ -176,8 +178,8 @@ pub(super) fn multi_members(
         .collect()
 }
 
-/// The name of a member: text before and after the name of the whole file, which a member name may
-/// lack.
+/// The name of a member: the text before and after the name of the whole file. A member name need
+/// not contain the name of the whole file.
 struct MemberName {
     before: String,
     has_base: bool,

@@ -35,7 +35,8 @@ pub(crate) use members::members_of;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FileDriver {
-    /// One file, or several members if the contents of the file or the names beside it say so.
+    /// The driver that hyperslab chooses from the contents of the file and the names of files
+    /// beside it: one file, or several members.
     ///
     /// A file whose superblock names the family or multi driver is opened with its members. Other
     /// files are opened with several members only in these cases:
@@ -65,8 +66,8 @@ pub enum FileDriver {
     /// Members of equal size. The path is the one of the first member, or a pattern such as
     /// `name%05d.h5`.
     Family {
-        /// Bytes of a member. With `None`, the size that the file states, or else the size of the
-        /// first member.
+        /// The size of a member in bytes. `None` means the size that the file states, or else the
+        /// size of the first member.
         member_size: Option<u64>,
     },
     /// One file for metadata and one for raw data. The path is the one of the metadata file, or the
@@ -140,7 +141,7 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// Returns the access that the options demand.
+    /// Returns the access mode that follows from the options.
     fn access(&self) -> Access {
         if self.options.write.is_some() { Access::ReadWrite } else { Access::ReadOnly }
     }
@@ -230,8 +231,8 @@ impl Opener {
         ))
     }
 
-    /// Opens the file alone. If that fails, opens the file with the members that its contents or
-    /// the names beside it show.
+    /// Opens the file as a single file. If that fails, opens it together with other members. The
+    /// contents of the file or the names of files beside it indicate the members.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),
@@ -241,8 +242,8 @@ impl Opener {
                 return if exists { self.open_family(path, None) } else { Err(cannot_open(error)) };
             }
         };
-        // Damage alone does not start a search for members. A sound superblock extension that names
-        // members does.
+        // In a salvage, damage alone is no reason to search for members. An undamaged superblock
+        // extension that names members is.
         if self.options.salvage {
             match Members::of(Arc::clone(&file) as _) {
                 Ok(Members::Family { member_size }) => {

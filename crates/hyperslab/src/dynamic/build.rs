@@ -14,7 +14,7 @@ use crate::stored::ReadBudget;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
-    /// Returns the elements as a column of values, whatever their datatype.
+    /// Returns the elements of any datatype as a column of values.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -14,14 +14,14 @@ use crate::{File, FileLocking, LibverBounds};
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 
-/// Returns the journal at `journal`, or else the one beside the file.
+/// Returns the journal at the path `journal`, or else the journal beside the file.
 fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
     journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
 }
 
 /// Replays the journal in `side`, deletes the unlinked objects that the journal lists, and removes
-/// the journal. Returns the fate of the journal. Returns `None` without a change if the journal
-/// lists no objects or does not belong to the file, or if the file cannot be opened.
+/// the journal. Returns the treatment of the journal. Returns `None` without a change if the
+/// journal lists no objects or does not belong to the file, or if the file cannot be opened.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file or the journal cannot be written.
@@ -47,7 +47,8 @@ pub(super) fn delete_unlinked(
     match OpenFile::open(Arc::clone(driver), options) {
         Ok(file) => file.close().map(|_| Some(fate)),
         Err(error @ Error::Io { .. }) => Err(error),
-        // The objects of a damaged file stay. The repair continues without this step.
+        // The list of unlinked objects cannot be read, so they are not deleted. The repair
+        // continues without this step.
         Err(_) => Ok(None),
     }
 }
@@ -103,14 +104,14 @@ impl Recovery {
             replay_into_copy(&*journal_at(path, journal), &to)
         };
         replay().inspect_err(|_| {
-            // An incomplete copy is removed, because it could be taken for a complete one.
+            // Remove an incomplete copy, because a user could mistake it for a complete copy.
             let _ = std::fs::remove_file(copy);
         })
     }
 }
 
 impl File {
-    /// Returns the fate of the journal that was beside the file when the file was opened: for
+    /// Returns the treatment of the journal that was beside the file when the file was opened: for
     /// instance replayed, or set aside because another program has changed the file. Returns `None`
     /// if the file had no journal with a commit.
     ///

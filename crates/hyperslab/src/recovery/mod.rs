@@ -115,8 +115,8 @@ impl Recovery {
         self
     }
 
-    /// Sets the use of the lock in a repair, which proves that the file has no writer. The default
-    /// is that of [`OpenOptions::locking`].
+    /// Sets the use of the file lock in a repair. The lock proves that the file has no writer. The
+    /// default is that of [`OpenOptions::locking`].
     #[must_use]
     pub fn locking(mut self, locking: FileLocking) -> Self {
         self.locking = Some(locking);
@@ -132,9 +132,9 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair corrects the stated end of a file that is shorter to its real length.
-    /// Blocks past the real end are lost. The caller must know, for instance from `hyperslab
-    /// check`, that no block is there.
+    /// Sets whether repair corrects the superblock of a file that is shorter than the superblock
+    /// states. Blocks past the real end are lost. The caller must know, for instance from
+    /// `hyperslab check`, that no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
@@ -193,7 +193,7 @@ impl Recovery {
         }
     }
 
-    /// Repairs a file in place that its writer did not close: replays the journal, clears the
+    /// Repairs, in place, a file that its writer did not close. Replays the journal, clears the
     /// status flags, and corrects the stated end of a file that is longer. Metadata blocks are not
     /// checked.
     ///
@@ -272,7 +272,7 @@ impl Recovery {
         Ok(is_locked)
     }
 
-    /// Copies what can be read of the file at `source` into a new file at `target`. An existing
+    /// Copies the readable parts of the file at `source` to a new file at `target`. An existing
     /// file at `target` is replaced.
     ///
     /// # Errors
@@ -291,7 +291,7 @@ impl Recovery {
         Ok(salvaged)
     }
 
-    /// Copies what can be read of a file image into a new file image, like
+    /// Copies the readable parts of a file image to a new file image, like
     /// [`salvage`](Self::salvage).
     ///
     /// # Errors
@@ -334,7 +334,7 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for a new file with the same fixed properties as the damaged one.
+    /// Returns the options for a new file with the same fixed properties as the damaged file.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

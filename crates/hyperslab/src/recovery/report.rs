@@ -64,7 +64,7 @@ pub enum LossPart {
     Attribute(String),
     /// The comment.
     Comment,
-    /// All elements. They have the fill value in the new file.
+    /// All elements. They read as the fill value in the new file.
     Elements,
     /// Consecutive elements in C order. They have the fill value in the new file.
     Row {
@@ -103,7 +103,7 @@ pub enum Outcome {
 }
 
 impl SalvagedState {
-    /// Returns the word for the state.
+    /// Returns the name of the state, for printed reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",

@@ -30,8 +30,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Returns the reason if the elements cannot be decoded, and so cannot be stored in another
-    /// layout.
+    /// Returns the reason why the elements cannot be decoded, or `None` if they can. Elements that
+    /// cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let missing = pipeline.missing(self.source.container.store.filters()).next()?;
@@ -43,7 +43,7 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the storage that a demanded layout leads to.
+    /// Returns the storage for a requested layout.
     fn layout(
         &self,
         wanted: &RepackLayout,
@@ -207,7 +207,7 @@ pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
 pub(super) enum StorageChoice {
     /// Keep the storage.
     Keep,
-    /// The demanded storage is not possible, for this reason.
+    /// The requested storage is not possible, for this reason.
     Refused(String),
     /// A layout whose filters are not chosen yet.
     Layout(NewLayout),

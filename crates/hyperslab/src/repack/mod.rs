@@ -1,5 +1,5 @@
-//! Rewriting a file: without free space, in other versions of the format, with other layouts and
-//! filters.
+//! The rewriting of a file without free space, in other versions of the format, or with other
+//! layouts and filters.
 
 mod guide;
 mod sparse;
@@ -23,9 +23,9 @@ use sparse::TypedElement;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RepackLayout {
-    /// Contiguous. Extendible datasets become fixed in size.
+    /// Contiguous. Datasets that can grow become fixed in size.
     Contiguous,
-    /// Compact, if the elements fit into the object header. Extendible datasets become fixed in
+    /// Compact, if the elements fit into the object header. Datasets that can grow become fixed in
     /// size.
     Compact,
     /// Chunked, with chunks of this shape. A chunk is not longer than the largest size of the
@@ -37,16 +37,16 @@ pub enum RepackLayout {
     /// contiguous for others. Sparse datasets stay sparse.
     Auto,
     /// Sparse, with structured chunks of this shape: see
-    /// [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse). In a dataset that was not sparse,
-    /// elements are defined whose bits differ from the fill value or from the
-    /// [`undefined`](Repack::undefined) value. A chunk is not longer than the largest size of the
-    /// dimension.
+    /// [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse). If the source dataset is not
+    /// sparse, the defined elements are the elements whose bits differ from the fill value or from
+    /// the [`undefined`](Repack::undefined) value. A chunk is not longer than the largest size of
+    /// the dimension.
     Sparse(Vec<u64>),
     /// [`Sparse`](Self::Sparse), with a chunk shape chosen from the shape of the dataset and the
     /// share of defined elements.
     AutoSparse {
-        /// The share of defined elements, above 0 and at most 1. With `None` the elements are
-        /// counted; in large datasets a sample.
+        /// The share of defined elements, above 0 and at most 1. If the value is `None`, the
+        /// defined elements are counted. In large datasets, only a sample is counted.
         density: Option<f64>,
     },
 }
@@ -55,7 +55,7 @@ pub enum RepackLayout {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
-    /// Paths of the datasets whose storage was not changed as demanded, and the reasons.
+    /// Paths of the datasets that did not get the requested storage, and the reasons.
     pub kept: Vec<(String, String)>,
     /// Bytes of raw data that were copied.
     pub bytes: u64,
@@ -133,8 +133,8 @@ impl<'a> Repack<'a> {
         Self::default()
     }
 
-    /// Sets the layout of the datasets whose paths match a pattern. The last call with a matching
-    /// pattern decides.
+    /// Sets the layout of the datasets whose paths match a pattern. If several patterns match a
+    /// path, the last call decides.
     ///
     /// In a pattern, `*` and `?` match any characters of a name, and `**` any characters of a path.
     /// A pattern without a slash is compared with the last name of the path.
@@ -148,13 +148,11 @@ impl<'a> Repack<'a> {
                 if shape.is_empty() || shape.contains(&0) =>
             {
                 return Err(Error::Misuse(format!(
-                    "a chunk shape {shape:?} with a dimension of 0 or without dimensions"
+                    "the chunk shape {shape:?} has no dimensions, or a dimension of size 0"
                 )));
             }
             RepackLayout::AutoSparse { density: Some(density) } if !(*density > 0.0 && *density <= 1.0) => {
-                return Err(Error::Misuse(format!(
-                    "a density of {density}, which is not above 0 and at most 1"
-                )));
+                return Err(Error::Misuse(format!("the density {density} is not above 0 and at most 1")));
             }
             _ => {}
         }
@@ -174,7 +172,7 @@ impl<'a> Repack<'a> {
     }
 
     /// Sets the filters of one section of the structured chunks of the datasets that match a
-    /// pattern, in place of those of [`filters`](Self::filters).
+    /// pattern, in place of the filters of [`filters`](Self::filters).
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -250,7 +248,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the management of file space: that of the source by default.
+    /// Sets the management of file space. By default, the new file has the same management as the
+    /// source.
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
         self.space = Some(space);
@@ -265,7 +264,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the shared messages of the new file: those of the source by default.
+    /// Sets the shared messages of the new file. By default, the new file shares the same types of
+    /// messages as the source.
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
         self.shared = Some(shared);
@@ -357,7 +357,7 @@ impl<'a> Repack<'a> {
             let _reading = from.reading()?;
             let mut edit = to.edit()?;
             let block = from.container.store.user_block()?;
-            // A smaller user block takes the start of the contents.
+            // A smaller user block gets the start of the contents.
             let space = to_usize(to.container.store.base())?;
             edit.write_user_block(block.get(..space).unwrap_or(&block))?;
             to.copy_contents(&mut edit, from, options, &guide)?;
@@ -368,7 +368,8 @@ impl<'a> Repack<'a> {
         Ok(outcome)
     }
 
-    /// Returns the options of the new file. Properties that are not set are those of the source.
+    /// Returns the options of the new file. Properties that the caller did not set have the values
+    /// of the source.
     fn options(&self, source: &File) -> Result<FileOptions> {
         let from = source.root().file();
         if from.container.store.is_writable() {

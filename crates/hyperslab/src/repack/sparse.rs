@@ -77,7 +77,7 @@ fn filters_of(before: &DatasetDescription, section: Section) -> Pipeline {
     let sections = Section::all(is_sparse(before), before.datatype.is_variable_length());
     let pipelines = before.section_pipelines();
     let found = sections.iter().zip(pipelines).find(|(other, _)| **other == section);
-    // A section that the dataset does not have has no filters.
+    // A missing section has no filters.
     found.map(|(_, pipeline)| pipeline).unwrap_or_default()
 }
 
@@ -151,8 +151,8 @@ impl Guide<'_> {
             datatype: &before.datatype,
             chunk,
             sparse: *sparse,
-            // The encoding only sets the element size that filters see, so the default does no
-            // harm.
+            // The encoding only affects the element size that filters get as a parameter, so the
+            // default is sufficient.
             encoding: encoding.unwrap_or_default(),
             fill: &before.fill.value,
         };

@@ -15,8 +15,8 @@ const DENSITY: f64 = 0.01;
 /// The form in which a structured chunk stores the selection of its defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionEncoding {
-    /// All, if every element is defined; else blocks, as a regular hyperslab if possible. Other
-    /// implementations of the proposal expect this form.
+    /// The selection of all elements if every element is defined, else blocks, as a regular
+    /// hyperslab if possible. Other implementations of the proposal expect this form.
     #[default]
     Blocks,
     /// A list of points. A coordinate takes 2 bytes if the chunk has at most 65536 elements along
@@ -98,15 +98,15 @@ impl SparseOptions {
     }
 }
 
-/// The density from which chunks are higher than wide.
+/// The smallest density at which chunks have more rows than columns.
 const HIGH_DENSITY: f64 = 0.03;
 
-/// The width of such chunks, in elements.
+/// The number of columns of chunks for a high density.
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
 /// Returns the number of elements of a chunk, defined or not, at a density. A chunk then has some
-/// thousand defined elements: few enough to read a small part of the dataset without decoding many
-/// other elements, and enough that the overhead of a chunk is small.
+/// thousand defined elements: With this number, reading a small part of the dataset decodes few
+/// other elements, and the overhead of a chunk is small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);

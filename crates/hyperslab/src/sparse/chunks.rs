@@ -22,7 +22,7 @@ pub struct StructuredChunking {
     pub index: ChunkIndexKind,
     /// `true` if chunks store only defined elements.
     pub sparse: bool,
-    /// `true` if chunks that exceed the extent are stored without filters.
+    /// `true` if chunks that extend past the edge of the dataset are stored without filters.
     pub edges_unfiltered: bool,
     /// The sections, and the filters of each section in the order of encoding.
     pub sections: Vec<(Section, Vec<FilterInfo>)>,
@@ -221,9 +221,9 @@ impl SparseView<'_> {
         Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.dataset.context(error))? }))
     }
 
-    /// Replaces the structured chunk that holds the element at the coordinates `element` by a chunk
-    /// from [`read_chunk`](Self::read_chunk). The chunk must decode with the filters, the chunk
-    /// shape and the datatype of this dataset.
+    /// Replaces the structured chunk that holds the element at the coordinates `element`. The new
+    /// chunk comes from [`read_chunk`](Self::read_chunk) of this or another dataset, and must
+    /// decode with the filters, the chunk shape and the datatype of this dataset.
     ///
     /// ```
     /// use hyperslab::Points;

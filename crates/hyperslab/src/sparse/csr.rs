@@ -47,7 +47,7 @@ matrix_index!(u16, u32, u64, usize, i32, i64);
 /// `values`, in ascending order of columns. In compressed columns, rows and columns are exchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compressed<T, I> {
-    /// The position of the first element of each row, and the number of elements at the end.
+    /// The position of the first element of each row, followed by the number of all elements.
     pub starts: Vec<usize>,
     /// The column of each element.
     pub indices: Vec<I>,
@@ -192,7 +192,9 @@ impl SparseView<'_> {
         points.check().and_then(|()| self.matrix_dims()).map_err(|error| self.dataset.context(error))?;
         if points.indices.len() != values.len() {
             let (got, count) = (values.len(), points.indices.len());
-            return Err(self.dataset.context(Error::Misuse(format!("{got} values for {count} elements"))));
+            return Err(self
+                .dataset
+                .context(Error::Misuse(format!("{got} values are given for {count} elements"))));
         }
         self.write_coordinates(None, points, &T::datatype(), &T::to_bytes(values))
     }
@@ -292,8 +294,8 @@ impl SparseView<'_> {
         values.map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` are those of
-    /// columns, and `indices` are row numbers.
+    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` has the
+    /// position of the first element of each column, and `indices` are row numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -317,8 +319,8 @@ impl SparseView<'_> {
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// Returns the same matrix, compressed along the other dimension. `starts` has one zero more
-    /// than that dimension is long. Returns `None` if an index does not fit.
+    /// Returns the same matrix, compressed along the other dimension. `starts` must hold zeros, one
+    /// more than the size of that dimension. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

@@ -51,7 +51,7 @@ impl Section {
         }
     }
 
-    /// Returns the name of the section in the tools of the format.
+    /// Returns the name of the section that the command-line tools print.
     pub fn name(self) -> &'static str {
         match self {
             Self::Selection => "SPARSE_SELECTION",
@@ -60,8 +60,8 @@ impl Section {
         }
     }
 
-    /// Returns the datatype by which filters derive their parameters: the type of the items that
-    /// the section consists of.
+    /// Returns the datatype from which filters derive their parameters: the type of the items in
+    /// the section.
     pub(crate) fn filter_type(
         self,
         datatype: &Datatype,

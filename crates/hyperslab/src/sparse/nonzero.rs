@@ -13,9 +13,9 @@ use crate::{H5Type, Points};
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
-    /// Writes an array of the dataset's shape, and makes exactly those elements defined that differ
-    /// from the fill value. Memory holds one block of rows of chunks at a time. If the dataset is
-    /// not sparse, this is [`Dataset::write`](crate::Dataset::write).
+    /// Writes an array of the dataset's shape. Exactly the elements that differ from the fill value
+    /// become defined. Memory holds one block of rows of chunks at a time. For a dataset that is
+    /// not sparse, this method calls [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -59,7 +59,8 @@ impl SparseView<'_> {
         if array.is_empty() {
             return Ok(());
         }
-        // From 1 to `rows`, so that no product below exceeds the array or `BLOCK_ELEMENTS`.
+        // The height is limited to 1 to `rows`, so that no product below exceeds the size of the
+        // array or `BLOCK_ELEMENTS`.
         let height = to_usize(height.clamp(1, to_u64(rows)))?;
         let chunk_row_elements = array.len() / rows * height;
         let step = (BLOCK_ELEMENTS / chunk_row_elements).max(1) * height;

@@ -96,7 +96,7 @@ impl<'a> SparseView<'a> {
         let selection = &in_c_order(selection);
         let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
             .map_err(|error| self.dataset.context(error.into()))?;
-        // A rank is small, and a coordinate has 8 bytes.
+        // The product does not overflow: the rank is small, and a coordinate has 8 bytes.
         let count = self.dataset.check_result(WHAT, ordered.len(), 8 * dims.len());
         let numbers = count.map_err(|error| self.dataset.context(error))? * dims.len();
         let mut coordinates = Vec::new();
@@ -178,8 +178,8 @@ impl<'a> SparseView<'a> {
         Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// Returns the number of defined elements; of all elements if the dataset is not sparse.
-    /// Usually only the chunk index is read.
+    /// Returns the number of defined elements. In a dataset that is not sparse, all elements are
+    /// defined. Usually only the chunk index is read.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -241,8 +241,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection with the same elements in C order, each once: points may be in another order
-/// or equal.
+/// Returns a selection with the same elements in C order, each element once. The points of the
+/// given selection may be in another order, or occur twice.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
@@ -251,7 +251,8 @@ fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-/// Returns the block at the same position in a chunk whose first element is at `origin`.
+/// Converts a block of a chunk to coordinates of the dataset. The first element of the chunk is at
+/// `origin`.
 fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
     let add = |corner: &[u64]| {

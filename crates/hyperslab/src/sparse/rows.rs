@@ -36,7 +36,7 @@ impl<'a> SparseView<'a> {
     /// Returns the ranges of rows that consist of whole chunks and of at least `rows` rows. The
     /// last range may be shorter.
     pub(super) fn row_ranges(&self, rows: u64) -> impl Iterator<Item = Range<u64>> + use<> {
-        // A scalar dataset has no rows.
+        // A scalar dataset has no rows, so no range is returned.
         let end = self.dataset.dataspace().dims().first().copied().unwrap_or(0);
         let height = self.chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
         let step = rows.max(1).div_ceil(height).checked_mul(height);

@@ -111,7 +111,7 @@ impl<I: MatrixIndex> SlabRows<I> {
     }
 }
 
-/// Returns the error of a slab whose parts, counts and indices contradict each other.
+/// Creates an error about a slab whose parts, counts and indices contradict each other.
 fn inconsistent() -> Error {
     Error::internal("slab of structured chunks", "its elements lie in its rows and columns")
 }
@@ -138,7 +138,7 @@ impl RowCursor {
         self.end = self.start.wrapping_add(self.width);
     }
 
-    /// Returns the entry of the row in `entries`.
+    /// Returns the entry of `entries` that belongs to the row.
     fn of<'a, T>(&self, entries: &'a mut [T]) -> Option<&'a mut T> {
         entries.get_mut(usize::try_from(self.number).ok()?)
     }

@@ -40,9 +40,9 @@ impl SparseView<'_> {
     pub fn write_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         if points.rank != self.dataset.ndim() {
             let (got, rank) = (points.rank, self.dataset.ndim());
-            return Err(self
-                .dataset
-                .context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}"))));
+            return Err(self.dataset.context(Error::Misuse(format!(
+                "the points have {got} dimensions, but the dataset has {rank}"
+            ))));
         }
         if !self.dataset.is_structured() {
             return self.dataset.write_bytes(points, memory, bytes);
@@ -93,8 +93,8 @@ impl SparseView<'_> {
         })
     }
 
-    /// Writes the elements at the coordinates `points`, after a change of the shape to `dims` if
-    /// that is given.
+    /// Writes the elements at the coordinates `points`. If `dims` is given, first changes the shape
+    /// of the dataset to `dims`.
     pub(crate) fn write_coordinates<C: PointCoordinates>(
         &self,
         dims: Option<&[u64]>,
@@ -115,8 +115,8 @@ impl SparseView<'_> {
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
-    /// Calls `work` with the writer of the structured chunks, after a change of the shape to `dims`
-    /// if that is given. Both are one step, without a flush in between.
+    /// Calls `work` with the writer of the structured chunks. If `dims` is given, first changes the
+    /// shape of the dataset to `dims`. The two changes are one step, without a flush in between.
     pub(super) fn change_chunks<T>(
         &self,
         dims: Option<&[u64]>,
@@ -207,7 +207,7 @@ impl SparseView<'_> {
                 return Err(self.dataset.context(Error::Misuse(message)));
             }
             if let Some(at) = point.get_mut(axis) {
-                // Less than `after`, because the coordinate is less than `length`.
+                // The sum is less than `after`, because the coordinate is less than `length`.
                 *at += before;
             }
         }

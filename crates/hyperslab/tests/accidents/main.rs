@@ -1,5 +1,6 @@
-//! Accidents that happen to a file and its journal after a writer was killed: each row of the table in `docs/journal.md` is tried at every
-//! third point of a writer's life, on real files; `HYPERSLAB_ACCIDENTS=all` tries every point.
+//! Accidents that happen to a file and its journal after a writer was killed: each row of the table
+//! in `docs/journal.md` is tested at every third point of a writer's life, on real files;
+//! `HYPERSLAB_ACCIDENTS=all` tries every point.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -15,7 +16,7 @@ mod scene;
 use rows::{ROWS, Row};
 use scene::{Scene, Versions};
 
-/// Tries an accident at every point of a writer's life. Returns what went wrong.
+/// Tests an accident at every point of a writer's life. Returns the failures.
 fn try_row(number: usize, row: &Row, scene: &Scene) -> Vec<String> {
     let all = std::env::var_os("HYPERSLAB_ACCIDENTS").is_some_and(|value| value == "all");
     let (first, step) = if all { (0, 1) } else { (number % 3, 3) };

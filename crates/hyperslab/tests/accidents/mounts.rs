@@ -1,5 +1,6 @@
-//! Accidents of file systems, on real mounts: a full one, one that is read-only, a copy of a disk while a writer is at work. They need root
-//! and a loop device, and are skipped with a message elsewhere.
+//! Accidents of file systems, on real mounts: a full file system, a read-only file system, and a
+//! copy of a disk while a writer runs. The tests need root and a loop device. Without them, they
+//! print a message and are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub(crate) const NAMES: [&str; 3] = [
 struct Mount(PathBuf);
 
 impl Mount {
-    /// Mounts a file system, or says why it cannot.
+    /// Mounts a file system. If this is impossible, returns the reason.
     fn new(arguments: &[&str], at: &Path) -> Option<Self> {
         fs::create_dir_all(at).unwrap();
         let mount = Command::new("mount").args(arguments).arg(at).stderr(Stdio::null()).status();
@@ -92,7 +93,8 @@ fn a_full_file_system_destroys_no_committed_data() {
         }
     }
     assert_eq!(refused.expect("2 MiB hold less than 8").kind(), ErrorKind::Io);
-    // Copies have the state of a writer that was killed; on another file system there is room again.
+    // Copies have the state of a writer that was killed; on another file system there is free space
+    // again.
     let path = copy_with_journal(&mount.0, &folder.path().join("copy"));
     drop(file);
     assert_eq!(content(&File::open(&path).unwrap()).unwrap(), committed);

@@ -1,4 +1,4 @@
-//! The accidents, and what is guaranteed after each.
+//! The accidents, and the guarantee after each accident.
 
 use std::fs;
 use std::path::PathBuf;
@@ -77,7 +77,8 @@ fn other_times(state: &State<'_>) -> Outcome {
     state.expect_committed(&state.file())
 }
 
-/// The disk has the file as it was synced last, or in part as it was written since; the journal is as the disk has it.
+/// Tests a pulled drive. The disk has the file as of the last sync, possibly with some of the later
+/// writes. The journal has the content that the disk has.
 fn drive_pulled(state: &State<'_>) -> Outcome {
     let files = state.power_lost(7 + state.point as u64);
     for name in [FILE, JOURNAL] {
@@ -89,7 +90,8 @@ fn drive_pulled(state: &State<'_>) -> Outcome {
     state.expect(&state.file(), &state.committed()).map(drop)
 }
 
-/// The file is the backup, or, where the commits changed bytes in place only, the backup with all commits.
+/// Tests a restored backup. The file is the backup or, if the commits changed bytes only in place,
+/// the backup with all commits.
 fn backup_restored(state: &State<'_>) -> Outcome {
     fs::write(state.file(), &state.scene.first).unwrap();
     if state.point.is_multiple_of(2) {
@@ -107,14 +109,15 @@ fn backup_restored(state: &State<'_>) -> Outcome {
     }
 }
 
-/// A backup that was taken between two commits is one of the states that a loss of power may leave: it stays, or has all commits.
+/// Tests a restored backup from between two commits. It is one of the states that a loss of power
+/// may leave: it stays unchanged, or receives all commits.
 fn earlier_commit_restored(state: &State<'_>) -> Outcome {
     let other = state.scene.killed_at(state.point / 2);
     fs::copy(other.file(), state.file()).unwrap();
     let in_the_middle = other.committed().len() > 1 && File::open(other.file()).is_err();
     match state.expect(&state.file(), &state.ever()) {
         Ok(_) => Ok(()),
-        // What was copied in the middle of a commit, without its journal, is no file.
+        // A copy from the middle of a commit, without the journal, is not a valid file.
         Err(why) if in_the_middle || why.contains("marked as open") => Ok(()),
         Err(why) if is_half_committed(&other) => {
             drop(why);
@@ -124,12 +127,14 @@ fn earlier_commit_restored(state: &State<'_>) -> Outcome {
     }
 }
 
-/// Returns whether a writer was killed while it brought a commit into the file.
+/// Returns true if the writer was killed while it wrote a commit into the file.
 fn is_half_committed(state: &State<'_>) -> bool {
     fs::remove_file(state.journal()).is_ok() && state.expect(&state.file(), &state.ever()).is_err()
 }
 
-/// Without its journal a file whose commit is half in it is refused, if its superblock can be marked. Else it is whole.
+/// Checks a file without its journal. If the file contains only a part of a commit, hyperslab
+/// refuses the file, provided that its superblock has status flags. In all other cases, the file is
+/// sound.
 fn expect_without_journal(state: &State<'_>, path: &std::path::Path) -> Outcome {
     let before = fs::read(path).unwrap();
     match state.expect(path, &state.committed()) {
@@ -141,7 +146,7 @@ fn expect_without_journal(state: &State<'_>, path: &std::path::Path) -> Outcome 
                 Err("the refused file was changed".into())
             }
         }
-        // Nothing can be told of old superblocks.
+        // Old superblocks have no status flags, so nothing can be guaranteed.
         Err(_) if state.scene.versions == crate::Versions::Earliest => Ok(()),
         Err(why) => Err(why),
     }
@@ -162,7 +167,8 @@ fn moved_with_journal(state: &State<'_>) -> Outcome {
     state.expect_committed(&path)
 }
 
-/// The other file keeps its content, and the journal is set aside, or removed if it holds nothing.
+/// Tests a journal that was moved to another file. The other file keeps its content, and the
+/// journal is set aside, or removed if it holds nothing.
 fn journal_of_another(state: &State<'_>) -> Outcome {
     let other = tempfile::tempdir().unwrap();
     let path = other.path().join("b.h5");
@@ -210,7 +216,8 @@ fn symbolic_link(state: &State<'_>) -> Outcome {
     Ok(())
 }
 
-/// Both files are copied: other inodes, other times, another machine.
+/// Tests another host. Both files are copied: the copies have other inodes and times, as on another
+/// machine.
 fn other_host(state: &State<'_>) -> Outcome {
     let other = tempfile::tempdir().unwrap();
     for name in [FILE, JOURNAL] {
@@ -221,7 +228,8 @@ fn other_host(state: &State<'_>) -> Outcome {
     state.expect_committed(&other.path().join(FILE))
 }
 
-/// A program that knows nothing of the journal changes the file, if the file lets itself be opened.
+/// Tests a change by another program. The program does not know journals, and changes the file if
+/// it can open the file.
 fn other_program(state: &State<'_>) -> Outcome {
     let elsewhere = tempfile::tempdir().unwrap();
     let options = state.options().durability(Durability::None);
@@ -238,11 +246,13 @@ fn other_program(state: &State<'_>) -> Outcome {
         Ok((before, theirs))
     };
     let Ok((before, theirs)) = change() else {
-        // A file in the middle of a commit is refused, or damaged to other programs: the journal mends it.
+        // In the middle of a commit, other programs refuse the file or find it damaged. The journal
+        // repairs it.
         return state.expect(&state.file(), &state.committed()).map(drop);
     };
     if !state.ever().contains(&&before) || check(&state.file()).is_err() {
-        // The other program worked on a file in the middle of a commit, which an old superblock cannot say.
+        // The other program changed a file in the middle of a commit, because an old superblock has
+        // no status flags.
         return Ok(());
     }
     state.expect(&state.file(), &[&theirs]).map(drop)
@@ -271,7 +281,7 @@ fn replaced(state: &State<'_>) -> Outcome {
 }
 
 fn long_names(state: &State<'_>) -> Outcome {
-    // The lengths in turn: each is tried at many points.
+    // The lengths take turns: each length is tested at many points.
     let lengths = [200, 232, 233, 246, 247, 254, 255];
     let name = format!("{}.h5", "n".repeat(lengths[state.point % lengths.len()] - 3));
     let elsewhere = tempfile::tempdir().unwrap();
@@ -282,7 +292,8 @@ fn long_names(state: &State<'_>) -> Outcome {
     state.expect_committed(&path)
 }
 
-/// The other file is left alone. The HDF5 file can be read, and written where its durability asks for no journal.
+/// Tests an unrelated file with the name of the journal. This file stays unchanged. The HDF5 file
+/// can be read, and written if its durability needs no journal.
 fn unrelated_file(state: &State<'_>) -> Outcome {
     let _ = fs::remove_file(state.journal());
     fs::write(state.file(), &state.scene.first).unwrap();
@@ -315,7 +326,8 @@ fn unrelated_file(state: &State<'_>) -> Outcome {
     if read == *first && notes == b"notes of the user" { Ok(()) } else { Err("something was lost".into()) }
 }
 
-/// A journal that is not whole never damages a file that is: the file has a committed content, or is refused.
+/// Tests a damaged journal. It never damages a sound file: the file has a committed content, or
+/// hyperslab refuses it.
 fn journal_damaged(state: &State<'_>) -> Outcome {
     let Ok(mut bytes) = fs::read(state.journal()) else { return Ok(()) };
     if bytes.len() < 100 {

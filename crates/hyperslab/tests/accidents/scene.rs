@@ -9,7 +9,8 @@ use hyperslab_vfd::simulated::{Crash, Files, History, SimulatedDisk};
 pub(crate) const FILE: &str = "a.h5";
 pub(crate) const JOURNAL: &str = "a.h5.hjournal";
 
-/// The versions of the structures in a file. Only new superblocks can be marked as open for writing.
+/// The versions of the structures in a file. Only new superblocks have the status flag "open for
+/// writing".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Versions {
     Earliest,
@@ -28,7 +29,7 @@ impl Versions {
 /// The values of the datasets and attributes of a file, in words.
 pub(crate) type Content = Vec<String>;
 
-/// Returns what is in a file.
+/// Returns the contents of a file.
 pub(crate) fn content(file: &File) -> Result<Content> {
     let mut found = Vec::new();
     for visit in file.walk() {
@@ -47,7 +48,7 @@ pub(crate) fn content(file: &File) -> Result<Content> {
 
 /// A commit of the writer.
 struct Step {
-    /// Operations of the disk after which the commit is acknowledged.
+    /// The number of disk operations after which the commit is acknowledged.
     acknowledged: usize,
     content: Content,
 }
@@ -61,8 +62,8 @@ pub(crate) struct Scene {
     pub(crate) history: History,
 }
 
-/// The changes of the writer between its commits: new space that is written at once, little commits that follow one another in the journal,
-/// freed space that is used again, a file that becomes shorter.
+/// Makes the changes of the writer between its commits: new space that is written directly, several
+/// small commits in one journal, reuse of freed space, and a file that becomes shorter.
 fn change(file: &File, number: i32) -> Result<()> {
     match number {
         0 => {
@@ -85,7 +86,7 @@ fn change(file: &File, number: i32) -> Result<()> {
     file.set_attribute("last", number)
 }
 
-/// Makes the file that the writer opens.
+/// Creates the file that the writer opens.
 pub(crate) fn fill(file: &File) -> Result<()> {
     file.create_group("group")?.set_attribute("text", "a text that is longer than a few bytes")?;
     file.new_dataset("first").chunks(&[100]).write(&vec![1; 1000])?;
@@ -114,7 +115,8 @@ impl Scene {
         Self { versions, first, steps, history }
     }
 
-    /// Returns real files as they are when the writer is killed after so many operations.
+    /// Returns real files in the state after the writer was killed. The writer completed the given
+    /// number of operations.
     pub(crate) fn killed_at(&self, point: usize) -> State<'_> {
         let mut replay = self.history.replay();
         replay.go_to(point);
@@ -150,14 +152,15 @@ impl State<'_> {
         OpenOptions::new().write(true).libver(self.scene.versions.bounds())
     }
 
-    /// Returns files as a loss of power at the same instant leaves them.
+    /// Returns files in the state after a power loss at the same instant.
     pub(crate) fn power_lost(&self, seed: u64) -> Files {
         let mut replay = self.scene.history.replay();
         replay.go_to(self.point);
         replay.crash(Crash::Torn, seed)
     }
 
-    /// Returns the contents that the file may have: that of the last acknowledged commit, and that of the one under way.
+    /// Returns the contents that the file may have: the content after the last acknowledged commit,
+    /// and the content after the running commit.
     pub(crate) fn committed(&self) -> Vec<&Content> {
         let steps = &self.scene.steps;
         let last = steps.iter().rposition(|step| step.acknowledged <= self.point).unwrap();
@@ -169,7 +172,8 @@ impl State<'_> {
         self.scene.steps.iter().map(|step| &step.content).collect()
     }
 
-    /// Reads the file, then opens it for writing: both times it has one of some contents. Closed, it is sound and has no journal.
+    /// Reads the file, then opens it for writing. Both times the file must have one of the given
+    /// contents. After the close, the file must be sound and have no journal.
     pub(crate) fn expect(&self, path: &Path, contents: &[&Content]) -> std::result::Result<Content, String> {
         let before = listing(path.parent().unwrap());
         let read =

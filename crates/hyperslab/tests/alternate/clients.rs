@@ -1,4 +1,5 @@
-//! Turns that begin with files of other packages: `cargo xtask alternate --clients` makes a Python that has them.
+//! Programs whose first version of the file comes from another package. `cargo xtask alternate
+//! --clients` prepares a Python with these packages.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +13,14 @@ use crate::program::{self, Beginning};
 use crate::theirs::Theirs;
 use crate::world::World;
 
-/// Packages that make files, by the names under which Python imports them.
+/// The packages that create files, by their import names in Python.
 const PACKAGES: [&str; 4] = ["tables", "netCDF4", "anndata", "pandas"];
-/// Names the Python that has them, instead of the one that `cargo xtask alternate --clients` makes.
+/// The environment variable with the path of a Python that has the packages. It replaces the Python
+/// of `cargo xtask alternate --clients`.
 const PYTHON: &str = "HYPERSLAB_ALTERNATE_CLIENTS";
 const FEW: u64 = 2;
 
-/// A file that a package made.
+/// A file that a package created.
 struct Made {
     file: PathBuf,
     content: Content,
@@ -39,7 +41,7 @@ fn python() -> PathBuf {
     named.unwrap_or_else(|| referee::python_in(&workspace::root().join("target/alternate-clients")))
 }
 
-/// Lets the package make or read a file. Gives false where the package is missing.
+/// Creates or reads a file with the package. Returns false if the package is missing.
 fn client(task: &str, package: &str, path: &Path) -> Result<bool, String> {
     let output = std::process::Command::new(python())
         .args(["-c", include_str!("clients.py"), task, package])
@@ -64,7 +66,8 @@ fn try_one(package: &str, made: &Made, seed: u64, theirs: &mut Theirs) -> Result
         named(format!("{}: {}\n{}", fault.test, fault.words, program::told(&small)))
     })?;
     let Err(words) = client("verify", package, &folder.path().join("file.h5")) else { return Ok(count) };
-    // Packages do not know all that is in the format: libhdf5 alone is asked to do the same.
+    // Packages do not support all features of the format. If a package fails, the test runs the
+    // same program with libhdf5 alone.
     let control = tempfile::tempdir().unwrap();
     program::run_in(&program.by_libhdf5(), made, theirs, control.path())
         .map_err(|fault| named(format!("by libhdf5 alone: {}: {}", fault.test, fault.words)))?;

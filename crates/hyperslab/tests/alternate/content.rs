@@ -1,4 +1,5 @@
-//! What is in a file, as hyperslab reads it; `content` in referee.py says the same for libhdf5.
+//! The contents of a file as hyperslab reads them. `content` in referee.py returns the contents as
+//! libhdf5 reads them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::kinds::{class_number, hex};
 
-/// What is in a file, by paths.
+/// The contents of a file, by path.
 pub(crate) type Content = BTreeMap<String, Json>;
 
 /// The first path of each object, in the order of names.
@@ -40,7 +41,7 @@ impl Names<'_> {
     }
 
     fn at(&self, token: ObjectToken) -> &str {
-        // Tokens of two origins may say different lives of one address.
+        // Two tokens may differ in the life of the address, although the address is equal.
         let same = |(known, path): (&ObjectToken, &'_ String)| {
             (known.address() == token.address()).then(|| path.clone())
         };
@@ -52,7 +53,7 @@ impl Names<'_> {
     }
 }
 
-/// Everything in a file.
+/// Returns the contents of a file.
 pub(crate) fn content(file: &File) -> Result<Content, Error> {
     let mut names = Names { file, found: HashMap::new() };
     names.visit(file.root(), "/")?;
@@ -123,7 +124,7 @@ fn data(stored: &Stored, space: &Dataspace, names: &Names<'_>) -> Result<Json, E
     Ok(json!(all?))
 }
 
-/// Whether elements lead nowhere.
+/// Returns true if the elements contain no references and no variable-length data.
 pub(crate) fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(compound) => compound.members.iter().all(|member| is_plain(&member.datatype)),
@@ -133,7 +134,7 @@ pub(crate) fn is_plain(datatype: &Datatype) -> bool {
     }
 }
 
-/// A type in words.
+/// Returns the description of a type.
 pub(crate) fn described(datatype: &Datatype) -> String {
     match &datatype.class {
         DatatypeClass::Compound(compound) => {
@@ -158,7 +159,8 @@ pub(crate) fn described(datatype: &Datatype) -> String {
     }
 }
 
-/// One element in words; bytes as they are where they lead nowhere.
+/// Returns the description of one element. Elements without references and variable-length data are
+/// described by their bytes.
 fn said(stored: &Stored, datatype: &Datatype, bytes: &[u8], names: &Names<'_>) -> Result<String, Error> {
     if is_plain(datatype) {
         return Ok(hex(bytes));

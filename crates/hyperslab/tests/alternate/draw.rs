@@ -1,4 +1,5 @@
-//! Programs, drawn at random: how a file is made, who has which turn, and what is done in it.
+//! Random programs: the properties of the new file, the library of each turn, and the operations of
+//! the turn.
 
 use serde_json::{Value as Json, json};
 
@@ -8,24 +9,26 @@ use crate::world::{Body, Dataset, World};
 
 const VERSIONS: [&str; 6] = ["earliest", "v18", "v110", "v112", "v114", "v200"];
 
-/// The group for what is added to a file of another program; its name comes behind theirs.
+/// The group for objects that are added to a file of another program. Its name sorts after the
+/// names of the other program.
 const ADDED: &str = "/~added";
 
-/// Elements that a dataset has at most.
+/// The largest number of elements of a dataset.
 const MOST: u64 = 30_000;
 
-/// One turn: whose it is, how the file is opened for it, and what is done.
+/// One turn: the library that has the turn, the options for opening the file, and the operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
-    /// What is the same in the requests of this turn and not in those of others: `side`, `low`,
-    /// `full`.
+    /// The keys that all requests of this turn share, and whose values may differ in other turns:
+    /// `side`, `low`, `full`.
     pub(crate) how: Json,
     pub(crate) ops: Vec<Json>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    /// What all requests have: `driver`, `high`, `member_size`, and `create` for the first.
+    /// The keys of all requests: `driver`, `high`, `member_size`, and `create` for the first
+    /// request.
     pub(crate) setup: Json,
     pub(crate) turns: Vec<Turn>,
 }
@@ -38,7 +41,7 @@ impl Program {
         Self::with(setup, world, numbers, operations)
     }
 
-    /// A program for a file that is there already.
+    /// Returns a program for an existing file.
     pub(crate) fn draw_on(seed: u64, world: World) -> Self {
         let setup = json!({"driver": "sec2", "high": "v110"});
         let numbers = &mut Numbers::new(seed);
@@ -56,7 +59,7 @@ impl Program {
         Self::with(setup, world, numbers, ops)
     }
 
-    /// The same, with all turns for libhdf5.
+    /// Returns the same program, with libhdf5 in all turns.
     pub(crate) fn by_libhdf5(&self) -> Self {
         let mut program = self.clone();
         program.turns.iter_mut().for_each(|turn| turn.how["side"] = json!("h5py"));
@@ -70,13 +73,13 @@ impl Program {
         operations: impl Fn(&World, &mut Numbers) -> Vec<Json>,
     ) -> Self {
         let highest = VERSIONS.iter().position(|name| setup["high"] == *name).unwrap() as u64;
-        // hyperslab makes files of one member only.
+        // hyperslab creates only files of one member.
         let mut ours = matches!(setup["driver"].as_str(), Some("sec2" | "core")) && numbers.once_in(2);
         let turns = (0..numbers.between(2, 7)).map(|_| {
             let low = VERSIONS[numbers.below(highest + 1) as usize];
             let side = if ours { "hyperslab" } else { "h5py" };
             let how = json!({"side": side, "low": low, "full": numbers.once_in(6)});
-            // Mostly in turns, sometimes twice the same.
+            // Mostly the libraries alternate. Sometimes one library has two turns in sequence.
             ours ^= !numbers.once_in(6);
             let mut ops = Vec::new();
             for _ in 0..numbers.between(1, 18) {
@@ -92,7 +95,8 @@ impl Program {
     }
 }
 
-/// Whether an operation changes nothing of what another program made, but for more attributes.
+/// Returns true if an operation does not change the objects of another program, except that it may
+/// add attributes.
 fn leaves_others(op: &Json) -> bool {
     let inside = |name: &str| op[name].as_str().is_none_or(|path| path.starts_with(ADDED) && path != ADDED);
     let paths = inside("path") && (op["op"] == "soft" || op["op"] == "rename_attr" || inside("to"));
@@ -104,7 +108,7 @@ fn setup(numbers: &mut Numbers) -> Json {
     let high = numbers.pick(&["v200", "v200", "v200", "v200", "v114", "v112", "v110", "v18"]);
     let members = matches!(driver, "split" | "multi");
     let strategy = match (high, numbers.below(8)) {
-        // Bounds below 1.10 cannot say a strategy; files of several members have no pages.
+        // Bounds below 1.10 cannot store a strategy. Files of several members have no pages.
         ("v18", _) | (_, 0 | 1) => Json::Null,
         (_, 2 | 3) => json!("fsm"),
         (_, 4 | 5) if !members => json!("page"),
@@ -114,7 +118,7 @@ fn setup(numbers: &mut Numbers) -> Json {
     let persist = matches!(strategy.as_str(), Some("fsm" | "page")) && !members && numbers.once_in(2);
     let page_size = numbers.pick(&[512, 1024, 4096]);
     let userblock = if members { 0 } else { numbers.pick(&[0, 0, 512, 1024]) };
-    // A user block before pages is at least one of them.
+    // A user block before pages has at least the size of one page.
     let userblock = if strategy == "page" && userblock > 0 { userblock.max(page_size) } else { userblock };
     json!({
         "driver": driver, "high": high, "member_size": numbers.pick(&[2048, 5000, 65536, 1 << 20]),
@@ -140,7 +144,7 @@ fn path_of(world: &World, numbers: &mut Numbers, wanted: impl Fn(&Body) -> bool)
     (!paths.is_empty()).then(|| numbers.pick(&paths).clone())
 }
 
-/// A path where something can be put.
+/// Returns a path for a new object.
 fn new_path(world: &World, numbers: &mut Numbers) -> String {
     let group = path_of(world, numbers, |body| matches!(body, Body::Group { .. }));
     format!("{}/{}", group.unwrap().trim_end_matches('/'), name(numbers))
@@ -150,7 +154,8 @@ fn any(world: &World, numbers: &mut Numbers) -> Option<String> {
     path_of(world, numbers, |_| true).filter(|path| path != "/")
 }
 
-/// One operation, or many of a kind; perhaps none that makes sense.
+/// Returns one operation, or several of one kind. The model may skip an operation that is
+/// impossible.
 fn operations(world: &World, numbers: &mut Numbers) -> Vec<Json> {
     let one: Option<Json> = match numbers.below(36) {
         0..=6 => return dataset(world, numbers),
@@ -234,12 +239,12 @@ fn attribute(world: &World, numbers: &mut Numbers) -> Option<Json> {
         0 => Json::Null,
         1 | 2 => json!([]),
         3 => json!([numbers.between(1, 4), numbers.between(1, 9)]),
-        // Larger than what a header holds.
+        // Larger than the limit of an object header.
         4 if numbers.once_in(3) => json!([numbers.between(1000, 9000)]),
         _ => json!([numbers.below(14)]),
     };
     let count = dims.as_array().map_or(0, |dims| dims.iter().map(|size| size.as_u64().unwrap()).product());
-    // An attribute of an old object header has at most 64 KiB with everything.
+    // The message of an attribute in an old object header has at most 64 KiB.
     if count > 60_000 / kinds::size(kind) as u64 {
         return None;
     }
@@ -278,7 +283,7 @@ fn filters(kind: &str, chunk: &[u64], numbers: &mut Numbers) -> Vec<Json> {
         6 => found.push(json!(["deflate", numbers.between(0, 9)])),
         _ => {}
     }
-    // libhdf5 has no checksums of elements with contents elsewhere.
+    // libhdf5 does not support checksums of elements with variable-length data.
     if numbers.once_in(6) && kinds::is_plain(kind) {
         found.push(json!(["fletcher32"]));
     }
@@ -295,7 +300,7 @@ fn shape(numbers: &mut Numbers) -> Vec<u64> {
     dims
 }
 
-/// The kind of a new dataset, and the committed type of it, if it has one.
+/// Returns the kind of a new dataset, and its committed datatype if it has one.
 fn kind(world: &World, numbers: &mut Numbers) -> (String, Json) {
     if numbers.once_in(5)
         && let Some(path) = path_of(world, numbers, |body| matches!(body, Body::Datatype { .. }))
@@ -307,7 +312,8 @@ fn kind(world: &World, numbers: &mut Numbers) -> (String, Json) {
     (kind.to_owned(), Json::Null)
 }
 
-/// How far a chunked dataset may grow, and its chunks: one of those that lead to each chunk index.
+/// Returns the maximum shape and the chunk shape of a chunked dataset. Each combination leads to
+/// one kind of chunk index.
 fn chunking(sizes: &[u64], numbers: &mut Numbers) -> (Vec<Option<u64>>, Vec<u64>) {
     let maximum: Vec<Option<u64>> = match numbers.below(4) {
         0 => sizes.iter().map(|_| None).collect(),
@@ -326,7 +332,7 @@ fn chunking(sizes: &[u64], numbers: &mut Numbers) -> (Vec<Option<u64>>, Vec<u64>
     (maximum, chunk)
 }
 
-/// A dataset, and mostly a first write to it.
+/// Returns the operations that create a dataset and, in most cases, write to it.
 fn dataset(world: &World, numbers: &mut Numbers) -> Vec<Json> {
     let (kind, committed) = kind(world, numbers);
     let path = new_path(world, numbers);
@@ -394,7 +400,7 @@ fn write_to(path: &str, dataset: &Dataset, world: &World, numbers: &mut Numbers)
         1..=3 if !whole => slab(dims, numbers),
         _ => (json!("all"), total),
     };
-    // One value for all of them now and then, which filters make small.
+    // Sometimes all elements have the same value, which filters compress well.
     let same = numbers.once_in(3).then(|| kinds::draw(&dataset.kind, numbers));
     let element = |numbers: &mut Numbers| match (&same, dataset.kind.as_str()) {
         (_, "objref") if numbers.once_in(3) => Json::Null,
@@ -436,7 +442,7 @@ fn slab(dims: &[u64], numbers: &mut Numbers) -> (Json, u64) {
     (json!({"slab": parts}), count)
 }
 
-/// A new shape; where it grows, something is written now and then.
+/// Returns a new shape. If the dataset grows, sometimes also a write.
 fn resize(world: &World, numbers: &mut Numbers) -> Vec<Json> {
     let chunked = |body: &Body| matches!(body, Body::Dataset(dataset) if dataset.chunked);
     let Some(path) = path_of(world, numbers, chunked) else { return Vec::new() };

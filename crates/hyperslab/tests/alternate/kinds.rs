@@ -1,4 +1,5 @@
-//! Kinds of elements: their types, how operations spell them, and how accounts of files spell them.
+//! Kinds of elements: their datatypes, their form in operations, and their form in descriptions of
+//! files.
 
 use hyperslab::datatype::{ByteOrder, EnumerationMember, StringPadding};
 use hyperslab::{CharacterSet, Datatype, DatatypeClass, Value};
@@ -7,14 +8,14 @@ use serde_json::{Value as Json, json};
 use crate::content::described;
 use crate::numbers::Numbers;
 
-/// Kinds whose elements are the same bytes wherever they stand.
+/// Kinds whose elements have the same bytes in every file.
 pub(crate) const PLAIN: [&str; 11] =
     ["u1", "i2", "i4be", "i8", "f4", "f8", "text", "opaque", "record", "array", "enum"];
 
-/// Kinds with contents elsewhere in the file.
+/// Kinds with variable-length data or references.
 pub(crate) const VARIABLE: [&str; 4] = ["vstr", "vseq", "cvar", "objref"];
 
-/// The type in the file; `type_of` in referee.py makes the same.
+/// Returns the datatype in the file. `type_of` in referee.py creates the same datatype.
 pub(crate) fn datatype(kind: &str) -> Datatype {
     let little = ByteOrder::LittleEndian;
     match kind {
@@ -69,12 +70,12 @@ pub(crate) fn is_number(kind: &str) -> bool {
     is_integer(kind) || matches!(kind, "f4" | "f8")
 }
 
-/// The type in the words of accounts.
+/// Returns the datatype in the form of descriptions.
 pub(crate) fn words(kind: &str) -> String {
     described(&datatype(kind))
 }
 
-/// An element of the kind as operations spell it. References are drawn elsewhere.
+/// Returns an element of the kind in the form of operations. Another function draws references.
 pub(crate) fn draw(kind: &str, numbers: &mut Numbers) -> Json {
     let value = if numbers.once_in(4) { 0 } else { numbers.below(256) };
     let text = |numbers: &mut Numbers| {
@@ -129,7 +130,8 @@ pub(crate) fn from_hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// An element that an operation spells, as accounts spell it. References are none of these.
+/// Converts an element from the form of operations to the form of descriptions. The function does
+/// not support references.
 pub(crate) fn said(kind: &str, element: &Json) -> String {
     let text = |text: &Json| format!("s{}", hex(text.as_str().unwrap().as_bytes()));
     let number = |number: &Json| hex(&(number.as_i64().unwrap() as i32).to_le_bytes());
@@ -143,7 +145,7 @@ pub(crate) fn said(kind: &str, element: &Json) -> String {
     }
 }
 
-/// What an element is that nobody wrote, as accounts spell it.
+/// Returns an element that was never written, in the form of descriptions.
 pub(crate) fn zero(kind: &str) -> String {
     match kind {
         "vstr" => "s".into(),
@@ -154,7 +156,7 @@ pub(crate) fn zero(kind: &str) -> String {
     }
 }
 
-/// An element that an operation spells, as a value of the library.
+/// Converts an element from the form of operations to a value of the library.
 pub(crate) fn value(kind: &str, element: &Json) -> Value {
     let text = |text: &Json| Value::Text(text.as_str().unwrap().to_owned());
     let number = |number: &Json| Value::Integer(number.as_i64().unwrap().into());
@@ -166,7 +168,7 @@ pub(crate) fn value(kind: &str, element: &Json) -> Value {
     }
 }
 
-/// The number of a class in the format.
+/// Returns the number of a datatype class in the format.
 pub(crate) fn class_number(class: &DatatypeClass) -> u8 {
     match class {
         DatatypeClass::FixedPoint(_) => 0,

@@ -1,5 +1,6 @@
-//! The alternating referee: programs of random operations that libhdf5 and hyperslab execute in turns on one file. After each
-//! turn both read the whole, which must be what a naive model says, and `check` finds no fault.
+//! The alternating referee: programs of random operations that libhdf5 and hyperslab execute in
+//! turns on one file. After each turn, both libraries read the whole file. The contents must equal
+//! those of a naive model, and `check` must find no fault.
 //!
 //! `HYPERSLAB_ALTERNATE=2000` is the number of programs (`cargo xtask alternate`), 50 by default;
 //! `HYPERSLAB_ALTERNATE_DRIVER` leaves out the programs of other drivers; `HYPERSLAB_ALTERNATE_SEED` makes others; `HYPERSLAB_ALTERNATE_CASE` runs the one program that a failure named,
@@ -40,21 +41,21 @@ const FEW: u64 = 50;
 /// The error of a program that ends by a fault of libhdf5 alone: libhdf5 does not read what libhdf5
 /// has just written, or hangs.
 const KNOWN: &str = "known fault of libhdf5";
-/// Programs between two lines of progress.
+/// Number of programs between two progress lines.
 const PROGRESS_PROGRAMS: u64 = 100;
-/// Failures after which no more programs are begun.
+/// Number of failures after which no further programs start.
 const ENOUGH: usize = 6;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap())
 }
 
-/// The seed of a program.
+/// Returns the seed of a program.
 fn seed_of(base: u64, number: u64) -> u64 {
     base.wrapping_mul(1_000_003).wrapping_add(number)
 }
 
-/// Runs one program; a failure is made small and told.
+/// Runs one program. If it fails, shrinks the program and reports the failure.
 fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
     let program = Program::draw(seed);
     if std::env::var("HYPERSLAB_ALTERNATE_DRIVER").is_ok_and(|only| program.setup["driver"] != only) {
@@ -71,7 +72,7 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
             "HYPERSLAB_ALTERNATE_CASE={seed} fails: turn {}: {}: {}",
             fault.turn, fault.test, fault.words
         );
-        // Each try of a program in which libhdf5 hangs takes minutes.
+        // Each run of a program in which libhdf5 hangs takes minutes.
         if fault.words.contains(theirs::HUNG) {
             if may_hang(&program.setup) {
                 return format!("{KNOWN}: small pages, HYPERSLAB_ALTERNATE_CASE={seed}");
@@ -97,8 +98,8 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
     })
 }
 
-/// Returns true if libhdf5 may hang when it closes a file of this setup, whoever wrote the file:
-/// see `docs/format/alternating.md`.
+/// Returns true if libhdf5 may hang when it closes a file with this setup, even if libhdf5 wrote
+/// the file alone: see `docs/format/alternating.md`.
 fn may_hang(setup: &serde_json::Value) -> bool {
     let create = &setup["create"];
     create["strategy"] == "page" && create["persist"] == true && create["page_size"] == 512

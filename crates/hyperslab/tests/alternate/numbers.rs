@@ -1,4 +1,4 @@
-//! Random numbers that a seed repeats.
+//! Pseudo-random numbers. Equal seeds give equal numbers.
 
 /// A source of random numbers (splitmix64).
 #[derive(Debug, Clone)]
@@ -17,17 +17,17 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 if that is 0.
+    /// Returns a number below `end`, or 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// A number from `first` to `last`.
+    /// Returns a number from `first` to `last`.
     pub(crate) fn between(&mut self, first: u64, last: u64) -> u64 {
         first + self.below(last.saturating_sub(first) + 1)
     }
 
-    /// Whether one of `of` cases comes true.
+    /// Returns true with a probability of one in `of`.
     pub(crate) fn once_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }

@@ -1,4 +1,4 @@
-//! The side of hyperslab: operations done to a file that is open.
+//! The side of hyperslab: it executes operations on an open file.
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{
@@ -15,7 +15,7 @@ pub(crate) fn text<'a>(of: &'a Json, name: &str) -> &'a str {
     of[name].as_str().unwrap_or_else(|| panic!("no {name}: {of}"))
 }
 
-/// Numbers; null stands for no bound.
+/// Returns numbers. Null means unlimited.
 pub(crate) fn numbers(of: &Json) -> Vec<u64> {
     of.as_array().unwrap().iter().map(|number| number.as_u64().unwrap_or(hyperslab::UNLIMITED)).collect()
 }
@@ -25,7 +25,7 @@ fn bounds(request: &Json) -> LibverBounds {
     LibverBounds::new(version("low"), version("high")).unwrap()
 }
 
-/// Makes the file that a request names.
+/// Creates the file that a request names.
 pub(crate) fn create(request: &Json) -> Result<File, Error> {
     let made = &request["create"];
     let options = FileOptions::new()
@@ -59,23 +59,23 @@ fn options(request: &Json) -> OpenOptions {
     OpenOptions::new().driver(driver)
 }
 
-/// Opens the file that a request names, to change it.
+/// Opens the file that a request names, for writing.
 pub(crate) fn open(request: &Json) -> Result<File, Error> {
     let durability = if request["full"] == true { Durability::Full } else { Durability::Ordered };
     options(request).write(true).libver(bounds(request)).durability(durability).open(text(request, "path"))
 }
 
-/// Opens the file that a request names, to read it.
+/// Opens the file that a request names, for reading.
 pub(crate) fn open_to_read(request: &Json) -> Result<File, Error> {
     options(request).open(text(request, "path"))
 }
 
-/// The bytes of the file that a request names, through its driver.
+/// Returns the bytes of the file that a request names, read through its driver.
 pub(crate) fn driver(request: &Json) -> Result<Arc<dyn Driver>, Error> {
     options(request).find_driver(text(request, "path"))
 }
 
-/// Does one operation.
+/// Executes one operation.
 pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
     let path = op["path"].as_str().unwrap_or_default();
     match text(op, "op") {

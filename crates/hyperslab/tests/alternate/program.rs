@@ -1,5 +1,5 @@
-//! A program is run: turn by turn, with the model and both readers, and `check`. Programs that fail
-//! are made small.
+//! Runs of programs: turn by turn, with the model, both readers and `check`. Programs that fail are
+//! shrunk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,22 +13,22 @@ use crate::ours::{self, text};
 use crate::theirs::Theirs;
 use crate::world::World;
 
-/// Runs of one program while it is made small.
+/// Largest number of runs while a program is shrunk.
 const TRIES: usize = 400;
-/// Letters of a difference that are shown.
+/// Largest number of shown characters of a difference.
 const SHOWN: usize = 600;
 
-/// A test that failed.
+/// A failure of a program.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
-    /// Name of the test: a program is made smaller as long as this one fails.
+    /// The name of the failed check. Shrinking keeps only changes after which the same check fails.
     pub(crate) test: &'static str,
     pub(crate) turn: usize,
     pub(crate) words: String,
 }
 
 impl Fault {
-    /// Whether it is the same fault, as far as one can say.
+    /// Returns true if both failures probably have the same cause.
     fn is_like(&self, other: &Self) -> bool {
         let end = |words: &str| {
             let words: Vec<char> = words.chars().rev().take(30).collect();
@@ -41,13 +41,13 @@ impl Fault {
 
 /// The state of the file before the first turn.
 pub(crate) trait Beginning {
-    /// The model of it.
+    /// Returns the model of the file.
     fn world(&self, program: &Program) -> World;
-    /// Puts the file to its path, unless the first turn makes it.
+    /// Writes the file to its path, unless the first turn creates it.
     fn place(&self, path: &Path);
 }
 
-/// A file that the first turn makes.
+/// The start of a program whose first turn creates the file.
 pub(crate) struct Nothing;
 
 impl Beginning for Nothing {
@@ -67,7 +67,8 @@ fn path_in(folder: &Path, driver: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-/// The request with the path as hyperslab has it, which names a multi file by its first member.
+/// Returns the request with the path in the form of hyperslab, which names a multi file by its
+/// first member.
 fn for_hyperslab(request: &Json) -> Json {
     let mut request = request.clone();
     if request["driver"] == "multi" {
@@ -76,8 +77,8 @@ fn for_hyperslab(request: &Json) -> Json {
     request
 }
 
-/// Runs a program in a folder of its own, which `HYPERSLAB_ALTERNATE_KEEP` names where it is to
-/// stay. Gives the number of operations.
+/// Runs a program in a temporary folder, or in the folder that `HYPERSLAB_ALTERNATE_KEEP` names.
+/// Only the named folder remains. Returns the number of operations.
 pub(crate) fn run(program: &Program, from: &dyn Beginning, theirs: &mut Theirs) -> Result<usize, Fault> {
     if let Some(folder) = std::env::var_os("HYPERSLAB_ALTERNATE_KEEP") {
         std::fs::remove_dir_all(&folder).ok();
@@ -117,7 +118,7 @@ pub(crate) fn run_in(
 
 type Outcome = Result<(), (&'static str, String)>;
 
-/// One side does the operations; both read what they left.
+/// Executes the operations with one library. Then both libraries read the file.
 fn take_turn(request: &Json, ops: &[Json], expected: &Content, theirs: &mut Theirs) -> Outcome {
     let mut to_read = request.clone();
     to_read.as_object_mut().unwrap().remove("create");
@@ -187,7 +188,7 @@ fn same(test: &'static str, found: &Content, expected: &Content) -> Outcome {
     Ok(())
 }
 
-/// Where two accounts differ.
+/// Returns the first difference of two descriptions.
 fn difference(expected: &Json, found: &Json, at: &str) -> String {
     match (expected, found) {
         (Json::Object(expected), Json::Object(found)) => {
@@ -224,7 +225,7 @@ fn check(request: &Json) -> Outcome {
     Err(("check finds a fault", shortened(&format!("{:?}", report.findings))))
 }
 
-/// The program without whatever the fault does not need.
+/// Returns the program without all parts that the failure does not need.
 pub(crate) fn shrink(
     program: &Program,
     fault: &Fault,
@@ -258,7 +259,7 @@ pub(crate) fn shrink(
         }
         step = (step / 2).max(1);
     }
-    // Turns that do nothing, but the first, which makes the file.
+    // Turns without operations, except the first turn, which creates the file.
     for turn in (1..best.turns.len()).rev() {
         let mut trial = best.clone();
         trial.turns.remove(turn);
@@ -271,7 +272,7 @@ pub(crate) fn shrink(
     (best, fault)
 }
 
-/// The program in words that fit on some lines.
+/// Returns a description of the program with a few lines.
 pub(crate) fn told(program: &Program) -> String {
     let mut lines = vec![format!("setup {}", program.setup)];
     for turn in &program.turns {

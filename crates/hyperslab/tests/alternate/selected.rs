@@ -1,10 +1,10 @@
-//! Selections as operations spell them: which elements, in which order.
+//! Selections in the form of operations, and the elements that they select, in order.
 
 use serde_json::Value as Json;
 
 use crate::ours::numbers;
 
-/// Coordinates of the element at a place in C order.
+/// Returns the coordinates of the element at a position in C order.
 pub(crate) fn coordinates(mut place: u64, dims: &[u64]) -> Vec<u64> {
     let mut found: Vec<u64> = dims
         .iter()
@@ -19,12 +19,13 @@ pub(crate) fn coordinates(mut place: u64, dims: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The place of coordinates in C order.
+/// Returns the position of coordinates in C order.
 pub(crate) fn place(coordinates: &[u64], dims: &[u64]) -> usize {
     coordinates.iter().zip(dims).fold(0, |place, (at, size)| place * size + at) as usize
 }
 
-/// The places of the selected elements, or `None` if some lie outside.
+/// Returns the positions of the selected elements, or `None` if some elements are outside the
+/// shape.
 pub(crate) fn places(reported: &Json, dims: &[u64]) -> Option<Vec<usize>> {
     if let Some(points) = reported["points"].as_array() {
         let inside = |point: &Vec<u64>| point.iter().zip(dims).all(|(at, size)| at < size);

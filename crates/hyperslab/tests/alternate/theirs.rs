@@ -13,10 +13,10 @@ use crate::content::Content;
 /// The error of a request without an answer.
 pub(crate) const HUNG: &str = "the process of libhdf5 died or hung";
 
-/// A request that takes longer has hung.
+/// The largest duration of a request. A longer request counts as hung.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The process; it is started anew after it has died.
+/// The process. If the process ends, the next request starts it again.
 pub(crate) struct Theirs {
     referee: Referee,
     running: Option<Running>,
@@ -33,7 +33,7 @@ impl Theirs {
         Self { referee: referee.clone(), running: None }
     }
 
-    /// The content of the file after what the request asks for.
+    /// Returns the content of the file after the requested operations.
     pub(crate) fn ask(&mut self, request: &Json) -> Result<Content, String> {
         let running = self.running.get_or_insert_with(|| Running::start(&self.referee));
         let sent = writeln!(running.requests, "{request}").and_then(|()| running.requests.flush());
@@ -76,7 +76,7 @@ impl Running {
 impl Drop for Theirs {
     fn drop(&mut self) {
         let Some(Running { mut child, requests, .. }) = self.running.take() else { return };
-        // The end of its input ends it.
+        // The process ends when its input ends.
         drop(requests);
         child.wait().ok();
     }

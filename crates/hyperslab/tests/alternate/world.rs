@@ -9,7 +9,7 @@ use crate::kinds;
 use crate::ours::{numbers, text};
 use crate::selected;
 
-/// Number of an object of the model.
+/// The number of an object in the model.
 pub(crate) type Id = usize;
 
 const ROOT: Id = 0;
@@ -22,7 +22,7 @@ pub(crate) enum Link {
     Soft(String),
 }
 
-/// One element, as accounts of files spell it; references by their target.
+/// One element in the form of descriptions. References contain the number of their target.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Element {
     Said(String),
@@ -32,11 +32,11 @@ pub(crate) enum Element {
 #[derive(Debug, Clone)]
 pub(crate) struct Dataset {
     pub(crate) kind: String,
-    /// `None` for no elements and no shape.
+    /// `None` for a null dataspace, which has no elements and no shape.
     pub(crate) dims: Option<Vec<u64>>,
     pub(crate) maximum: Vec<Option<u64>>,
     pub(crate) chunked: bool,
-    /// Whether one chunk holds everything it may ever have.
+    /// True if one chunk holds the maximum shape.
     pub(crate) is_single: bool,
     pub(crate) fill: String,
     pub(crate) committed: Option<Id>,
@@ -53,14 +53,14 @@ pub(crate) enum Body {
     Datatype {
         kind: String,
     },
-    /// An object that another program made and no operation touches: what was read of it first.
+    /// The description of an object that another program created and that no operation changes.
     Kept(Json),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
     pub(crate) body: Body,
-    /// Accounts of the attributes.
+    /// The descriptions of the attributes.
     pub(crate) attributes: BTreeMap<String, Json>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct World {
     next: Id,
 }
 
-/// The group and the name of a path.
+/// Returns the group and the name of a path.
 fn split(path: &str) -> Option<(&str, &str)> {
     let (group, name) = path.rsplit_once('/')?;
     Some((if group.is_empty() { "/" } else { group }, name))
@@ -82,7 +82,7 @@ impl World {
         Self { objects: [(ROOT, root)].into(), next: ROOT + 1 }
     }
 
-    /// A world that begins with what was found in a file.
+    /// Returns a model that contains the objects of an existing file.
     pub(crate) fn of(content: &Content) -> Self {
         let ids: BTreeMap<&str, Id> =
             content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
@@ -132,7 +132,7 @@ impl World {
         matches!(&self.objects[&group].body, Body::Group { links, .. } if links.contains_key(name))
     }
 
-    /// Puts a link to a path where nothing is.
+    /// Creates a link at an unused path.
     fn link(&mut self, path: &str, link: Link) -> bool {
         let Some((group, name)) = split(path) else { return false };
         let Some(group) = self.find(group) else { return false };
@@ -174,7 +174,7 @@ impl World {
         self.link(path, Link::Hard(id))
     }
 
-    /// The objects that paths lead to from one on, that one included.
+    /// Returns the objects that paths from an object reach, including the object.
     pub(crate) fn reached(&self, from: Id) -> BTreeSet<Id> {
         let (mut reached, mut waiting) = (BTreeSet::new(), vec![from]);
         while let Some(id) = waiting.pop() {
@@ -190,7 +190,7 @@ impl World {
         reached
     }
 
-    /// Every path that leads to an object through hard links.
+    /// Returns every path of hard links to an object.
     pub(crate) fn paths(&self) -> Vec<(String, Id)> {
         let (mut paths, mut waiting) = (Vec::new(), vec![("/".to_owned(), ROOT)]);
         while let Some((path, id)) = waiting.pop() {
@@ -206,7 +206,8 @@ impl World {
         paths
     }
 
-    /// Forgets what no path leads to any more. Gives false if a reference points at that.
+    /// Removes the objects that no path reaches. Returns false if a reference points to one of
+    /// these objects.
     fn sweep(&mut self) -> bool {
         let reached = self.reached(ROOT);
         let points = |object: &Object| match &object.body {
@@ -223,7 +224,8 @@ impl World {
         true
     }
 
-    /// Does one operation; gives false, and does nothing, if it makes no sense here.
+    /// Executes one operation. If the operation is impossible in this state, changes nothing and
+    /// returns false.
     pub(crate) fn apply(&mut self, op: &Json) -> bool {
         let before = matches!(text(op, "op"), "remove" | "rename").then(|| self.clone());
         let done = self.try_apply(op);
@@ -248,7 +250,7 @@ impl World {
             "hard" => self.link_hard(path, text(op, "to")),
             "soft" => self.link(path, Link::Soft(text(op, "to").to_owned())),
             "commit" => self.add(path, Body::Datatype { kind: text(op, "kind").to_owned() }),
-            // Elements are read and written as they are.
+            // The operation reads and writes elements unchanged.
             "rewrite" => self.find(path).is_some_and(|id| match &self.objects[&id].body {
                 Body::Kept(reported) => reported["data"].as_str().is_some_and(|data| !data.is_empty()),
                 _ => false,
@@ -259,7 +261,7 @@ impl World {
     }
 
     fn rename(&mut self, path: &str, to: &str) -> bool {
-        // Not into itself.
+        // A group must not be copied into itself.
         if !self.is_free(to) || to == path || to.starts_with(&format!("{path}/")) {
             return false;
         }
@@ -360,7 +362,7 @@ impl World {
     fn resize(&mut self, path: &str, dims: &[u64]) -> Option<()> {
         let dataset = self.dataset(path)?;
         let old = dataset.dims.clone()?;
-        // libhdf5 keeps the address of a single chunk whose space it gives back:
+        // libhdf5 keeps the address of a single chunk whose space it frees:
         // docs/format/alternating.md.
         if dims.contains(&0) && old.iter().product::<u64>() > 0 && dataset.is_single {
             return None;
@@ -391,8 +393,8 @@ impl World {
         let group = self.find(group)?;
         let all = self.reached(from);
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
-        // References within what is copied lead to the copies in hyperslab, to the originals in
-        // libhdf5.
+        // References between copied objects lead to the copies if hyperslab copies, and to the
+        // originals if libhdf5 copies.
         let points = |id: &Id| match &self.objects[id].body {
             // libhdf5 cannot copy chunked references that were never written:
             // docs/format/alternating.md.
@@ -422,7 +424,8 @@ impl World {
                         }
                     }
                 }
-                // The type of a copy is a copy: that in the copied tree, or one without a name.
+                // The datatype of a copied dataset is a copy too: the datatype in the copied tree,
+                // or a datatype without a name.
                 Body::Dataset(dataset) => {
                     dataset.committed = dataset.committed.map(|id| ids.get(&id).copied().unwrap_or(Id::MAX));
                 }
@@ -433,7 +436,7 @@ impl World {
         self.link(to, Link::Hard(ids[&from])).then_some(())
     }
 
-    /// The account of the whole, as readers give it.
+    /// Returns the description of the whole file in the form of the readers.
     pub(crate) fn content(&self) -> Content {
         let mut names = BTreeMap::new();
         self.name(ROOT, "/", &mut names);

@@ -7,7 +7,7 @@ use crate::case::{check, read};
 use crate::content::{self, Content};
 use crate::record::{FILE, JOURNAL, Recording};
 
-/// A journal that no program but the other one looks at.
+/// The name of a journal that only the other program reads.
 const ELSEWHERE: &str = "journal of another program";
 
 /// An accident that happens to some of the files.
@@ -27,7 +27,8 @@ impl Accident {
         }
     }
 
-    /// Tries the accident on what a crash left. Returns whether it could happen.
+    /// Applies the accident to the files that a crash left. Returns true if the accident was
+    /// possible.
     pub(crate) fn happen(
         self,
         recording: &Recording,
@@ -42,7 +43,8 @@ impl Accident {
     }
 }
 
-/// A program that knows nothing of the journal changes the file, if the file is whole: its changes stay.
+/// Tests a change by another program. The program does not know journals, and changes the file if
+/// the file is sound. Its changes stay.
 fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<bool, String> {
     let options = || OpenOptions::new().journal(disk.side_file(ELSEWHERE));
     let alone = options().open_driver(disk.file(FILE)).and_then(|file| content::of_file(&file));
@@ -71,7 +73,8 @@ fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> R
     Ok(true)
 }
 
-/// The file as it was before all others take its place: it stays, or has a committed content.
+/// Tests a restored backup. An early version replaces the file: it stays, or the file has a
+/// committed content.
 fn backup(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<bool, String> {
     let mut replay = recording.history.replay();
     let mut left_after = |operations: usize| {
@@ -93,7 +96,8 @@ fn backup(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<b
     Ok(true)
 }
 
-/// Reads the file and opens it for writing: both times it has one of some contents, and it is sound when it is closed.
+/// Reads the file and opens it for writing. Both times it must have one of the given contents.
+/// After the close, it must be sound.
 fn expect(recording: &Recording, disk: &SimulatedDisk, contents: &[&Content]) -> Result<(), String> {
     let found = read(disk)?;
     if !contents.contains(&&found) {

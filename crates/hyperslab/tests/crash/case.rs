@@ -1,4 +1,4 @@
-//! One crash, and what is left after it.
+//! One crash, and the check of the files that it leaves.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use crate::record::{Dice, FILE, JOURNAL, Recording, Step};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) crash: Crash,
-    /// After so many operations of the disk.
+    /// The number of disk operations before the crash.
     pub(crate) point: usize,
     pub(crate) seed: u64,
 }
@@ -29,7 +29,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// As it is printed.
+    /// Parses the printed form of a case.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split(',').map(|number| number.parse::<u64>().ok());
         let mut number = || numbers.next().flatten();
@@ -38,20 +38,21 @@ impl Case {
     }
 }
 
-/// What became of a file.
+/// The result of a case.
 #[derive(Debug)]
 pub(crate) struct Recovered {
-    /// The bytes after it was opened for writing and closed, or nothing if there was no file yet.
+    /// The bytes of the file after it was opened for writing and closed. Empty if there was no file
+    /// yet.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Whether the recovery was crashed, too, and whether the file was changed after it, with
-    /// crashes in that.
+    /// True if the recovery also crashed; true if the file was changed after the recovery, with
+    /// crashes during the changes.
     pub(crate) crashed_again: bool,
     pub(crate) went_on: bool,
-    /// Whether an accident happened between the crash and an opening of the file.
+    /// True if an accident happened between the crash and the next opening of the file.
     pub(crate) accident: bool,
 }
 
-/// Tries a case; gives what is wrong with what is left.
+/// Tests a case. Returns the fault of the files that the crash left, if there is one.
 pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) -> Result<Recovered, String> {
     replay.go_to(case.point);
     let mut files = replay.crash(case.crash, case.seed);
@@ -61,8 +62,9 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
     outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
 }
 
-/// The process ends after so many operations; another one goes on, and wherever its life ends in a
-/// crash, no commit of either is lost.
+/// Tests two crashes. The process ends after a number of operations, and a second process
+/// continues. If the second process crashes at any operation, no commit of the two processes is
+/// lost.
 pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), String> {
     let case = Case { crash: Crash::ProcessEnd, point, seed: 0 };
     let disk = || left(recording, case, Files::new());
@@ -70,13 +72,13 @@ pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), Strin
     second_life(recording, case, &disk(), found, true)
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
 }
 
-/// The disk after a crash. After the end of a process alone, what was not synced is still not.
+/// Returns the disk after a crash. If only the process ended, the unsynced writes stay unsynced.
 fn left(recording: &Recording, case: Case, files: Files) -> SimulatedDisk {
     let history = &recording.history;
     if case.crash == Crash::ProcessEnd && case.seed == 0 {
@@ -107,8 +109,8 @@ fn recover(recording: &Recording, case: Case, left: impl Fn() -> SimulatedDisk) 
     Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on, accident })
 }
 
-/// Opens what is left for reading and for writing. It holds what it may; that is returned, or
-/// nothing if there was no file yet.
+/// Opens the file that the crash left, for reading and for writing. Its content must be one of the
+/// allowed contents. Returns the content, or nothing if there was no file yet.
 fn settle(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<Option<Content>, String> {
     let (allowed, promised) = recording.allowed(point);
     let before = disk.operations();
@@ -130,7 +132,7 @@ fn settle(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<O
     Ok(Some(found))
 }
 
-/// What a reader finds.
+/// Returns the content that a reader finds.
 pub(crate) fn read(disk: &SimulatedDisk) -> Result<Content, String> {
     let options = OpenOptions::new().journal(disk.side_file(JOURNAL));
     let file = options.open_driver(disk.file(FILE)).map_err(|error| format!("{error:?}"))?;
@@ -144,7 +146,8 @@ fn open(recording: &Recording, disk: &SimulatedDisk) -> Result<File, String> {
         .map_err(|error| format!("opening for writing: {error:?}"))
 }
 
-/// Opens the file for writing: it is the same, and sound when it is closed.
+/// Opens the file for writing. The content must be the same, and the file must be sound after the
+/// close.
 fn write(recording: &Recording, disk: &SimulatedDisk, expected: &Content) -> Result<(), String> {
     let file = open(recording, disk)?;
     let found = content::of_file(&file).map_err(|error| format!("opened for writing: {error:?}"))?;
@@ -155,8 +158,8 @@ fn write(recording: &Recording, disk: &SimulatedDisk, expected: &Content) -> Res
     if disk.files().contains_key(JOURNAL) {
         return Err("the journal is there after closing".into());
     }
-    // A loss of power before the first commit of a journal may take its first sector, and nothing
-    // says what it was then.
+    // A power loss before the first commit of a journal may destroy the first sector of the
+    // journal, so its content is unknown.
     let is_blank = |bytes: &[u8]| bytes.iter().take(512).all(|byte| *byte == 0);
     let set_aside = |(name, bytes): &(&String, &Vec<u8>)| name.contains(".stale-") && !is_blank(bytes);
     if let Some((name, _)) = disk.files().iter().find(set_aside) {
@@ -172,7 +175,7 @@ pub(crate) fn check(disk: &SimulatedDisk) -> Result<(), String> {
     if report.faults == 0 { Ok(()) } else { Err(format!("check: {:#?}", report.findings)) }
 }
 
-/// The recovery crashes, too: the next one finds the same.
+/// Tests a crash of the recovery. The next recovery must find the same content.
 fn crash_again(
     recording: &Recording,
     case: Case,
@@ -193,8 +196,8 @@ fn crash_again(
     write(recording, &left, expected).map_err(again)
 }
 
-/// The file is changed as if nothing had been, and that ends in a crash, too: somewhere, or
-/// everywhere.
+/// Tests a crash of a second writer, which changes the recovered file: at one operation, or at each
+/// operation in turn.
 fn second_life(
     first: &Recording,
     case: Case,
@@ -207,8 +210,8 @@ fn second_life(
         Step { subject, before, after: disk.operations(), commits, content }
     };
     let begin = disk.operations();
-    // What was under way when the process ended may still be there or not, until the file was
-    // opened for writing.
+    // The commit that ran when the process ended may be present or absent, until the file is opened
+    // for writing.
     let before = first.steps.iter().filter(|step| begin > 0 && step.before <= begin);
     let ended = |step: &Step| Step { commits: step.commits && step.after <= begin, ..step.clone() };
     let mut steps: Vec<Step> = before.map(ended).collect();

@@ -1,4 +1,4 @@
-//! What is in a file, in a form that is compared fast.
+//! The contents of a file, in a form that can be compared fast.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, Result, Stored};
 
 use crate::sequence::world::{Array, Node, Target, World};
 
-/// What is in each object, by paths.
+/// The contents of each object, by path.
 pub(crate) type Content = BTreeMap<String, Vec<u8>>;
 
 fn join(path: &str, name: &str) -> String {
@@ -20,7 +20,7 @@ fn say(reported: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     reported.extend_from_slice(line.as_bytes());
 }
 
-/// What the model says is in the file.
+/// Returns the contents of the file according to the model.
 pub(crate) fn of_model(world: &World) -> Content {
     world.paths().into_iter().map(|(path, node)| (path, of_node(&world.nodes[node]))).collect()
 }
@@ -47,7 +47,7 @@ fn of_node(node: &Node) -> Vec<u8> {
     reported
 }
 
-/// What is in a file.
+/// Returns the contents of a file.
 pub(crate) fn of_file(file: &File) -> Result<Content> {
     let mut found = Content::new();
     let mut waiting = vec![("/".to_owned(), (**file.root()).clone())];
@@ -111,7 +111,7 @@ fn elements(dataset: &Dataset, stored: &Stored, reported: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Where two accounts differ.
+/// Returns the first difference of two contents.
 pub(crate) fn difference(found: &Content, expected: &Content) -> Vec<String> {
     let only = |one: &Content, other: &Content, subject: &str| -> Vec<String> {
         one.keys().filter(|path| !other.contains_key(*path)).map(|path| format!("{subject} {path}")).collect()

@@ -1,4 +1,5 @@
-//! Operations of the disk that fail: the call that meets it says so, and the file stays what it was, or becomes what it should be.
+//! Disk operations that fail: the call that needs the operation returns an error, and the file has
+//! the state before or after the change.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -13,33 +14,33 @@ use crate::content;
 use crate::matrix::{number_of, threads};
 use crate::record::{self, FILE, JOURNAL, Recording, Sequence};
 
-/// Faults that are tried unless the environment says otherwise.
+/// The default number of tested faults.
 const FEW: usize = 900;
-/// Of a sequence, so many at most if few are tried at all.
+/// The largest number of faults in one sequence if the total number is small.
 const OF_ONE: usize = 60;
 
-/// What is to go wrong.
+/// The kind of fault.
 #[derive(Debug, Clone, Copy)]
 enum Trouble {
     Fault(Fault),
-    /// The disk has no more room than this until it has failed once.
+    /// The disk has only this number of bytes until one operation has failed.
     Capacity(u64),
 }
 
-/// How a file went on after an error.
+/// The state of a file after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
-    /// No call said anything; all is well.
+    /// No call returned an error, and the content is complete.
     NotNoticed,
-    /// It could be flushed, and all is there.
+    /// The file could be flushed, and the content is complete.
     WentOn,
-    /// It says that it cannot be written any more; what was committed is there.
+    /// The handle refuses further writes, and the committed content is present.
     GaveUp,
-    /// It was being made, or closed.
+    /// The error happened while the file was created or closed.
     NoFile,
 }
 
-/// Carries out a sequence until something fails, and looks at what is left.
+/// Executes a sequence until an operation fails, and checks the remaining file.
 fn run(sequence: &Sequence, good: &Recording, trouble: Trouble) -> Result<After, String> {
     let disk = SimulatedDisk::new();
     disk.file(FILE);
@@ -73,7 +74,7 @@ fn run(sequence: &Sequence, good: &Recording, trouble: Trouble) -> Result<After,
     Ok(After::NotNoticed)
 }
 
-/// A file that could not be made can be made when the disk is well.
+/// Asserts that creating a file succeeds when the disk works again.
 fn sequence_anew(sequence: &Sequence, disk: &SimulatedDisk, good: &Recording) -> Result<After, String> {
     disk.file(FILE).set_len(0).unwrap();
     let again = catch_unwind(AssertUnwindSafe(|| drop(sequence.world(disk, false))));
@@ -82,7 +83,7 @@ fn sequence_anew(sequence: &Sequence, disk: &SimulatedDisk, good: &Recording) ->
     Ok(After::NoFile)
 }
 
-/// The error is one of the disk, and names the file.
+/// Asserts that the error is an error of the disk and names the file.
 fn is_clear(text: &str, trouble: Trouble) -> Result<(), String> {
     let expected = text.starts_with("called `Result::unwrap()` on an `Err` value: Io: ");
     let named = text.contains(&format!("{FILE}: ")) || text.contains(&format!("{JOURNAL}: "));
@@ -90,7 +91,7 @@ fn is_clear(text: &str, trouble: Trouble) -> Result<(), String> {
     if expected && named && full { Ok(()) } else { Err(format!("no clear error: {text}")) }
 }
 
-/// The file after a step that failed.
+/// Checks the file after a step that failed.
 fn aftermath(
     good: &Recording,
     disk: &SimulatedDisk,
@@ -102,7 +103,7 @@ fn aftermath(
     let begun = good.steps[..step].iter().any(|step| step.commits);
     // The process may end here.
     let left = SimulatedDisk::holding(disk.files());
-    // Before anything was promised there may be no file.
+    // Before the first completed flush, the file may not exist.
     let settled = |disk: &SimulatedDisk| match settled(good, disk, committed..=step) {
         Err(why) if begun => Err(why),
         _ => Ok(()),
@@ -130,7 +131,8 @@ fn aftermath(
     }
 }
 
-/// Flushes a file whose disk is well again, if it lets itself be; gives the step whose content it has.
+/// Flushes a file whose disk works again, if the handle permits it. Returns the step whose content
+/// the file has.
 fn goes_on(good: &Recording, disk: &SimulatedDisk, file: &File, step: usize) -> Result<usize, String> {
     let clear = |error: hyperslab::Error| match error.kind() {
         ErrorKind::Io | ErrorKind::Misuse => error.to_string(),
@@ -147,7 +149,7 @@ fn goes_on(good: &Recording, disk: &SimulatedDisk, file: &File, step: usize) -> 
     Ok(same)
 }
 
-/// A file that is opened again is sound, and holds what it held after one of the steps.
+/// Opens a file again. It must be sound, and must have the content after one of the steps.
 fn settled(
     good: &Recording,
     disk: &SimulatedDisk,
@@ -170,7 +172,7 @@ fn settled(
     check(disk)
 }
 
-/// All troubles of a sequence.
+/// Tests all faults of a sequence.
 fn troubles(good: &Recording, few: bool) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for after in 0..good.history.len() {
@@ -233,7 +235,8 @@ fn a_failing_disk_is_reported_and_destroys_no_committed_data() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// A file in which a number stands in the root group, and one in a group some sectors away.
+/// Creates a file with one number in the root group, and one number in a group that is several
+/// sectors away.
 fn numbers(disk: &SimulatedDisk) -> File {
     let options =
         FileOptions::new().libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap());
@@ -253,8 +256,8 @@ fn number_after_restart(disk: &SimulatedDisk) -> i32 {
     file.attribute("number").unwrap().read_scalar().unwrap()
 }
 
-/// The disk fails from the end of a commit on, until the next one has failed: that was not the beginning of a new journal, and what is
-/// flushed later is not undone by the old one.
+/// The disk fails from the end of a commit until the next commit has failed. The failed commit must
+/// not start a new journal, and the old journal must not undo later flushes.
 #[test]
 fn a_journal_that_cannot_be_started_is_kept() {
     let set = |file: &File, near: i32, far: i32| {
@@ -276,14 +279,16 @@ fn a_journal_that_cannot_be_started_is_kept() {
         set(&file, 0, 2);
         file.flush().unwrap_err();
         disk.clear_faults();
-        // One sector is left to be changed, which needs no journal if there is none; and it becomes what it was before the commit.
+        // Only one sector changes, so that no journal is needed. The sector returns to its content
+        // before the commit.
         set(&file, 0, 1);
         file.flush().unwrap();
         assert_eq!(number_after_restart(&disk), 0, "{kind:?}");
     }
 }
 
-/// Attributes wait in memory after the call that set them; a full disk, when they are to be stored, takes nothing of them away.
+/// Attributes stay dirty in memory after the call that set them. If the disk is full when they are
+/// stored, no attribute is lost.
 #[test]
 fn deferred_attributes_survive_a_full_disk() {
     let disk = SimulatedDisk::new();
@@ -292,7 +297,7 @@ fn deferred_attributes_survive_a_full_disk() {
     disk.set_capacity(Some(disk.files().values().map(|bytes| bytes.len() as u64).sum()));
     let long: Vec<i32> = (0..50_000).collect();
     file.set_attribute("long", &long).unwrap();
-    // Now it has to be stored.
+    // Now the attributes must be stored.
     let other = group.set_attribute("other", 1);
     assert!(other.is_err() || file.flush().is_err());
     disk.set_capacity(None);
@@ -362,8 +367,8 @@ fn filtered_chunks_survive_a_full_disk() {
     check(&left).unwrap();
 }
 
-/// A write of new space fails and is done again; the commit relies on the bytes that are there, also where the program ends before the
-/// commit is in the file.
+/// A write of new space fails and is repeated. The commit relies on the repeated write, also if the
+/// program ends before the commit is in the file.
 #[test]
 fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
     for (kind, after) in FaultKind::ALL.into_iter().flat_map(|kind| (0..4).map(move |after| (kind, after))) {

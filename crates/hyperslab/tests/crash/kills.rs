@@ -1,5 +1,5 @@
-//! Processes that write, and are killed at random moments: what is in the file follows from the
-//! number of the last flush alone. libhdf5 does the same work in the same loop, for comparison.
+//! Processes that write and are killed at random moments. The number of the last flush determines
+//! the content of the file. libhdf5 does the same work in the same loop, for comparison.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::content::{self, Content};
 use crate::matrix::number_of;
 use crate::record::Dice;
 
-/// Kills unless the environment says otherwise; and of those one of libhdf5 for so many.
+/// The default number of kills, and the number of kills of hyperslab for each kill of libhdf5.
 const FEW: usize = 16;
 const SCRIPT: &str = include_str!("kills.py");
-/// What tells the process that writes what to do.
+/// The environment variable with the path of the file. A process with this variable is the writer.
 const PATH: &str = "HYPERSLAB_KILLS_FILE";
 const SEED: &str = "HYPERSLAB_KILLS_SEED";
-/// Files that go to Python in one go.
+/// The number of files in one run of Python.
 const BATCH: usize = 50;
-/// The longest time a process lives after its first flush, in microseconds.
+/// The longest lifetime of a process after its first flush, in microseconds.
 const LONGEST: u64 = 120_000;
 
 fn bounds(seed: u64) -> LibverBounds {
@@ -35,7 +35,7 @@ fn durability(seed: u64) -> Durability {
     if seed % 4 < 2 { Durability::Full } else { Durability::Ordered }
 }
 
-/// Makes the datasets that are filled later.
+/// Creates the datasets, which are filled later.
 fn begin(file: &File) -> Result<()> {
     let series = file.new_dataset("series").of::<i32>().shape(&[0]).max_shape(&[None]).chunks(&[64]);
     series.filter(FilterSpec::deflate(1)).create()?;
@@ -45,7 +45,7 @@ fn begin(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// What comes before the flush with that number.
+/// Makes the changes before the flush with this number.
 fn work(file: &File, number: u64) -> Result<()> {
     let series = file.dataset("series")?;
     for part in 0..4 {
@@ -73,7 +73,8 @@ fn work(file: &File, number: u64) -> Result<()> {
     file.set_attribute("last", number as i64)
 }
 
-/// What is in the file after so many flushes, made in memory from nothing.
+/// The expected contents of the file after each number of flushes, computed with a new file in
+/// memory.
 #[derive(Debug)]
 struct Model {
     file: File,
@@ -99,7 +100,7 @@ impl Model {
     }
 }
 
-/// The process that writes until it is killed.
+/// The process that writes until the test kills it.
 #[test]
 #[ignore = "run by the test that kills it"]
 fn writer() {
@@ -129,8 +130,8 @@ fn libhdf5_process(python: &Referee, path: &Path) -> Command {
     command
 }
 
-/// Lets a process write and kills it some time after its first flush; gives the number of the last
-/// one it told.
+/// Starts a process that writes, and kills it some time after its first flush. Returns the number
+/// of the last flush that the process reported.
 fn kill(mut command: Command, dice: &mut Dice) -> u64 {
     let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut reported = BufReader::new(child.stdout.take().unwrap());
@@ -144,14 +145,14 @@ fn kill(mut command: Command, dice: &mut Dice) -> u64 {
     child.kill().unwrap();
     child.wait().unwrap();
     reported.read_to_string(&mut text).unwrap();
-    // A line that was cut off was not told.
+    // An incomplete line does not count as a report.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let numbers = whole.lines().filter_map(|line| line.strip_prefix("flush ")?.parse().ok());
     numbers.max().unwrap_or(0)
 }
 
-/// Opens what is left, for reading and for writing; gives the number of the flush that it holds, or
-/// what is wrong.
+/// Opens the file that the process left, for reading and for writing. Returns the number of the
+/// flush whose content it holds, or the fault.
 fn recover(path: &Path, seed: u64, reported: u64, model: &mut Model) -> Value {
     match outcome(path, seed, reported, model) {
         Ok(number) => Value::from(number),
@@ -192,8 +193,8 @@ fn outcome(path: &Path, seed: u64, reported: u64, model: &mut Model) -> Result<u
     if report.faults == 0 { Ok(number + more) } else { Err(wrong(format!("{:#?}", report.findings))) }
 }
 
-/// What Python says of files, one word each: the number of a flush whose content they have, or what
-/// is wrong.
+/// Returns the output of Python, one word for each file: the number of the flush whose content the
+/// file has, or the fault.
 fn verdicts(python: &Referee, paths: &[PathBuf]) -> Vec<Value> {
     let arguments = std::iter::once(Path::new("judge")).chain(paths.iter().map(PathBuf::as_path));
     let reported = python.run_script(SCRIPT, arguments).unwrap();
@@ -202,18 +203,18 @@ fn verdicts(python: &Referee, paths: &[PathBuf]) -> Vec<Value> {
     verdicts
 }
 
-/// How files fared.
+/// The numbers of files by their state.
 #[derive(Debug, Default)]
 struct Count {
     killed: usize,
-    /// They hold exactly what was flushed last.
+    /// Files with exactly the content of the last flush.
     good: usize,
-    /// They cannot be opened.
+    /// Files that cannot be opened.
     unreadable: usize,
-    /// They can, but not all that is in them can be read.
+    /// Files that can be opened, but not read completely.
     damaged: usize,
-    /// They hold something else: a part of what was written later, or lack a part of what was
-    /// flushed.
+    /// Files with other contents: they have a part of the later changes, or lack a part of the
+    /// flushed changes.
     mixed: usize,
 }
 

@@ -1,9 +1,11 @@
-//! Random sequences of operations on files of a disk that crashes at every operation in turn: what is left is opened, checked, and held
-//! against what had been committed. The same with operations that fail, and with processes that are killed in earnest.
+//! Random sequences of operations on files of a simulated disk, which crashes at each operation in
+//! turn. The test opens and checks the remaining file, and compares it with the committed contents.
+//! Other tests use operations that fail, and processes that are really killed.
 //!
-//! `HYPERSLAB_CRASH=100000` is the number of crashes to try (`cargo xtask crash`), `HYPERSLAB_CRASH_FIRST` the sequence to begin with; `HYPERSLAB_FAULTS`
-//! is that of failing operations, `HYPERSLAB_KILLS` that of processes killed.
-//! What fails prints `HYPERSLAB_CRASH_CASE=…`, with which it is tried alone.
+//! `HYPERSLAB_CRASH=100000` is the number of crashes to try (`cargo xtask crash`),
+//! `HYPERSLAB_CRASH_FIRST` the sequence to begin with; `HYPERSLAB_FAULTS` is the number of failing
+//! operations, `HYPERSLAB_KILLS` the number of killed processes. A failing case prints
+//! `HYPERSLAB_CRASH_CASE=…`. With this variable, the test runs only this case.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -12,18 +12,18 @@ use crate::outside::Outside;
 use crate::record::{self, Recording, Sequence, Step};
 use crate::sparse;
 
-/// Crashes that are tried unless the environment says otherwise.
+/// The default number of tested crashes.
 const FEW: usize = 2000;
-/// Of a sequence, so many at most if few are tried at all.
+/// The largest number of crashes in one sequence if the total number is small.
 const OF_ONE: usize = 80;
-/// Failures after which it ends.
+/// The number of failures after which the test ends.
 const ENOUGH: usize = 10;
 
 pub(crate) fn number_of(variable: &str) -> Option<usize> {
     std::env::var(variable).ok().map(|number| number.parse().unwrap())
 }
 
-/// What is thrown while a case is tried is caught, and need not be told.
+/// Suppresses the messages of panics during a case, because the test catches these panics.
 pub(crate) fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -37,13 +37,13 @@ pub(crate) fn silence() {
     });
 }
 
-/// Threads whose panics are silent.
+/// Returns a pool of threads whose panics print no message.
 pub(crate) fn threads() -> rayon::ThreadPool {
     silence();
     rayon::ThreadPoolBuilder::new().thread_name(|number| format!("matrix {number}")).build().unwrap()
 }
 
-/// What was tried, and what came out.
+/// The tested cases and their results.
 #[derive(Debug, Default)]
 struct Tried {
     kinds: [AtomicUsize; 3],
@@ -106,7 +106,7 @@ impl Tried {
     }
 }
 
-/// The cases of a recording: all operations in turn, in several ways each.
+/// Returns the cases of a recording: several kinds of crash at each operation.
 fn cases(recording: &Recording, sparse: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for point in 1..=recording.history.len() {
@@ -133,7 +133,7 @@ fn try_all(recording: &Recording, tried: &Tried, sparse: bool) {
     }
 }
 
-/// Tries crashes until there are enough of them.
+/// Tests crashes until the requested number is reached.
 fn run_matrix(record: impl Fn(u64) -> Option<Recording> + Sync, wanted: usize) {
     let sparse = wanted < 50_000;
     let first = number_of("HYPERSLAB_CRASH_FIRST").unwrap_or(0);
@@ -179,8 +179,8 @@ fn sparse_datasets_survive_crashes() {
     }
 }
 
-/// Short sequences, ended after each operation, and gone on with by a process that ends after each
-/// operation, too.
+/// Short sequences: the process ends after each operation in turn. A second process continues, and
+/// also ends after each operation in turn.
 #[test]
 fn a_second_crash_loses_no_commit() {
     let short = |recording: &Recording| {
@@ -196,8 +196,8 @@ fn a_second_crash_loses_no_commit() {
     }
 }
 
-/// What fails can be tried again: a sequence does the same to the disk each time (those of sparse
-/// datasets may lay chunks in another order).
+/// A failing case can be repeated: a sequence makes the same disk operations in each run (sequences
+/// of sparse datasets may write chunks in another order).
 #[test]
 fn equal_seeds_record_equal_sequences() {
     let reported = |recording: &Recording| -> Vec<String> {
@@ -208,7 +208,7 @@ fn equal_seeds_record_equal_sequences() {
     }
 }
 
-/// One case, told in full.
+/// Runs one case, and prints all details.
 fn alone(text: &str) {
     let (name, case) = text.split_once(':').unwrap();
     let case = Case::parse(case).unwrap();
@@ -235,8 +235,7 @@ fn alone(text: &str) {
     }
 }
 
-/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the
-/// file.
+/// New blocks of mostly zeros are not in the journal and, after a power loss, not in the file.
 #[test]
 fn blocks_of_zeros_are_readable_after_a_crash() {
     let disk = SimulatedDisk::new();
@@ -245,8 +244,8 @@ fn blocks_of_zeros_are_readable_after_a_crash() {
     file.flush().unwrap();
     file.create_group("small").unwrap();
     file.flush().unwrap();
-    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal
-    // is waited for.
+    // A collection of the global heap has 4096 bytes. The commit is small, so it syncs only the
+    // journal.
     file.new_dataset("words").write_strings(&["few", "words"]).unwrap();
     file.flush().unwrap();
     let history = disk.history();

@@ -1,4 +1,4 @@
-//! Some of the recovered files go to libhdf5.
+//! The check of some recovered files by libhdf5.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,11 +8,11 @@ use hyperslab_testkit::referee;
 
 use crate::judge::{self, Manifest};
 
-/// Of so many files one is kept, and so many at most.
+/// The number of recovered files for each kept file, and the largest number of kept files.
 const EVERY: usize = 17;
 const MOST: usize = 1500;
 
-/// Files that are kept for libhdf5.
+/// The files that are kept for libhdf5.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     kept: Mutex<(usize, BTreeMap<String, Vec<u8>>)>,
@@ -27,7 +27,8 @@ impl Outside {
         }
     }
 
-    /// Asks libhdf5, if it is there; gives the number of files that it found equal.
+    /// Reads the files with libhdf5, if it is installed. Returns the number of files with equal
+    /// contents.
     pub(crate) fn finish(self) -> usize {
         let Some(python) = referee::python() else { return 0 };
         let folder = tempfile::tempdir().unwrap();

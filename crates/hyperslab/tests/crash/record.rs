@@ -1,4 +1,5 @@
-//! A run that goes well, with everything that is needed to judge what a crash in it may leave.
+//! A recorded run without crashes. The record shows which contents a crash during the run may
+//! leave.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,32 +17,32 @@ use crate::sequence::world::World;
 pub(crate) const FILE: &str = "crash.h5";
 pub(crate) const JOURNAL: &str = "crash.h5.hjournal";
 
-/// Something that was done.
+/// One recorded step.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) subject: String,
-    /// How many operations of the disk there were before and after it.
+    /// The numbers of disk operations before and after the step.
     pub(crate) before: usize,
     pub(crate) after: usize,
-    /// Whether it promises that everything is in the file when it returns.
+    /// True if the step guarantees on return that all changes are in the file.
     pub(crate) commits: bool,
-    /// What is in the file after it, committed or not.
+    /// The content of the file after the step, committed or not.
     pub(crate) content: Arc<Content>,
 }
 
-/// What was done to a file, and to the disk below it.
+/// The steps on a file, and the operations of its disk.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) name: String,
     pub(crate) durability: Durability,
     pub(crate) bounds: LibverBounds,
-    /// Whether libhdf5 can read such files.
+    /// True if libhdf5 can read the file.
     pub(crate) common: bool,
     pub(crate) steps: Vec<Step>,
     pub(crate) history: History,
 }
 
-/// A medium on a simulated disk.
+/// Returns the storage of a file on a simulated disk.
 pub(crate) fn medium(disk: &SimulatedDisk, durability: Durability) -> Medium {
     Medium {
         driver: disk.file(FILE),
@@ -52,7 +53,7 @@ pub(crate) fn medium(disk: &SimulatedDisk, durability: Durability) -> Medium {
     }
 }
 
-/// Numbers that follow from a seed.
+/// A generator of pseudo-random numbers that depend only on a seed.
 #[derive(Debug)]
 pub(crate) struct Dice(pub(crate) u64);
 
@@ -68,7 +69,7 @@ impl Dice {
     }
 }
 
-/// A random sequence: what is done to which file.
+/// A random sequence: the properties of the file, and the operations on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub(crate) settings: Settings,
@@ -86,7 +87,7 @@ impl Sequence {
         let count = 2 + dice.below(26);
         let drawn = (0..count).map(|_| Operation::draw(&mut Numbers::new(&dice.numbers(40))));
         let mut operations: Vec<Operation> = drawn.flat_map(elementary).collect();
-        // Before the first flush a crash may leave no file at all, which shows little.
+        // Before the first flush, a crash may leave no file, so such a crash tests little.
         if !seed.is_multiple_of(5) {
             operations.insert(0, Operation::Flush);
         }
@@ -103,13 +104,13 @@ impl Sequence {
         World::new(&self.settings, medium)
     }
 
-    /// The operations, and a last one so that everything is in the file.
+    /// Returns the operations, and a last operation that writes all changes to the file.
     pub(crate) fn all_operations(&self) -> Vec<Operation> {
         let last = Operation::Reopen { low: self.settings.low };
         self.operations.iter().cloned().chain([last]).collect()
     }
 
-    /// Carries it out.
+    /// Executes the sequence.
     pub(crate) fn record(&self, name: String) -> Recording {
         let disk = SimulatedDisk::new();
         let mut world = self.world(&disk, true);
@@ -143,7 +144,7 @@ impl Sequence {
     }
 }
 
-/// An operation as those between which a file may be committed; small ones.
+/// Splits an operation into small operations, between which the file may be committed.
 fn elementary(operation: Operation) -> Vec<Operation> {
     let numbered =
         |name: &str, number: u64| if number == 0 { name.to_owned() } else { format!("{name} {number}") };
@@ -168,7 +169,7 @@ fn elementary(operation: Operation) -> Vec<Operation> {
         Operation::RemoveAttributes { object, first, count } => {
             vec![Operation::RemoveAttributes { object, first, count: 1 }; count.min(6) as usize]
         }
-        // What is written shall not depend on the clock.
+        // The written bytes must not depend on the clock.
         Operation::Dataset { parent, name, make } => {
             vec![Operation::Dataset { parent, name, make: Make { track_times: false, ..make } }]
         }
@@ -177,15 +178,15 @@ fn elementary(operation: Operation) -> Vec<Operation> {
 }
 
 impl Recording {
-    /// The steps whose contents a crash after so many operations of the disk may leave, and whether
-    /// anything was promised yet: otherwise there may be no file at all.
+    /// Returns the steps whose contents a crash after a number of disk operations may leave, and
+    /// true if a step has guaranteed its changes. Without such a step, the file may not exist.
     pub(crate) fn allowed(&self, point: usize) -> (RangeInclusive<usize>, bool) {
         let promised = self.steps.iter().rposition(|step| step.commits && step.after <= point);
         let under_way = self.steps.iter().rposition(|step| step.before <= point).unwrap_or(0);
         (promised.unwrap_or(0)..=under_way, promised.is_some())
     }
 
-    /// How the file is opened for writing after a crash.
+    /// Returns the options with which the file is opened for writing after a crash.
     pub(crate) fn options(&self, disk: &SimulatedDisk) -> OpenOptions {
         let bounds = LibverBounds::new(self.bounds.low(), LibraryVersion::LATEST).unwrap();
         medium(disk, self.durability).open(OpenOptions::new().write(true).libver(bounds))

@@ -1,5 +1,5 @@
-//! What the model does not have: sparse datasets, elements of variable length, copies. What should
-//! be in the file is what the same steps leave of one in memory.
+//! Crashes with features that the model lacks: sparse datasets, variable-length data, copies. The
+//! expected content is the content of a file in memory after the same steps.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use hyperslab_vfd::simulated::SimulatedDisk;
 use crate::content;
 use crate::record::{Dice, Recording, Step, medium};
 
-/// What comes before the number of such a recording in its name.
+/// The prefix of the names of these recordings. A number follows.
 const NAME: &str = "sparse ";
 
-/// One thing that is done; the number decides the rest.
+/// One operation. The number determines its details.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     Points(u64),
@@ -37,7 +37,8 @@ enum Deed {
 }
 
 impl Deed {
-    /// What belongs together; between any two the file may be committed.
+    /// Returns random operations that belong together. The file may be committed between two
+    /// results of this function.
     fn draw(dice: &mut Dice) -> Vec<Self> {
         let number = dice.below(1 << 40);
         match dice.below(18) {
@@ -153,7 +154,7 @@ fn bounds() -> LibverBounds {
     LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap()
 }
 
-/// The recording with a number; there is one of each.
+/// Returns the recording with a number.
 pub(crate) fn recording(number: u64) -> Option<Recording> {
     let mut dice = Dice(number ^ 0x5bd1_e995);
     let durability = if number % 4 == 3 { Durability::Ordered } else { Durability::Full };
@@ -186,7 +187,7 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     Some(Recording { name, durability, bounds: bounds(), common: false, steps, history })
 }
 
-/// The recording of that name.
+/// Returns the recording with this name.
 pub(crate) fn named(name: &str) -> Option<Recording> {
     recording(name.strip_prefix(NAME)?.parse().ok()?)
 }

@@ -1,4 +1,4 @@
-//! Functions of the program that are called in the middle of reading may do what they like with the file.
+//! Callbacks that the library calls during a read may use the file without restrictions.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use hyperslab::{ErrorKind, File, Repack};
 
 use super::{in_time, new_file, sound};
 
-/// Does a bit of everything with the file; `number` is another one each time.
+/// Executes several operations on the file. `number` differs in each call.
 fn everything(file: &File, number: u64) {
     let name = format!("made {number}");
     file.new_dataset(&name).chunks(&[3]).write(&[number; 10]).unwrap();

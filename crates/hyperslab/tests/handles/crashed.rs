@@ -1,4 +1,4 @@
-//! What a crash leaves of an object that lived without a link, and how its space is given back.
+//! Unlinked objects after a crash, and the release of their space.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ fn check(bytes: Vec<u8>) -> Report {
     hyperslab_check::check(Arc::new(Core::from_vec("image", bytes)), &options).unwrap()
 }
 
-/// The file as it is committed while objects live that have no link, where these are, and how many bytes they have.
+/// Returns a committed file with unlinked objects, the addresses of these objects, and the number
+/// of their bytes.
 fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     let (file, medium) = new_file();
     file.new_dataset("stays/data").write(&[1, 2, 3]).unwrap();
@@ -96,7 +97,8 @@ fn only_unlinked_objects_are_deleted() {
     assert_eq!(check(bytes_of(&medium)).faults, 0);
 }
 
-/// A writer is killed while it holds objects without links: whoever opens the file next for writing frees them, as the journal says.
+/// A writer is killed while it holds unlinked objects. The next opening of the file for writing
+/// frees the objects that the journal lists.
 #[test]
 fn unlinked_objects_of_a_killed_writer_are_deleted() {
     let disk = SimulatedDisk::new();
@@ -127,7 +129,8 @@ fn unlinked_objects_of_a_killed_writer_are_deleted() {
     let bytes = left.files().remove("file").unwrap();
     let after = check(bytes.clone());
     assert_eq!(after.faults, 0, "{:#?}", after.findings);
-    // What else is leaked was free when the writer ended, which a file says only when it is closed.
+    // All other leaked bytes were free when the writer ended. A file records free space only when
+    // it is closed.
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes).unwrap();
@@ -158,7 +161,8 @@ fn a_repair_frees_the_unlinked_objects_of_a_killed_writer() {
     assert!(!journal(&copy).exists());
     let after = check(std::fs::read(&copy).unwrap());
     assert_eq!(after.faults, 0, "{:#?}", after.findings);
-    // The rest was free when the writer ended, which a file records only when it is closed.
+    // All other bytes were free when the writer ended. A file records free space only when it is
+    // closed.
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::open(&copy).unwrap();

@@ -1,6 +1,6 @@
-//! Random histories of handles, links and flushes against a naive model, in which a node is there
-//! as long as a name or a handle leads to it. At the end the closed file holds what the model says,
-//! for this library and for libhdf5.
+//! Random histories of handles, links and flushes against a naive model, in which a node exists as
+//! long as a name or a handle leads to it. At the end, the closed file must equal the model, both
+//! for hyperslab and for libhdf5.
 //!
 //! `HYPERSLAB_HANDLES=1000` is the number of histories, `HYPERSLAB_HANDLES_SEED=7` the first one.
 
@@ -19,7 +19,7 @@ use super::{Medium, Random, number, options, sound};
 const STEPS: u64 = 120;
 const NAMES: u64 = 6;
 
-/// What the model knows of an object.
+/// The state of an object in the model.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
     Group(BTreeMap<String, usize>),
@@ -50,8 +50,8 @@ fn texts(seed: u64) -> Vec<String> {
     (0..20).map(|at| "x".repeat(usize::try_from(1 + (seed + at * 7) % 50).unwrap())).collect()
 }
 
-/// A file of the oldest or the newest format, in which messages may be shared, whose space may be
-/// in pages.
+/// Creates a file of the oldest or the newest format, possibly with shared messages and with paged
+/// allocation.
 fn file_of(seed: u64) -> (File, Medium) {
     let medium = Medium::new(Core::from_vec("handles", Vec::new()));
     let latest = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -72,7 +72,7 @@ impl World {
         (Self { file, nodes: vec![root], handles: Vec::new(), random: Random(seed + 1), seed }, medium)
     }
 
-    /// All nodes that names or handles lead to.
+    /// Returns all nodes that names or handles reach.
     fn live(&self) -> BTreeSet<usize> {
         let mut waiting: Vec<usize> = self.handles.iter().map(|(node, _)| *node).chain([0]).collect();
         let mut live = BTreeSet::new();
@@ -86,7 +86,7 @@ impl World {
         live
     }
 
-    /// How many links of live groups lead to a node.
+    /// Returns the number of links from existing groups to a node.
     fn links_to(&self, node: usize) -> usize {
         let groups = self.live().into_iter().filter_map(|group| match &self.nodes[group].content {
             Content::Group(links) => Some(links.values().filter(|target| **target == node).count()),
@@ -95,7 +95,7 @@ impl World {
         groups.sum::<usize>() + usize::from(node == 0)
     }
 
-    /// Whether a group leads to a node, over however many links.
+    /// Returns true if links lead from a group to a node, directly or through other groups.
     fn leads_to(&self, from: usize, to: usize) -> bool {
         from == to
             || match &self.nodes[from].content {
@@ -104,7 +104,7 @@ impl World {
             }
     }
 
-    /// A group that is open, or the root group.
+    /// Returns an open group, or the root group.
     fn group(&mut self) -> (usize, Group) {
         let is_group = |(node, _): &&(usize, Object)| matches!(self.nodes[*node].content, Content::Group(_));
         let groups: Vec<(usize, Object)> = self.handles.iter().filter(is_group).cloned().collect();
@@ -210,7 +210,8 @@ impl World {
         }
     }
 
-    /// Links of cycles are never dropped, as in libhdf5: none is made.
+    /// Creates a link that closes no cycle, because the objects of a cycle are never deleted, as in
+    /// libhdf5.
     fn link(&mut self) {
         let ((parent, group), name) = (self.group(), self.name());
         let Some((node, object)) = self.handle() else { return };
@@ -252,7 +253,7 @@ impl World {
         }
     }
 
-    /// What an object holds, and nothing of what its links lead to.
+    /// Returns the content of an object, without the targets of its links.
     fn compare(&self, node: usize, object: &Object) {
         let (subject, at) = (&self.nodes[node], format!("seed {}, node {node}", self.seed));
         let attributes: Vec<i64> =
@@ -288,7 +289,7 @@ impl World {
         if let Some((node, object)) = self.handle() {
             self.compare(node, &object);
             assert_eq!(object.token(), self.nodes[node].token);
-            // Until then a group may be there whose last handle is dropped.
+            // Until then, a group may exist although its last handle was dropped.
             self.file.flush().unwrap();
             assert_eq!(object.link_count().unwrap() as usize, self.links_to(node), "seed {}", self.seed);
         }
@@ -309,7 +310,7 @@ impl World {
         }
     }
 
-    /// Compares all that names lead to in a file with the model; gives it as JSON.
+    /// Compares all objects that names reach in a file with the model. Returns the objects as JSON.
     fn compare_all(&self, file: &File) -> Value {
         let mut all = serde_json::Map::new();
         let mut waiting = vec![("/".to_owned(), 0)];
@@ -339,8 +340,8 @@ impl World {
     }
 }
 
-/// Runs a history; gives the bytes of the file and what it holds. Every other one drops its handles
-/// before the close.
+/// Runs a history. Returns the bytes and the content of the file. Every second history drops its
+/// handles before the close.
 fn run(seed: u64) -> (Vec<u8>, Value) {
     let (mut world, medium) = World::new(seed);
     for _ in 0..STEPS {
@@ -364,7 +365,7 @@ fn run(seed: u64) -> (Vec<u8>, Value) {
     (bytes, content)
 }
 
-/// Prints what is in files, as [`World::compare_all`] has it.
+/// A script that prints the contents of files in the form of [`World::compare_all`].
 const SCRIPT: &str = r#"
 import json, os, sys
 import h5py

@@ -1,4 +1,4 @@
-//! What lives on without a link, and until when.
+//! The lifetime of unlinked objects.
 
 use hyperslab::{Datatype, ErrorKind, File, H5Type as _, Object, Points, Region, Selection, VirtualMapping};
 
@@ -66,7 +66,7 @@ fn a_removed_group_keeps_its_links_and_accepts_new_ones() {
     let word = group.dataset("words").unwrap();
     drop(group);
     file.flush().unwrap();
-    // The group is gone, and with it the last link to what is open.
+    // The group was deleted, and with it the last link to the open object.
     assert_eq!(word.link_count().unwrap(), 0);
     assert_eq!(word.read_strings::<hyperslab::IxDyn>(..).unwrap()[0], "one");
     file.link_hard("words", &word).unwrap();
@@ -105,7 +105,7 @@ fn an_unlinked_committed_datatype_and_its_users() {
     assert_eq!(datatype.link_count().unwrap(), 0);
     drop(datatype);
     file.flush().unwrap();
-    // The builder has a handle of its own.
+    // The builder has a separate handle.
     let dataset = builder.create().unwrap();
     let token = dataset.committed_datatype().unwrap();
     assert_eq!(file.object_at(token).unwrap().link_count().unwrap(), 1);
@@ -187,11 +187,11 @@ fn a_cycle_of_links_is_not_deleted() {
     let group = file.create_group("a/b").unwrap();
     group.link_hard("up", &file.group("a").unwrap()).unwrap();
     file.remove("a").unwrap();
-    // The group still has a link: its own.
+    // One link to the group remains: the link in the group itself.
     assert_eq!(group.group("up").unwrap().member_names().unwrap(), ["b"]);
     group.remove("up").unwrap();
     file.flush().unwrap();
-    // The group above went with its last link, and this one lost its own by that.
+    // The parent group was deleted with its last link. This group thereby lost its last link too.
     assert_eq!(group.link_count().unwrap(), 0);
     file.link_hard("b", &group).unwrap();
     file.close().unwrap();

@@ -22,16 +22,16 @@ use std::time::Duration;
 use hyperslab::vfd::{Core, Driver as _};
 use hyperslab::{File, FileOptions, FileSpace, FileSpaceStrategy};
 
-/// What holds the bytes of a file.
+/// The storage of a file's bytes.
 type Medium = Arc<Core>;
 
-/// How to make a file that records all its free space.
+/// Returns the options of a file that records all its free space.
 fn options() -> FileOptions {
     let strategy = FileSpaceStrategy::FreeSpaceAndAggregators;
     FileOptions::new().file_space(FileSpace { strategy, persist: true, threshold: 1, page_size: 4096 })
 }
 
-/// A new file in memory that records all its free space.
+/// Creates a file in memory that records all its free space.
 fn new_file() -> (File, Medium) {
     let medium = Arc::new(Core::from_vec("handles", Vec::new()));
     (options().create_driver(medium.clone()).unwrap(), medium)
@@ -43,7 +43,8 @@ fn bytes_of(medium: &Medium) -> Vec<u8> {
     bytes
 }
 
-/// Checks that the closed file on the medium is sound, and that no byte and no heap object of it is leaked; gives its bytes.
+/// Checks that the closed file on the medium is sound, and that no byte and no heap object of the
+/// file is leaked. Returns the bytes of the file.
 fn sound(medium: &Medium) -> Vec<u8> {
     let report = hyperslab_check::check(medium.clone(), &Default::default()).unwrap();
     assert_eq!((report.faults, report.unchecked), (0, 0), "{:#?}", report.findings);
@@ -52,24 +53,24 @@ fn sound(medium: &Medium) -> Vec<u8> {
     bytes_of(medium)
 }
 
-/// Does something on a thread of its own; fails if it does not come to an end.
+/// Runs a function on a separate thread. Fails if the function does not end in time.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || done.send(work()));
     ended.recv_timeout(Duration::from_secs(120)).expect("it failed, or waits for itself")
 }
 
-/// A number from the environment.
+/// Returns the number in an environment variable.
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
-/// Numbers that look random (the generator is xorshift64*).
+/// A generator of pseudo-random numbers (xorshift64*).
 #[derive(Debug)]
 struct Random(u64);
 
 impl Random {
-    /// A number below `end`; 0 if there is none.
+    /// Returns a number below `end`, or 0 if there is none.
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

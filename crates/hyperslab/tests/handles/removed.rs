@@ -1,4 +1,5 @@
-//! A dataset that is removed while a handle of it is kept: chunked or not, flushed in between or not.
+//! A dataset that is removed while a handle to it remains: chunked or contiguous, with and without
+//! a flush in between.
 
 use hyperslab::{Dataset, ErrorKind, File};
 
@@ -16,7 +17,7 @@ fn all_are(dataset: &Dataset, value: i32) -> bool {
     dataset.read_raw::<i32>(..).unwrap() == vec![value; 1000]
 }
 
-/// The reproduction: other datasets take what space there is while the handle is used.
+/// Reproduces a bug: other datasets take the free space while the handle is in use.
 fn removed(chunked: bool, flushed: bool) {
     let (file, medium) = new_file();
     let kept = make(&file, "x", chunked, 1);

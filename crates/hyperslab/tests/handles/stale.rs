@@ -1,10 +1,10 @@
-//! Nothing that is gone answers, and nothing else answers in its place.
+//! Stale references and tokens return an error, and never another object at the same address.
 
 use hyperslab::{ErrorKind, File, IxDyn, ObjectToken, ReferenceTarget, Region};
 
 use super::{new_file, sound};
 
-/// Makes datasets until one has its header at that address; gives its name.
+/// Creates datasets until the header of one is at this address. Returns its name.
 fn take_place(file: &File, address: u64) -> String {
     for number in 0..1000 {
         let name = format!("taker {number}");
@@ -53,7 +53,7 @@ fn no_reference_to_a_deleted_object_is_written() {
     let target = ReferenceTarget::object(&x);
     references.write_references(.., std::slice::from_ref(&target)).unwrap();
     file.remove("x").unwrap();
-    // It is open.
+    // The object is open.
     references.write_references(.., std::slice::from_ref(&target)).unwrap();
     assert_eq!(references.read_references::<IxDyn>(..).unwrap()[0].object().unwrap().token(), x.token());
     drop(x);

@@ -1,4 +1,4 @@
-//! Threads that list, open, read and write what other threads remove.
+//! Threads that list, open, read and write objects, while other threads remove the objects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use super::{Random, in_time, new_file, number, sound};
 
 const NAMES: u64 = 12;
 
-/// What is not there is not found; anything else would be said of a sound file.
+/// Asserts that the error of a missing object is "not found". Any other error would mean that the
+/// file is damaged.
 fn expect_missing(error: &Error) {
     assert!(matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists), "{error:?}");
 }
@@ -141,7 +142,7 @@ fn writes_that_succeed_during_a_close_are_in_the_file() {
     }
 }
 
-/// Stops the other threads when one of them panics.
+/// A guard that stops the other threads when its thread panics.
 struct Failing<'a>(&'a AtomicBool);
 
 impl Drop for Failing<'_> {

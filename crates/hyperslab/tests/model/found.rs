@@ -1,4 +1,4 @@
-//! What the random sequences and the matrix have found, each as small as it can be.
+//! Regressions that the random sequences and the matrix found, each reduced to a small test.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use hyperslab::{
 };
 use hyperslab_testkit::referee;
 
-/// A file that keeps its free space, with what was done to it: nothing may be lost.
+/// Applies changes to a new file that records its free space. Asserts that no bytes are leaked.
 fn without_leaks(work: impl FnOnce(&File)) {
     let medium = Arc::new(Core::from_vec("found", Vec::new()));
     let strategy = FileSpaceStrategy::FreeSpaceAndAggregators;
@@ -25,7 +25,7 @@ fn without_leaks(work: impl FnOnce(&File)) {
     assert_eq!(report.leaked, [], "{:#?}", report.usage);
 }
 
-/// libhdf5 uses the space that the file says is free.
+/// Changes the file with libhdf5, which uses the recorded free space.
 fn libhdf5_goes_on(bytes: &[u8]) {
     let Some(python) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn user_blocks_have_whole_pages() {
 
 #[test]
 fn the_block_of_free_sections_has_no_unused_bytes() {
-    // Holes of all sizes, of which one is just as large as the list or its manager.
+    // Free extents of all sizes. One has exactly the size of the list or of its manager.
     for size in 0..250 {
         let medium = Arc::new(Core::from_vec("lists", Vec::new()));
         let strategy = FileSpaceStrategy::Page;

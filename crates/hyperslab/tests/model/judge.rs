@@ -1,4 +1,4 @@
-//! What libhdf5 says of files, and does to them: `referee.py`, asked in one go about many files.
+//! Reading and changing files with libhdf5: one run of `referee.py` handles many files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,10 +7,10 @@ use hyperslab::{File, Object, ObjectKind};
 use hyperslab_testkit::referee::Referee;
 use serde_json::{Value, json};
 
-/// What is in a file, by paths.
+/// The contents of a file, by path.
 pub(crate) type Content = BTreeMap<String, Value>;
 
-/// What is in files, by their paths.
+/// The contents of files, by the paths of the files.
 pub(crate) type Manifest = BTreeMap<String, Content>;
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -23,7 +23,7 @@ fn attributes(object: &Object) -> BTreeMap<String, String> {
     object.attributes().unwrap().iter().map(one).collect()
 }
 
-/// What is in a file, as this library reads it.
+/// Returns the contents of a file as hyperslab reads it.
 pub(crate) fn content(file: &File) -> Content {
     let mut found = Content::new();
     let mut waiting = vec![("/".to_owned(), (**file.root()).clone())];
@@ -51,7 +51,7 @@ pub(crate) fn content(file: &File) -> Content {
     found
 }
 
-/// Has the tasks done; gives what they answer.
+/// Runs the tasks. Returns their answers.
 pub(crate) fn ask(
     referee: &Referee,
     folder: &Path,
@@ -67,12 +67,12 @@ pub(crate) fn ask(
     serde_json::from_slice(&answer).unwrap()
 }
 
-/// A part of an answer.
+/// Returns a part of an answer.
 pub(crate) fn manifest(answer: &Value) -> Manifest {
     serde_json::from_value(answer.clone()).unwrap()
 }
 
-/// Two accounts of a file are the same.
+/// Asserts that two descriptions of a file are equal.
 pub(crate) fn assert_same(name: &str, found: &Content, expected: &Content) {
     let paths = |content: &Content| content.keys().cloned().collect::<Vec<_>>();
     assert_eq!(paths(found), paths(expected), "{name}");
@@ -81,7 +81,7 @@ pub(crate) fn assert_same(name: &str, found: &Content, expected: &Content) {
     }
 }
 
-/// A file that libhdf5 never changed is sound, and its totals are right.
+/// Asserts that a file that libhdf5 never changed is sound, and that its totals are correct.
 pub(crate) fn assert_exact(path: &Path) {
     let report = hyperslab_check::check_path(path).unwrap();
     assert_eq!(report.faults, 0, "{}: {:#?}", path.display(), report.findings);

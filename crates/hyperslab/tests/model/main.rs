@@ -1,5 +1,5 @@
-//! Random sequences of operations on files, held against a model; `check` finds no fault in what comes out, and libhdf5
-//! reads the same in some of them.
+//! Random sequences of operations on files, compared with a model. `check` must find no fault in
+//! the resulting files, and libhdf5 must read the same contents from some of them.
 //!
 //! `HYPERSLAB_MODEL=10000` is the number of sequences (`cargo xtask model`); a few hundred by default.
 #![expect(
@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Files of random sequences go to libhdf5, which changes them, and come back.
+/// libhdf5 changes files of random sequences. Then hyperslab reads them.
 #[test]
 fn libhdf5_reads_and_changes_a_sample_of_the_files() {
     let Some(python) = referee::python() else { return };
@@ -67,7 +67,7 @@ fn libhdf5_reads_and_changes_a_sample_of_the_files() {
     for number in 0..sequences().div_ceil(10) {
         let (settings, operations) = strategy.new_tree(&mut runner).unwrap().current();
         if settings.sizes < 8 && settings.space.persist {
-            // libhdf5 cannot read the free space that it stores there.
+            // libhdf5 cannot read the free space that it stores in such files.
             continue;
         }
         let world = sequence::run(&settings, &operations);

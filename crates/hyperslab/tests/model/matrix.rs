@@ -1,8 +1,9 @@
-//! Every type × layout × filter × bound: written here, read and changed by libhdf5, read and
-//! changed here, and so on; and the same begun by libhdf5.
+//! Every type × layout × filter × bound: hyperslab writes the file, libhdf5 reads and changes it,
+//! hyperslab reads and changes it, and so on. In a second run, libhdf5 writes the file first.
 //!
-//! `HYPERSLAB_MATRIX=1` takes all combinations (`cargo xtask model`), another number one of so
-//! many; `HYPERSLAB_MATRIX_ONLY=v110` only those under one bound.
+//! `HYPERSLAB_MATRIX=1` tests all combinations (`cargo xtask model`), and another number `n` tests
+//! one of `n` combinations. `HYPERSLAB_MATRIX_ONLY=v110` tests only the combinations with one
+//! bound.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use super::judge::{self, Manifest};
 use super::sequence::element::{KINDS, Kind, VALUES};
 use super::sequence::operation::{Make, Stored};
 
-/// A way to store a dataset.
+/// The storage of a dataset.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     name: &'static str,
@@ -40,8 +41,8 @@ impl Way {
     }
 }
 
-/// Their names are those of the indexes under new bounds; under old ones all have version 1
-/// B-trees.
+/// The variants have the names of the chunk indexes with new bounds. With old bounds, all have
+/// version 1 B-trees.
 const WAYS: [Way; 13] = [
     Way::chunked("compact", &[5, 4], &[], &[]),
     Way::chunked("contiguous", &[11, 7], &[], &[]),
@@ -76,14 +77,14 @@ const LOWS: [LibraryVersion; 6] = [
     LibraryVersion::V200,
 ];
 
-/// Of a sample every so many combinations are taken.
+/// A sample contains one of this number of combinations.
 const SAMPLE: usize = 53;
 
 fn step() -> usize {
     std::env::var("HYPERSLAB_MATRIX").map_or(SAMPLE, |value| value.parse().unwrap())
 }
 
-/// The datasets of one file: names and how to make them.
+/// Returns the names and properties of the datasets of one file.
 fn combinations(low: LibraryVersion, offset: usize) -> Vec<(String, Way, Make)> {
     let mut found = Vec::new();
     for way in WAYS {
@@ -118,13 +119,13 @@ fn combinations(low: LibraryVersion, offset: usize) -> Vec<(String, Way, Make)> 
     found.into_iter().skip(offset * 5 % step).step_by(step).collect()
 }
 
-/// `count` elements that begin anywhere in the cycle of values.
+/// Returns `count` elements, starting at any value of the cycle of values.
 fn elements(kind: Kind, count: u64, from: u64) -> Vec<u8> {
     (0..count).flat_map(|at| kind.encode(((at * 7 + from) % VALUES) as u8)).collect()
 }
 
 fn make(file: &File, low: LibraryVersion, name: &str, way: &Way, make: &Make) -> Option<Dataset> {
-    // No two files of the folder share one: what is changed in one would be changed in the other.
+    // Each file has a separate external file: a shared external file would change with both.
     let raw = format!("{}_{}.raw", low.name(), name.replace(['/', ' ', ','], "_"));
     let builder = file.new_dataset(name).datatype(make.kind.datatype()).shape(&make.dims);
     let builder = match way.name {
@@ -145,7 +146,7 @@ fn make(file: &File, low: LibraryVersion, name: &str, way: &Way, make: &Make) ->
     let builder = builder.allocation_time(make.allocation_time).fill_time(make.fill_time);
     match builder.track_order(make.track_order).track_times(make.track_times).create() {
         Ok(dataset) => Some(dataset),
-        // Szip and nbit do not take every chunk.
+        // Szip and n-bit do not support every chunk.
         Err(error) if error.kind() == ErrorKind::Misuse && make.filters > 4 => None,
         Err(error) => panic!("{name}: {error}: {make:?}"),
     }
@@ -156,9 +157,9 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
         let Some(dataset) = make(file, low, &name, &way, &wanted) else { continue };
         let count = dataset.size().unwrap();
         match number % 4 {
-            // Never written at all.
+            // The dataset is never written.
             3 if number % 8 == 3 && way.name != "external" => {}
-            // In parts, the last first.
+            // The test writes the dataset in parts, from the last to the first.
             0 | 3 if !wanted.dims.is_empty() => {
                 let first = (wanted.dims[0] / 3).max(1);
                 for (start, size) in [(first, wanted.dims[0] - first), (0, first)] {
@@ -190,8 +191,8 @@ fn resize(dataset: &Dataset, by: i64) {
     dataset.resize(&dims).unwrap();
 }
 
-/// Moves all elements on by some, and gives the first half along each dimension the last of them;
-/// changes the shape up and down between. Each step is read again.
+/// Rotates all elements, writes the last elements to the first half along each dimension, and
+/// changes the shape of a chunked dataset in between. Reads the dataset after each step.
 fn change(dataset: &Dataset, number: usize) {
     roll(dataset, 1);
     part(dataset);
@@ -287,12 +288,12 @@ fn manifest(paths: &[(PathBuf, LibraryVersion)]) -> Manifest {
     paths.iter().map(|(path, _)| (path.to_str().unwrap().to_owned(), content(path))).collect()
 }
 
-/// h5dump 1.10 reads what is for 1.10 and before.
+/// Reads the files with bounds up to 1.10 with h5dump 1.10.
 fn dump(paths: &[(PathBuf, LibraryVersion)]) {
     for (path, low) in paths.iter().filter(|(_, low)| *low <= LibraryVersion::V110) {
         let folder = path.parent().unwrap();
         let Ok(output) = Command::new("h5dump").arg(path).current_dir(folder).output() else { return };
-        // Filters that only h5py has are not its own.
+        // h5dump lacks the filters of h5py.
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() || text.contains("unable to print data"), "{low:?}: {text}");
     }

@@ -14,7 +14,7 @@ use super::judge::{self, Manifest};
 
 const SCRIPT: &str = include_str!("shared.py");
 
-/// The lower bound that the name of a file ends with.
+/// Returns the lower bound at the end of the file's name.
 fn bounds(path: &Path) -> LibverBounds {
     let name = path.file_stem().unwrap().to_str().unwrap();
     let low = LibraryVersion::from_name(name.rsplit(' ').next().unwrap()).unwrap();
@@ -25,7 +25,7 @@ fn open(path: &Path) -> File {
     OpenOptions::new().write(true).libver(bounds(path)).open(path).unwrap()
 }
 
-/// Does something to a file, which is sound and the same when it is opened again.
+/// Changes a file. After the next open, the file must be sound and have the same contents.
 fn step(path: &Path, work: impl FnOnce(&File)) {
     let file = open(path);
     work(&file);
@@ -35,7 +35,7 @@ fn step(path: &Path, work: impl FnOnce(&File)) {
     judge::assert_sound(path);
 }
 
-/// A group of objects that are like those of other such groups.
+/// Creates a group whose objects equal the objects of other such groups.
 fn fill(file: &File, name: &str, tracked: bool) {
     let group = file.create_group_with(name, GroupOptions::new().track_order(tracked)).unwrap();
     for number in 0..3_u8 {
@@ -100,7 +100,7 @@ fn resize(file: &File) {
     }
 }
 
-/// All that is done to a file, step by step.
+/// Executes all steps on a file.
 fn change(path: &Path) {
     step(path, change_attributes);
     step(path, resize);
@@ -231,7 +231,7 @@ fn copies_into_a_file_with_shared_messages_use_them() {
     for (path, reported) in original.iter().filter(|(path, _)| path.starts_with("/by hyperslab 0")) {
         assert_eq!(copy[&path.replace("/by hyperslab 0", "/copy")], *reported, "{path}");
     }
-    // The four long attributes are there already.
+    // The four long attributes already exist.
     assert!(shared + 2 * 2400 < plain, "{shared} bytes more, {plain} where nothing is shared");
 }
 
@@ -241,7 +241,7 @@ fn impossible_settings_of_shared_messages_are_refused() {
         let outcome = FileOptions::new().shared_messages(shared).create_in_memory();
         assert_eq!(outcome.unwrap_err().kind(), hyperslab::ErrorKind::Misuse);
     };
-    // Of no use, but libhdf5 takes such indexes.
+    // Such an index has no use, but libhdf5 accepts it.
     for types in [0, 1, 1 << 6] {
         assert!(FileOptions::new().shared_messages(SharedMessages::of(types, 1)).create_in_memory().is_ok());
     }

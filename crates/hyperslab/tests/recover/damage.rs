@@ -1,8 +1,8 @@
-//! Where the blocks of a file are, and how they are destroyed.
+//! The blocks of a file, and functions that destroy them.
 
 use crate::snapshot::Snapshot;
 
-/// Numbers that look random and are the same in every run.
+/// A generator of pseudo-random numbers, which are the same in every run.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -21,13 +21,13 @@ const SIGNATURES: &[&str] = &[
     "FADB", "EAHD", "EAIB", "EASB", "EADB", "FSHD", "FSSE", "SMTB", "SMLI",
 ];
 
-/// Blocks of one kind that are destroyed in one file.
+/// The number of blocks of one kind that the test destroys in one file.
 const MOST: usize = 1;
 
-/// Bytes at the front of a block without which it is nothing.
+/// The number of bytes at the start of a block that must be valid for the block to be recognized.
 const HEAD: usize = 12;
 
-/// Some blocks of every kind.
+/// Returns some blocks of every kind.
 pub(crate) fn blocks(file: &[u8], original: &Snapshot, numbers: &mut Numbers) -> Vec<(usize, &'static str)> {
     let mut all = Vec::new();
     for signature in SIGNATURES {
@@ -47,7 +47,7 @@ pub(crate) fn blocks(file: &[u8], original: &Snapshot, numbers: &mut Numbers) ->
     some
 }
 
-/// Puts zeros or noise into the front of a block.
+/// Writes zeros or noise over the start of a block.
 pub(crate) fn destroy(file: &mut [u8], at: usize, noise: Option<&mut Numbers>) {
     let end = (at + HEAD).min(file.len());
     let head = &mut file[at.min(end)..end];

@@ -1,5 +1,5 @@
-//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in
-//! what is saved of them.
+//! Files with damage in every structure: each object that an ordinary read returns completely is
+//! complete in the salvaged file.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use hyperslab::{File, LossPart, OpenOptions, Outcome, Recovery, Salvaged, Salvag
 use hyperslab_testkit::fixtures;
 use snapshot::Snapshot;
 
-/// Saves what is left of an image; the new one is sound.
+/// Salvages a file image. Asserts that the new image is sound.
 fn salvage(bytes: Vec<u8>, subject: &str) -> (Vec<u8>, Salvaged) {
     salvage_by(&Recovery::new(), bytes, subject)
 }
@@ -33,8 +33,8 @@ fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, subject: &str) -> (Vec<u8>, S
     (saved, salvaged)
 }
 
-/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the
-/// file.
+/// Salvages `damaged`. Compares the result with the readable objects of `damaged` and with the
+/// original file.
 fn judge(original: &Snapshot, damaged: Vec<u8>, subject: &str) -> Vec<u8> {
     let left: Vec<_> = match OpenOptions::new().ignore_status_flags(true).open_bytes(damaged.clone()) {
         Ok(file) => {
@@ -115,7 +115,7 @@ fn files_with_random_changed_bytes_are_salvaged() {
     }
 }
 
-/// Without its superblock, a file has lost nothing but the names of its first objects.
+/// If the superblock is destroyed, only the names of the objects in the root group are lost.
 #[test]
 fn files_without_a_superblock_are_salvaged() {
     let mut found_in_place = 0;
@@ -130,7 +130,7 @@ fn files_without_a_superblock_are_salvaged() {
         bytes[..16].fill(0);
         let (saved, salvaged) = salvage(bytes, &name);
         let found = Snapshot::of(&File::from_bytes(saved).unwrap());
-        // Messages that are shared in heaps of their own are found through the superblock alone.
+        // Only the superblock leads to the heaps of shared messages.
         if name.contains("shared_messages") {
             continue;
         }

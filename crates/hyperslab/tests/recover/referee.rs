@@ -1,4 +1,4 @@
-//! What was saved opens in libhdf5; and what is left of files whose writer was killed.
+//! libhdf5 opens salvaged files. Other tests salvage files whose writer was killed.
 
 use std::process::{Command, Stdio};
 
@@ -53,7 +53,7 @@ fn libhdf5_reads_the_salvaged_files() {
     assert_eq!(python.run_script(READ_ALL, [folder.path()]).unwrap().trim(), "read");
 }
 
-/// Writes without end, and says when there is something to lose.
+/// A script that writes without end, and prints a line after the first flush.
 const WRITER: &str = r#"
 import sys, h5py, numpy as np
 f = h5py.File(sys.argv[1], "w", libver=sys.argv[2])
@@ -73,7 +73,7 @@ while True:
     number += 1
 "#;
 
-/// What was flushed before the kill.
+/// The number of values that were flushed before the kill.
 const FLUSHED: usize = 20;
 
 #[test]

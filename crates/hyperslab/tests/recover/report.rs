@@ -1,4 +1,4 @@
-//! What is said of losses: which part, where, and what stands for it.
+//! The report of losses: the lost part, its location, and the replacement.
 
 use hyperslab::{
     Datatype, File, FileOptions, Layout, LibraryVersion, LibverBounds, LossPart, Points, Recovery,
@@ -12,7 +12,7 @@ fn bounds() -> [LibverBounds; 2] {
         .map(|low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap())
 }
 
-/// 10 chunks of 50 numbers, filtered.
+/// Creates a dataset with 10 filtered chunks of 50 numbers.
 fn numbers(file: &File) -> Vec<i32> {
     let numbers: Vec<i32> = (1..=500).collect();
     file.new_dataset("numbers").chunks(&[50]).deflate(6).fill(-1).write(&numbers).unwrap();
@@ -47,7 +47,7 @@ fn a_damaged_chunk_is_filled_and_named() {
 
 #[test]
 fn damaged_attributes_are_reported_one_by_one() {
-    // Each attribute refers to a type of its own, of which one is destroyed.
+    // Each attribute refers to a separate committed datatype. One of these datatypes is destroyed.
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("data").write(&[1, 2, 3]).unwrap();
     let data = file.dataset("data").unwrap();
@@ -94,7 +94,7 @@ fn truncated_rows_are_reported() {
     assert!(saved[first..].iter().all(|value| *value == 0));
 }
 
-/// A few bytes of damage do not make a small file one of terabytes, whatever the elements are.
+/// A few damaged bytes never make a small file grow to terabytes, for every type of elements.
 #[test]
 fn an_impossible_extent_is_reported() {
     let bounds = LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::LATEST).unwrap();
@@ -152,7 +152,7 @@ fn lost_groups_are_found_again() {
     }
 }
 
-/// Bytes of a file within a dataset are no lost objects.
+/// The bytes of an HDF5 file inside a dataset do not count as lost objects.
 #[test]
 fn an_hdf5_file_inside_a_dataset_is_not_salvaged() {
     let inner = FileOptions::new().create_in_memory().unwrap();
@@ -188,7 +188,8 @@ fn damaged_sparse_chunks_are_reported_one_by_one() {
     assert_eq!(saved.read_raw::<i32>(..).unwrap(), expected, "{salvaged}");
 }
 
-/// Of two links of one name, one leads to its object; the other object is put aside.
+/// If two links have the same name, one stays, and the object of the other link goes to the group
+/// of lost objects.
 #[test]
 fn equal_names_after_damage_are_distinguished() {
     let [earliest, _] = bounds();
@@ -211,7 +212,8 @@ fn equal_names_after_damage_are_distinguished() {
     assert_eq!(all.concat().iter().sum::<i32>(), 3, "{salvaged}");
 }
 
-/// A group whose link cannot be made is put aside, even if it leads to itself; what it leads to counts its link.
+/// A group whose link cannot be created goes to the group of lost objects, even if it has a link to
+/// itself. The reference counts of its members include its links.
 #[test]
 fn an_unnamed_group_with_a_link_to_itself() {
     let [earliest, _] = bounds();
@@ -236,7 +238,8 @@ fn an_unnamed_group_with_a_link_to_itself() {
     }
 }
 
-/// An array of chunks that ends before the extent does: that is one damage, and no work for each chunk that is not there.
+/// An array of chunks that ends before the extent: the report has one loss, and the work does not
+/// depend on the number of missing chunks.
 #[test]
 fn an_extent_of_more_chunks_than_the_array_has() {
     let [_, latest] = bounds();
@@ -258,7 +261,8 @@ fn an_extent_of_more_chunks_than_the_array_has() {
     let end = (header + 16..header + 2000).find(is_end).unwrap();
     let sum = hyperslab_format::codec::checksum(&bytes[header..end]);
     bytes[end..end + 4].copy_from_slice(&sum.to_le_bytes());
-    // A B-tree of version 1 has room for what there is, a fixed array for all that there can ever be: that has to be changed.
+    // A version 1 B-tree holds only the existing chunks, but a fixed array has an entry for every
+    // possible chunk: the index must be changed.
     for (bounds, losses) in [(LibverBounds::DEFAULT, 1), (LibverBounds::LATEST, 2)] {
         let (saved, salvaged) = salvage_by(&Recovery::new().libver(bounds), bytes.clone(), "extent");
         assert!(saved.len() <= 2 * bytes.len(), "{} bytes", saved.len());
@@ -270,7 +274,8 @@ fn an_extent_of_more_chunks_than_the_array_has() {
     }
 }
 
-/// A dataset in the place of the committed datatype that another uses: either is saved, the type with each.
+/// A dataset lies at the address of a committed datatype that another dataset uses. Both datasets
+/// are salvaged, each with the datatype.
 #[test]
 fn a_reference_to_a_dataset_as_a_datatype() {
     let [earliest, _] = bounds();
@@ -301,7 +306,7 @@ fn a_reference_to_a_dataset_as_a_datatype() {
     assert_eq!(values, [[1, 2, 3], [4, 5, 6]], "{salvaged}");
 }
 
-/// A reference to an attribute whose name damage took away leads nowhere.
+/// A reference to an attribute with a destroyed name becomes a null reference.
 #[test]
 fn a_reference_to_an_attribute_without_a_name() {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! All that is in a file, as text that can be compared.
+//! The contents of a file, as text that can be compared.
 
 use hyperslab::{Dataset, File, Object, ObjectKind, ObjectToken, Result};
 
@@ -11,11 +11,11 @@ pub(crate) struct Snapshot {
 pub(crate) struct Shot {
     pub(crate) path: String,
     token: ObjectToken,
-    /// Where its header lies.
+    /// The address of its header.
     pub(crate) address: u64,
-    /// Where its chunks lie.
+    /// The addresses of its chunks.
     pub(crate) chunks: Vec<u64>,
-    /// What it is and holds; `None` if not all of it can be read.
+    /// The kind and the content of the object; `None` if it cannot be read completely.
     text: Option<String>,
     /// The names of a group's links.
     links: Option<Vec<String>>,
@@ -41,12 +41,13 @@ impl Snapshot {
         Self { objects: objects.collect() }
     }
 
-    /// Whether there is an object with those contents, under its own path or another one.
+    /// Returns true if an object with the same content exists, under the same path or another path.
     pub(crate) fn holds(&self, object: &Shot, in_place: bool) -> bool {
         self.objects.iter().any(|other| other.same(object) && (!in_place || other.path == object.path))
     }
 
-    /// Whether the groups above an object, and their links, can all be read in a damaged copy of the file.
+    /// Returns true if all groups in the path of an object, and their links, can be read in a
+    /// damaged copy of the file.
     pub(crate) fn leads_to(&self, object: &Shot, file: &File) -> bool {
         let above =
             |path: &str| object.path != "/" && (path == "/" || object.path.starts_with(&format!("{path}/")));
@@ -56,17 +57,17 @@ impl Snapshot {
 }
 
 impl Shot {
-    /// Whether all of it can be read.
+    /// Returns true if the object can be read completely.
     pub(crate) fn is_readable(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Whether both hold the same.
+    /// Returns true if both objects have the same content.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.text == other.text
     }
 
-    /// Whether the object can be read whole in a damaged copy of its file.
+    /// Returns true if the object can be read completely in a damaged copy of its file.
     pub(crate) fn is_whole_in(&self, file: &File) -> bool {
         self.is_readable() && file.object_at(self.token).and_then(|object| text(&object)).ok() == self.text
     }

@@ -1,4 +1,5 @@
-//! The repair of checksums that the fuzz targets use: all checksummed structures of a file get right checksums.
+//! The repair of checksums that the fuzz targets use: all checksummed structures of a file receive
+//! correct checksums.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -26,7 +27,7 @@ use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, Jour
 use hyperslab_testkit::fixtures;
 use repair::{Kind, Seal};
 
-/// Structures of one kind that are damaged in each file.
+/// The largest number of structures of one kind that the test damages in each file.
 const DAMAGED: usize = 3;
 
 const KINDS: [Kind; 21] = [
@@ -59,7 +60,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
     names.into_iter().map(read).chain([("structured".to_owned(), structured())]).collect()
 }
 
-/// A file with structured chunks, with and without a heap, in the middle and at the edge.
+/// Creates a file with structured chunks: with and without a heap, in the middle and at the edge of
+/// the dataset.
 fn structured() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.h5");
@@ -122,7 +124,7 @@ fn report(file: &[u8]) -> String {
     }
 }
 
-/// A change of the content is noticed by its checksum, and no checksum is wrong after the repair.
+/// The checksum detects a change of the content. After the repair, all checksums are correct.
 #[test]
 fn changed_structures_have_valid_checksums() {
     let mut noticed = BTreeSet::new();
@@ -165,7 +167,7 @@ fn every_checksum_of_raw_data_is_restored() {
     }
 }
 
-/// A commit of each kind of record.
+/// Returns a journal with a commit that has every kind of record.
 fn journal() -> Vec<u8> {
     let header = JournalHeader::new(7);
     let mut chain = JournalChain::new(header);

@@ -184,7 +184,7 @@ fn a_large_growth_takes_no_time() {
     }
 }
 
-/// A dataset with very many rows, of which few are written.
+/// Creates a dataset with very many rows, of which few are written.
 fn vast(file: &File, rows: u64, chunk: &[u64]) -> Dataset {
     let new = file.new_dataset("vast").of::<i32>().shape(&[rows, 8]).sparse(chunk);
     new.create().unwrap()

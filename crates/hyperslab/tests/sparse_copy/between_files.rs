@@ -11,7 +11,7 @@ use super::{check, file, points, same_bytes, same_texts};
 /// The shape, the largest shape, the chunk shape and the index.
 type Shape = (Vec<u64>, Vec<Option<u64>>, Vec<u64>, ChunkIndexKind);
 
-/// Shapes, and the chunk index that each leads to.
+/// Returns shapes, and the chunk index of each shape.
 fn shapes() -> [Shape; 4] {
     [
         (vec![20, 30], vec![Some(20), Some(30)], vec![20, 30], ChunkIndexKind::Single),
@@ -102,7 +102,7 @@ fn elements_added_to_a_copy_have_the_same_encoding() {
     same_chunks(&before, &after);
 }
 
-/// Texts, sequences in compounds, and an element without heap data.
+/// Creates a dataset with texts, sequences in compounds, and an element without heap data.
 fn texts(file: &File, width: u8, sparse: bool) -> Dataset {
     let text = Datatype::variable_string(CharacterSet::Utf8, width);
     let new = file.new_dataset(if sparse { "sparse" } else { "dense" }).datatype(text).shape(&[50]);

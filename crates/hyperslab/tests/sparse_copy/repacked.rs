@@ -24,7 +24,7 @@ fn bits(dataset: &Dataset) -> Vec<u32> {
     dataset.read_raw::<f32>(..).unwrap().into_iter().map(f32::to_bits).collect()
 }
 
-/// Values of which many are zero, negative zero or NaN.
+/// Returns values, many of which are zero, negative zero or NaN.
 fn value() -> impl Strategy<Value = f32> {
     prop_oneof![
         6 => Just(0.0_f32),

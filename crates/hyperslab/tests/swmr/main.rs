@@ -1,7 +1,7 @@
-//! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on
-//! either side.
+//! One process writes, and other processes read at the same time. hyperslab and libhdf5 take both
+//! roles.
 //!
-//! `HYPERSLAB_SWMR_SECONDS` says how long each pair runs.
+//! `HYPERSLAB_SWMR_SECONDS` is the run time of each pair.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use hyperslab_testkit::referee;
 
-/// Says to this program what it is, if it is not the one that starts the others.
+/// The environment variable with the role of this process. The process that starts the others does
+/// not have it.
 const ROLE: &str = "HYPERSLAB_SWMR_ROLE";
 
 fn seconds() -> f64 {
@@ -37,7 +38,7 @@ enum Who {
     Libhdf5,
 }
 
-/// A process that has said that it is ready.
+/// A process that has reported that it is ready.
 struct Started {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -55,7 +56,7 @@ impl Started {
         Self { child, out }
     }
 
-    /// What it said after it was ready.
+    /// Returns the output of the process after the report that it is ready.
     fn end(mut self, subject: &str) -> String {
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();
@@ -66,7 +67,7 @@ impl Started {
     }
 }
 
-/// A process of that kind: `arguments` are the file, how long or until what, and a seed.
+/// Starts a process with a role. `arguments` are the file, the end of the run, and a seed.
 fn command(who: Who, role: &str, arguments: [&str; 3]) -> Command {
     if who == Who::Libhdf5 {
         let python = referee::python().unwrap();
@@ -81,7 +82,7 @@ fn command(who: Who, role: &str, arguments: [&str; 3]) -> Command {
     command
 }
 
-/// What the processes run that are started by the tests below.
+/// The test function that the started processes run.
 #[test]
 fn runs_one_of_the_processes() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -140,7 +141,7 @@ fn together(name: &str, writer: Who, readers: [Who; 2]) {
     }
 }
 
-/// Every byte is where it shall be, but for these words of what is found.
+/// Asserts that `check` finds no fault, except findings that contain the given words.
 fn check(path: &Path, but: &[&str]) {
     let report = hyperslab_check::check_path(path).unwrap();
     let faults: Vec<String> = report.fault_findings().map(ToString::to_string).collect();
@@ -177,7 +178,7 @@ fn flushed_data_survives_a_killed_writer() {
         writing.child.wait().unwrap();
         let mut text = String::new();
         writing.out.read_to_string(&mut text).unwrap();
-        // The last line may be cut off.
+        // The last line may be incomplete.
         let flushed = text.rsplit_once('\n').and_then(|(lines, _)| {
             lines.lines().rev().find_map(|line| line.strip_prefix("flushed ").map(str::to_owned))
         });
@@ -220,7 +221,7 @@ mod refused {
         assert_eq!(words.write_strings(.., &["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);
         log.write(.., &[1, 2, 3, 4]).unwrap();
         log.append(0, &[5, 6]).unwrap();
-        // Others are refused unless they follow.
+        // Only SWMR readers can open the file.
         let strange = OpenOptions::new().open(&path).unwrap_err();
         assert!(strange.to_string().contains("SWMR"), "{strange}");
         file.close().unwrap();

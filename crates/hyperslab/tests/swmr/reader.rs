@@ -1,4 +1,4 @@
-//! A reader: looks at every element that it has not seen, and at some that it has.
+//! The SWMR reader. It reads every new element, and some older elements again.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use hyperslab::{Dataset, OpenOptions, Region, Selection};
 
 use crate::rules::{DATASETS, same, shapes_in, values};
 
-/// Rows that are read at most, but for a whole dataset now and then.
+/// The largest number of rows in one read. Sometimes the reader reads the whole dataset.
 const ROWS: u64 = 4000;
 
 fn check(name: &str, width: u64, dataset: &Dataset, starts: &[u64], counts: &[u64]) {

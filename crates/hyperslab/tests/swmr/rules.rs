@@ -1,14 +1,14 @@
-//! What the datasets hold: every element is a function of where it lies.
+//! The contents of the datasets: every element is a function of its coordinates.
 
 use std::path::Path;
 
 use hyperslab::{File, OpenOptions};
 
-/// The datasets by their names, and what is added to the elements of each.
+/// The names of the datasets, and the number that is added to the elements of each dataset.
 pub(crate) const DATASETS: [(&str, u64); 5] =
     [("line", 1), ("plain", 2), ("fixed", 3), ("rows", 4), ("plane", 5)];
 
-/// The elements of a box.
+/// Returns the elements of a box.
 pub(crate) fn values(width: u64, starts: &[u64], counts: &[u64]) -> Vec<i64> {
     let column = |at: usize| (starts.get(at).copied().unwrap_or(0), counts.get(at).copied().unwrap_or(1));
     let ((row, rows), (first, columns)) = (column(0), column(1));
@@ -16,7 +16,7 @@ pub(crate) fn values(width: u64, starts: &[u64], counts: &[u64]) -> Vec<i64> {
     (row..row + rows).flat_map(|row| (first..first + columns).map(move |column| value(row, column))).collect()
 }
 
-/// The shapes of all datasets, as one text.
+/// Returns the shapes of all datasets as one text.
 pub(crate) fn shapes_in(file: &File) -> String {
     let shape = |name: &str| {
         let dims = file.dataset(name).unwrap().dataspace();
@@ -29,7 +29,7 @@ pub(crate) fn shapes_of(path: &Path) -> String {
     shapes_in(&File::open(path).unwrap())
 }
 
-/// The file of a writer that is no more holds all up to those shapes.
+/// Asserts that the file of a writer that has ended holds all elements within the given shapes.
 pub(crate) fn holds_at_least(path: &Path, flushed: &str) {
     let file = OpenOptions::new().ignore_status_flags(true).open(path).unwrap();
     for ((name, width), least) in DATASETS.iter().zip(flushed.split('/')) {
@@ -44,7 +44,7 @@ pub(crate) fn holds_at_least(path: &Path, flushed: &str) {
     }
 }
 
-/// Whether an element is right; those of `plain` have 32 bits.
+/// Returns true if an element is correct. The elements of `plain` have 32 bits.
 #[expect(clippy::float_cmp, reason = "all are whole numbers far below 2^53")]
 pub(crate) fn same(name: &str, got: f64, value: i64) -> bool {
     got == (if name == "plain" { value & 0xffff_ffff } else { value }) as f64

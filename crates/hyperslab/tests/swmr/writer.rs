@@ -1,4 +1,4 @@
-//! The writer: appends to all datasets as chance has it, and flushes now and then.
+//! The SWMR writer. It appends random numbers of rows to all datasets, and flushes at random times.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use ndarray::{Array, IxDyn};
 
 use crate::rules::{shapes_in, values};
 
-/// Numbers that look like chance.
+/// A generator of pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -45,7 +45,8 @@ fn append<T: H5Type>(dataset: &Dataset, width: u64, more: u64, convert: impl Fn(
     dataset.append(0, &Array::from_shape_vec(IxDyn(&shape), elements).unwrap()).unwrap();
 }
 
-/// As others do it: first the shape, then the elements.
+/// Appends to a dataset. Like other programs, the function first changes the shape, and then writes
+/// the elements.
 fn grow(dataset: &Dataset, axis: usize, more: u64) {
     let mut dims = dataset.dataspace().dims().to_vec();
     let mut starts = vec![0; dims.len()];

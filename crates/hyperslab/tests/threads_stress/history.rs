@@ -1,25 +1,26 @@
-//! What was done and what was seen, and whether some order explains it.
+//! The recorded writes and reads, and the check that some order of the writes explains all reads.
 
 use std::collections::HashMap;
 
 use crate::world::{LOGS, Shape, World};
 
-/// What elements are that nobody wrote.
+/// The value of elements that were never written.
 pub(crate) const FILL: u64 = u64::MAX;
 
-/// Something that gives cells a value: between its begin and its end, at one moment for each chunk.
+/// A write of a value to cells. It takes effect between its begin and its end, at one moment for
+/// each chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     pub(crate) place: usize,
     pub(crate) cells: std::ops::Range<u64>,
-    /// Unlike that of every other write, but for [`FILL`].
+    /// The value. All writes have different values, except writes of [`FILL`].
     pub(crate) tag: u64,
     pub(crate) begin: u64,
-    /// Never, if it failed and may have done a part.
+    /// The end of the write. A write that failed has no end, because a part may still take effect.
     pub(crate) end: u64,
 }
 
-/// What somebody read.
+/// The cells that a thread read.
 #[derive(Debug, Clone)]
 pub(crate) struct Sight {
     pub(crate) place: usize,
@@ -29,7 +30,7 @@ pub(crate) struct Sight {
     pub(crate) end: u64,
 }
 
-/// Elements that were added to a log.
+/// Elements that a thread appended to a log.
 #[derive(Debug, Clone)]
 pub(crate) struct Added {
     pub(crate) log: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Added {
     pub(crate) end: u64,
 }
 
-/// All elements of a log at some time.
+/// All elements of a log at one time.
 #[derive(Debug)]
 pub(crate) struct LogSight {
     pub(crate) log: usize,
@@ -83,7 +84,8 @@ impl History {
         }
     }
 
-    /// Each addition is in a log once, as a whole, behind all that ended before it began.
+    /// Asserts that each append is in the log once and completely, after all appends that ended
+    /// before it began.
     fn check_log(&self, log: usize, seed: u64) {
         let added: HashMap<u64, &Added> =
             self.added.iter().filter(|added| added.log == log).map(|added| (added.tag, added)).collect();
@@ -126,7 +128,7 @@ fn check_sight(sight: &Sight, shape: &Shape, writes: &[&Write], by_tag: &HashMap
         };
         assert!(explained, "seed {seed}: cell {cell} cannot be {tag:x} in {sight:?}");
     }
-    // Of two writes to both of two cells in one chunk one comes later, in both.
+    // If two writes change the same two cells of one chunk, their order is the same for both cells.
     for (one, a) in (sight.first..).zip(&sight.tags) {
         for (other, b) in (sight.first..).zip(&sight.tags) {
             if a == b || one / shape.cells_per_chunk != other / shape.cells_per_chunk {

@@ -1,8 +1,8 @@
-//! Threads do at random what they like to shared datasets of one file; what each of them saw must be explained by some order of
-//! what was done at the same time, chunk by chunk.
+//! Threads execute random operations on shared datasets of one file. For each chunk, some order of
+//! the concurrent operations must explain the values that each thread read.
 //!
-//! `HYPERSLAB_STRESS=200` is the number of seeds, `HYPERSLAB_STRESS_SEED=7` the first one, `HYPERSLAB_STRESS_STEPS=1000` what
-//! each thread does.
+//! `HYPERSLAB_STRESS=200` is the number of seeds, `HYPERSLAB_STRESS_SEED=7` the first one,
+//! `HYPERSLAB_STRESS_STEPS=1000` the number of steps of each thread.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -32,7 +32,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
-/// Runs the steps of all threads; fails if they do not come to an end.
+/// Runs the steps of all threads. Fails if the threads do not end in time.
 fn on_threads(world: &Arc<World>, seed: u64, steps: u64, in_pool: bool) -> Vec<History> {
     let (done, ended) = mpsc::channel();
     let histories = Arc::new(Mutex::new(Vec::new()));

@@ -6,19 +6,19 @@ use hyperslab::{Dataset, File, Region, Selection};
 
 use crate::history::{Added, FILL, History, LogSight, Sight, Write};
 
-/// Elements of a cell, which is read and written as a whole.
+/// The number of elements of a cell. A cell is read and written as a whole.
 const CELL: u64 = 256;
-/// Datasets of which cells are written, before attributes.
+/// The number of datasets with cells. They precede the attributes.
 const DATASETS: usize = 7;
-/// Attributes that are set.
+/// The number of attributes that the threads set.
 const ATTRIBUTES: usize = 2;
-/// Datasets that grow.
+/// The number of datasets that grow.
 pub(crate) const LOGS: usize = 3;
 /// The dataset that is resized.
 const TIDE: usize = 5;
 const CELLS: u64 = 62;
 
-/// What is known of a place with cells.
+/// The properties of a shared dataset or attribute.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) cells_per_chunk: u64,
@@ -58,7 +58,7 @@ impl World {
         Self { file, seed, clock: AtomicU64::new(1) }
     }
 
-    /// The same file, opened again.
+    /// Opens the same file again.
     pub(crate) fn again(file: File) -> Self {
         Self { file, seed: 0, clock: AtomicU64::new(1) }
     }
@@ -79,7 +79,7 @@ impl World {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// All elements of all datasets.
+    /// Reads all elements of all datasets.
     pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
         let datasets = (0..DATASETS).map(|number| self.data(number));
         let all = datasets.chain((0..LOGS).map(|log| self.log(log)));
@@ -92,10 +92,10 @@ fn shape(place: usize) -> Shape {
         0 | TIDE => 4,
         1 => 8,
         2 => 2,
-        // Chunks that are written alone.
+        // Chunks that one write covers completely.
         3 => 32,
         6 => 1,
-        // One chunk is all there is.
+        // The dataset has one chunk.
         _ => u64::MAX,
     };
     Shape { cells_per_chunk, is_resized: place == TIDE }
@@ -124,7 +124,7 @@ impl<'a> Worker<'a> {
         (self.numbers >> 11) % limit.max(1)
     }
 
-    /// A number that nobody else writes.
+    /// Returns a number that no other write uses.
     fn tag(&mut self) -> u64 {
         self.count += 1;
         self.thread << 32 | self.count
@@ -147,7 +147,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Some cells, mostly a few, and often those of whole chunks.
+    /// Returns some cells: mostly a few, and often the cells of whole chunks.
     fn cells(&mut self, place: usize) -> std::ops::Range<u64> {
         let per_chunk = shape(place).cells_per_chunk.min(CELLS);
         let first = self.below(CELLS);
@@ -172,7 +172,7 @@ impl<'a> Worker<'a> {
         let elements = vec![tag; ((cells.end - cells.start) * CELL) as usize];
         let begin = self.world.now();
         let written = match self.below(3) {
-            // Through a conversion.
+            // The read converts the elements.
             0 => {
                 let converted: Vec<f64> = elements.iter().map(|element| *element as f64).collect();
                 dataset.write(Self::region(&cells), &converted)
@@ -296,7 +296,7 @@ impl<'a> Worker<'a> {
         self.world.file.remove(&name).unwrap();
     }
 
-    /// Looks at everything.
+    /// Reads all cells, attributes and logs.
     pub(crate) fn look_at_all(&mut self) {
         for place in 0..DATASETS {
             let begin = self.world.now();

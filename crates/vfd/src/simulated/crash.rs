@@ -1,4 +1,4 @@
-//! The remaining files after a crash.
+//! The files that remain after a simulated crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,7 +45,8 @@ struct State {
     unsynced: Vec<usize>,
 }
 
-/// The file that a name leads to now, and the one at the last sync of the folder.
+/// The file that a name refers to now, and the file that it referred to at the last sync of the
+/// folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -70,7 +71,7 @@ impl<'h> Replay<'h> {
         self.names = self.history.first().keys().enumerate().map(name).collect();
     }
 
-    /// Moves to the point after the first `count` operations.
+    /// Moves the replay to the point after the first `count` operations.
     pub fn go_to(&mut self, count: usize) {
         if count < self.next {
             self.begin();
@@ -245,7 +246,7 @@ impl Step {
                 }
             }
             Self::Length(length) if survives() => {
-                // Extending a file removes no bytes, in whatever order the operations take effect.
+                // Extending a file never removes bytes, in any order of the operations.
                 let longer = lengths.longer.contains(length);
                 resize(bytes, if longer { (bytes.len() as u64).max(*length) } else { *length });
             }
@@ -254,7 +255,7 @@ impl Step {
     }
 }
 
-/// Returns the writes of the disk, with the content of each sector at that time.
+/// Returns the writes in units of whole sectors, with the content of each sector after the write.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();
@@ -315,11 +316,11 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
 enum Survivors {
     Nothing,
     Everything,
-    /// The first operations of the given number, and possibly a part of the next one.
+    /// The first operations, of the given number, and possibly a part of the next one.
     First(usize),
     /// All operations except one.
     AllBut(usize),
-    /// Each operation with the given number of chances out of 8.
+    /// Each operation with the given probability, in eighths.
     Some(usize),
 }
 

@@ -59,7 +59,7 @@ impl Faults {
         self.failures
     }
 
-    /// Returns the error of a disk whose capacity is exhausted.
+    /// Creates an error about a disk whose capacity is exhausted.
     pub(super) fn full(&mut self) -> io::Error {
         self.failures += 1;
         no_space()

@@ -76,7 +76,7 @@ impl History {
         self.operations.push(operation);
     }
 
-    /// Returns the files that existed before the first operation. They have the lowest numbers, in
+    /// Returns the files that existed before the first operation. Their numbers are the lowest, in
     /// the order of their names.
     pub fn first(&self) -> &Files {
         &self.first

@@ -49,7 +49,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 const SECTOR_BYTES_U64: u64 = SECTOR_BYTES as u64;
 const SECTOR_BYTES: usize = 512;
 
-/// The largest length of a file. It keeps mistakes in tests from using all memory.
+/// The largest length of a file. The limit prevents faulty tests from using all memory.
 const MAX_FILE_BYTES: u64 = 1 << 32;
 
 /// Named files in memory. Clones refer to the same disk.
@@ -81,8 +81,8 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Creates a disk on which all operations of a history were done, as another process finds it
-    /// after the end of the first one. Unsynced operations remain unsynced.
+    /// Creates a disk in the state after all operations of a history, for a process that starts
+    /// after the first process ended. Unsynced operations remain unsynced.
     pub fn after(history: History) -> Self {
         let mut replay = history.replay();
         replay.go_to(history.len());
@@ -97,7 +97,7 @@ impl SimulatedDisk {
         Arc::new(SimulatedFile::new(self.clone(), number, name, false))
     }
 
-    /// Returns a file that may or may not exist.
+    /// Returns the side file `name`, which need not exist.
     pub fn side_file(&self, name: &str) -> Arc<dyn SideFile> {
         Arc::new(SimulatedSideFile::new(self.clone(), name))
     }
@@ -135,7 +135,8 @@ impl SimulatedDisk {
         self.lock().faults.failures()
     }
 
-    /// Sets the largest total length of all files. Longer existing files keep their length.
+    /// Sets the largest total length of all files. Existing files keep their length, even if the
+    /// total is larger.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().faults.capacity = bytes;
     }
@@ -198,7 +199,8 @@ impl State {
         Ok(())
     }
 
-    /// Fails if the next operation is planned to fail. A partial failure fails completely.
+    /// Returns an error if the next operation is planned to fail. A planned partial failure has no
+    /// effect on the disk.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),
@@ -226,7 +228,8 @@ impl State {
             }
             Outcome::Part(error) => {
                 let half = offset + bytes.len() as u64 / 2;
-                // Only whole sectors: none if the first half ends in the sector in which it begins.
+                // Only whole sectors are written: no sector if the first half ends in the sector in
+                // which it begins.
                 count = to_usize((half - half % SECTOR_BYTES_U64).max(offset) - offset)?;
                 Some(error)
             }

@@ -7,13 +7,13 @@ use syn::{Fields, ImplItem, Item, ItemImpl, TraitItem, Type};
 
 use super::sources::{Module, Sources, exports, is_for_tests, is_public_item, name_of};
 
-/// Exports that lead to each other.
+/// Largest number of exports that a name may pass through.
 const MOST_STEPS: usize = 8;
 
 /// Returns the listing of everything that `hyperslab` exports.
 pub(super) fn of(sources: &Sources) -> String {
     let mut lines = BTreeSet::new();
-    // The first path of an item lists it; others refer to that one.
+    // The first path of an item lists the item. The other paths refer to the first path.
     let mut listed: BTreeMap<(Vec<String>, String), String> = BTreeMap::new();
     let mut open = vec![vec!["hyperslab".to_owned()]];
     while let Some(path) = open.pop() {
@@ -59,7 +59,7 @@ fn list(
     }
 }
 
-/// Returns `true` for items that a module exports itself.
+/// Returns `true` if a module exports the item itself.
 fn is_exported(item: &Item) -> bool {
     match item {
         Item::Const(item) => is_public_item(&item.vis),

@@ -14,13 +14,13 @@ pub(super) struct Sources {
 
 /// A module with its own items.
 pub(super) struct Module {
-    /// The name of the crate, with underscores, and those of the modules.
+    /// The name of the crate, with underscores, and the names of the modules.
     pub(super) path: Vec<String>,
     pub(super) is_public: bool,
     pub(super) items: Vec<Item>,
 }
 
-/// A name that a module exports, and the path that it stands for.
+/// A name that a module exports, and the path of the exported item.
 pub(super) struct Export {
     pub(super) name: String,
     pub(super) path: Vec<String>,
@@ -71,7 +71,7 @@ impl Sources {
         self.modules.iter().find(|module| module.path == path)
     }
 
-    /// Returns the public modules directly inside of a module.
+    /// Returns the public modules directly inside a module.
     pub(super) fn public_modules<'a>(&'a self, path: &'a [String]) -> impl Iterator<Item = &'a Module> {
         self.modules.iter().filter(move |module| {
             module.is_public && module.path.split_last().is_some_and(|(_, parent)| parent == path)
@@ -93,7 +93,7 @@ impl Sources {
         let steps = steps.checked_sub(1)?;
         let (name, parent) = path.split_last()?;
         let Some(module) = self.module(parent) else {
-            // A module on the way that is exported under another path.
+            // One of the modules in the path may be exported under another path.
             return (1..parent.len()).rev().find_map(|length| {
                 let (before, after) = path.split_at_checked(length)?;
                 let (alias, rest) = after.split_first()?;
@@ -111,7 +111,7 @@ impl Sources {
     }
 }
 
-/// Returns the names that a module exports, or imports as well.
+/// Returns the names that a module exports or, on request, also the names that it imports.
 pub(super) fn exports(module: &Module, only_public: bool) -> Vec<Export> {
     let mut all = Vec::new();
     for item in &module.items {
@@ -144,7 +144,7 @@ fn collect(item: &ItemUse, module: &Module, all: &mut Vec<Export>) {
     }
 }
 
-/// Returns a path of a `use` from the name of the crate on.
+/// Returns the path of a `use`, with the name of the crate as the first segment.
 fn absolute(path: &[String], module: &Module) -> Vec<String> {
     let crate_name = module.path.iter().take(1).cloned();
     match path.split_first() {

@@ -1,4 +1,4 @@
-//! Runs of the library's examples. Each must succeed and write sound files.
+//! Runs of the library's examples. Each example must succeed and write sound files.
 
 use std::fs;
 use std::process::Command;

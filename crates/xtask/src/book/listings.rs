@@ -118,8 +118,8 @@ fn commands(body: &str) -> Vec<String> {
     commands
 }
 
-/// Returns the text without the parts that differ from run to run: numbers, units, which of two is
-/// the faster, and the distances of columns.
+/// Returns the text without the parts that differ from run to run: numbers, units, the name of the
+/// faster of two programs, and the distances of columns.
 fn steady(text: &str) -> String {
     let word = |word: &str| {
         let is_measure =

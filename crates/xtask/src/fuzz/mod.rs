@@ -19,7 +19,7 @@ const SMOKE_SECONDS: u64 = 600;
 /// Seed of the random numbers of a smoke run, which makes the run repeatable. Other runs use a new
 /// seed each time.
 const SMOKE_SEED: u32 = 6;
-/// Number of lines, from the panic's message on, that the error at the end repeats.
+/// Number of lines of the panic's message that the error at the end repeats.
 const MESSAGE_LINES: usize = 12;
 
 /// The time limit of a run.

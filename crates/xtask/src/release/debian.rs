@@ -1,10 +1,11 @@
-//! Debian packages: an `ar` archive of a version, the control file and the files to install.
+//! Debian packages. A package is an `ar` archive with the version of the package format, the
+//! control file and the files to install.
 
 use anyhow::Result;
 
 use super::contents::{Contents, archive, gzip};
 
-/// Returns Debian's name of the processor of a target. `None` for other systems.
+/// Returns Debian's name of the processor of a target. Returns `None` for other systems.
 pub(super) fn architecture(target: &str) -> Option<&'static str> {
     match target {
         "x86_64-unknown-linux-musl" | "x86_64-unknown-linux-gnu" => Some("amd64"),

@@ -1,5 +1,6 @@
-//! `cargo xtask release`: the files of a release. An archive and a Debian package have the command
-//! with all parts, completions for shells and manual pages; `SHA256SUMS` has the checksums.
+//! `cargo xtask release`: the files of a release. An archive and a Debian package contain the
+//! command with all parts, completions for shells and manual pages. `SHA256SUMS` contains the
+//! checksums.
 //!
 //! If the target `x86_64-unknown-linux-musl` is installed, the command is a static program that
 //! runs on every Linux.
@@ -19,10 +20,11 @@ use crate::shell;
 
 /// The target of static programs.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
-/// The folder of the profile `release` below that of the target.
+/// The name of the folder of the profile `release` in the folder of the target.
 const PROFILE: &str = "release";
 
-/// Builds the command, or takes a built one, and writes the files.
+/// Builds the command, or uses a command that is already built, and writes the files of the
+/// release.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let root = workspace::root();

@@ -1,5 +1,5 @@
-//! Rule 9: files of at most 500 lines before their tests. (Functions are clippy's
-//! `too_many_lines`.)
+//! Rule 9: files of at most 500 lines before their tests. (The lint `too_many_lines` of clippy
+//! limits the length of functions.)
 
 use super::Finding;
 use super::source::Tree;

@@ -1,4 +1,4 @@
-//! Rule 10: a file or folder is named after its contents.
+//! Rule 10: the name of a file or folder describes its contents.
 
 use super::Finding;
 use super::source::Tree;

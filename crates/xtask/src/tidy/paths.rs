@@ -3,7 +3,8 @@
 use super::Finding;
 use super::source::Tree;
 
-/// Beginnings of such paths, each in two parts so that this file does not contain them.
+/// Beginnings of paths to folders of one machine. Each is in two parts, so that this file does not
+/// contain it.
 const PREFIXES: &[(&str, &str)] =
     &[("/ho", "me/"), ("/ro", "ot/"), ("/Us", "ers/"), ("/wo", "rk/"), ("/t", "mp/"), ("C:", "\\")];
 

@@ -159,7 +159,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Returns whether the next token is code, and its length in bytes.
+/// Returns true if the next token is code, and the length of the token in bytes.
 fn token(rest: &[u8], after_word: bool) -> (bool, usize) {
     if rest.starts_with(b"//") {
         return (false, find(rest, b"\n", 2).unwrap_or(rest.len()));

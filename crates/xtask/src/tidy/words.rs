@@ -7,17 +7,17 @@ use super::source::{File, Tree};
 /// The largest number of characters on a line with a comment.
 const MAX_COLUMNS: usize = 100;
 
-/// Words that no line of a comment begins with.
+/// Words that must not begin a line of a comment.
 const OPENINGS: &[&str] =
     &["What", "Whose", "Who", "How", "Where", "Whether", "That", "Those", "Lets", "Gives"];
 
-/// Words that end in `s` as a verb in the third person does, and are no verbs.
+/// Words that end in `s` like a verb in the third person, but are not verbs.
 const NOT_VERBS: &[&str] = &[
     "Always", "As", "Bytes", "Chunks", "Does", "Elements", "Is", "Items", "Its", "Names", "Rows", "This",
     "Values", "Was",
 ];
 
-/// Verbs that the summary of a type or constant does not begin with.
+/// Verbs that must not begin the summary of a type or constant.
 const VERBS: &[&str] = &["Contains", "Does", "Holds", "Is", "Makes", "Reads", "Returns", "Writes"];
 
 /// Words and phrases that comments do not use, and the words that replace them. A single word also

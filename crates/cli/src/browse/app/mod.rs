@@ -16,7 +16,7 @@ use crate::values::paths::Paths;
 
 /// The largest number of lines of properties and attributes above the elements.
 const MAX_DETAIL_LINES: u16 = 12;
-/// The smallest screen.
+/// The smallest screen width, in columns, on which the browser draws.
 const MIN_COLUMNS: u16 = 40;
 const MIN_LINES: u16 = 8;
 
@@ -26,7 +26,7 @@ const TABLE_KEYS: &str =
 const PLOT_KEYS: &str =
     " ↑↓←→ PgUp PgDn move  + - zoom  d dimensions  [ next other  < > change it  p table  Esc tree  q quit";
 
-/// The side of the screen that the keys move.
+/// The side of the screen to which the keys apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focus {
     Tree,
@@ -43,13 +43,13 @@ pub(super) struct App {
     details: Details,
     elements: Option<Elements>,
     paths: Paths,
-    /// The numbers of lines that the last screen had in the tree, and of rows in the elements.
+    /// The number of lines of the tree on the last screen.
     tree_lines: usize,
     rows: u64,
 }
 
 impl App {
-    /// Returns the state at the begin. `name` is the name of the file.
+    /// Returns the initial state. `name` is the name of the file.
     pub(super) fn new(file: File, name: String) -> Self {
         let (tree, paths) = (Tree::new(&file), Paths::new(&file));
         let (details, focus) = (Details::default(), Focus::Tree);

@@ -30,7 +30,7 @@ impl Keys {
         Ok(Self { shape: shape.to_vec(), chunks: Some((chunk.to_vec(), grid)) })
     }
 
-    /// Fails if the keys of an array of the shape `whole` do not fit in 64 bits.
+    /// Checks that the keys of an array of the shape `whole` fit in 64 bits.
     fn checked(shape: &[u64], whole: &[u64]) -> Result<()> {
         if shape.is_empty() {
             bail!("the matrix has no dimensions");
@@ -66,7 +66,7 @@ impl Keys {
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
     }
 
-    /// Returns true if two keys belong to one chunk, so that no batch should end between them.
+    /// Returns true if two keys belong to one chunk. No batch should end between such keys.
     pub(super) fn together(&self, one: u64, other: u64) -> bool {
         let Some((chunk, _)) = &self.chunks else { return false };
         // No overflow: `checked` has computed the number of elements of all chunks.
@@ -82,7 +82,7 @@ impl Keys {
         let mut rest = key;
         // Keys exist only for a matrix without sizes of 0.
         let mut digit = |size: u64| -> Result<u64> {
-            let digit = rest.checked_rem(size).context("a key for an empty matrix")?;
+            let digit = rest.checked_rem(size).context("an empty matrix has no entries")?;
             rest /= size;
             Ok(digit)
         };

@@ -69,7 +69,8 @@ impl Run {
     }
 }
 
-/// The largest size of a batch that continues to the end of a chunk, in batches of the usual size.
+/// The largest size of a batch that is extended to the end of a chunk, as a multiple of the usual
+/// size.
 const MAX_BATCHES: usize = 16;
 
 /// A run in a temporary file.
@@ -95,8 +96,8 @@ impl SpilledRun {
             self.at = 0;
         }
         let entry = self.buffer.get(self.at..).and_then(|rest| rest.split_at_checked(8));
-        let (key, rest) = entry.context("a temporary file is shorter than before")?;
-        let value = rest.get(..size).context("a temporary file is shorter than before")?;
+        let (key, rest) = entry.context("a temporary file was truncated")?;
+        let value = rest.get(..size).context("a temporary file was truncated")?;
         Ok(Some((u64::decode(key).context("a key is incomplete")?, value)))
     }
 

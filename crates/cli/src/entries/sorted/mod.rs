@@ -29,7 +29,8 @@ pub(crate) struct Sorted<S> {
     run: Run,
     /// The longest run, and the least number of entries in a finished band.
     limits: (usize, usize),
-    /// The end of the current band. Rows before it are complete when an entry at or after it comes.
+    /// The first row after the current band. The band is complete when an entry at or after this
+    /// row arrives.
     band_end: u64,
     band_start: u64,
     merge: Option<Merge>,
@@ -120,11 +121,11 @@ impl<S: Source> Sorted<S> {
         };
         let size = self.source.element().size();
         for (coordinates, value) in self.incoming.entries(rank, size).skip(self.taken) {
-            let row = *coordinates.first().context("an entry without coordinates")?;
+            let row = *coordinates.first().context("an entry has no coordinates")?;
             if let Some(step) = step
                 && row >= self.band_end
             {
-                let start = row - row.checked_rem(step).context("a band without rows")?;
+                let start = row - row.checked_rem(step).context("a band has no rows")?;
                 let ends = self.run.len() >= self.limits.1;
                 // A band may end after the last possible row.
                 self.band_end = start.saturating_add(step);

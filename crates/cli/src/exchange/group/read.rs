@@ -88,7 +88,7 @@ fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// Opens a dataset of one dimension.
+/// Opens a dataset that must have one dimension.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {

@@ -75,7 +75,7 @@ impl Sink for Writer<'_> {
         let made = self.made.as_mut().context("the group is not created yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, made.element.size()) {
-            let [row, column] = at else { bail!("an entry without two coordinates") };
+            let [row, column] = at else { bail!("an entry does not have two coordinates") };
             made.pointers.add(*row)?;
             columns.push(*column);
         }

@@ -18,7 +18,7 @@ use crate::typed::{TypeName, elements};
 /// The number of records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The error for a file with other records in the second pass.
+/// The error for a file whose records differ between the two passes.
 const CHANGED: &str = "the file changed while it was read";
 
 /// The options of a reader.
@@ -81,7 +81,7 @@ impl Table {
             }
             if fields.len() != columns.len() {
                 bail!(
-                    "line {}: {} fields for {} columns; --delimiter names the character between fields",
+                    "line {} has {} fields, but the table has {} columns; --delimiter names the character between fields",
                     records.start(),
                     fields.len(),
                     columns.len()

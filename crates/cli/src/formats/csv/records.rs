@@ -34,7 +34,7 @@ pub(super) struct Records {
     last: Option<csv::Position>,
 }
 
-/// A file of which only some bytes can be read between two records.
+/// A file that limits the number of bytes that can be read between two records.
 struct Limited {
     file: File,
     left: Rc<Cell<usize>>,
@@ -88,8 +88,8 @@ impl Records {
         Ok(true)
     }
 
-    /// Checks that the last record of the file at `path` has no quoted field without an end. The
-    /// reader accepts such a field, which contains the rest of the file.
+    /// Checks that the last record of the file at `path` has no quoted field without a closing
+    /// quotation mark. The reader accepts such a field, which contains the rest of the file.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
         let Some(position) = &self.last else { return Ok(()) };
         let start = position.byte().checked_add(self.skipped).context("a record is too far in the file")?;
@@ -98,13 +98,13 @@ impl Records {
         let mut bytes = Vec::new();
         file.take(MAX_RECORD_BYTES as u64).read_to_end(&mut bytes)?;
         if ends_in_quotes(&bytes, self.delimiter) {
-            bail!("line {}: a quoted field does not end", self.start());
+            bail!("line {}: a quoted field has no closing quotation mark", self.start());
         }
         Ok(())
     }
 }
 
-/// Moves behind the byte order mark of a file. Returns the number of its bytes.
+/// Skips the byte order mark of a file. Returns the number of bytes of the mark.
 fn skip_byte_order_mark(file: &mut File) -> Result<u64> {
     let mut head = Vec::new();
     file.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
@@ -113,7 +113,7 @@ fn skip_byte_order_mark(file: &mut File) -> Result<u64> {
     Ok(skipped)
 }
 
-/// Returns true if records end inside a quoted field. Quotation marks inside other fields are
+/// Returns true if the records end inside a quoted field. Quotation marks inside other fields are
 /// text.
 fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
     let (mut quoted, mut begins) = (false, true);
@@ -130,8 +130,8 @@ fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
     quoted
 }
 
-/// Returns the delimiter that cuts the first records into the same number of fields, more than one.
-/// A comma if no character does.
+/// Returns the character that divides each of the first records into the same number of fields, and
+/// into more than one. Returns a comma if there is no such character.
 pub(super) fn detect(path: &Path) -> Result<u8> {
     let mut best = (1, b',');
     for delimiter in DELIMITERS {

@@ -86,10 +86,10 @@ pub(crate) fn write_defined(
     })
 }
 
-/// Fails if a record has another number of fields than the header has columns.
+/// Checks that the number of fields of a record equals the number of columns of the header.
 fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     if fields.len() != columns {
-        bail!("a record has {} fields for {columns} columns", fields.len());
+        bail!("a record has {} fields, but the table has {columns} columns", fields.len());
     }
     Ok(())
 }
@@ -107,8 +107,8 @@ fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }
 
-/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. `None` for
-/// other datatypes.
+/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. Returns
+/// `None` for other datatypes.
 pub(crate) fn header(datatype: &Datatype) -> Option<Vec<String>> {
     let DatatypeClass::Compound(_) = &datatype.class else { return None };
     if complex_base(datatype).is_some() {
@@ -136,13 +136,13 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
     }
 }
 
-/// Returns true if the elements of an array get columns of their own.
+/// Returns true if each element of an array gets a separate column.
 fn has_columns(array: &Datatype) -> bool {
     width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
 }
 
-/// Returns the number of columns of a type with a column for each element of its arrays. `None` if
-/// the number does not fit in 64 bits.
+/// Returns the number of columns of a type with a column for each element of its arrays. Returns
+/// `None` if the number does not fit in 64 bits.
 fn width(datatype: &Datatype) -> Option<u64> {
     match &datatype.class {
         DatatypeClass::Array(array) => {

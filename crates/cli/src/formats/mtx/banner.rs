@@ -34,14 +34,15 @@ impl Field {
     }
 }
 
-/// The symmetry of the matrix: the value across the diagonal of an entry.
+/// The symmetry of the matrix: the relation between an entry and the mirrored entry across the
+/// diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symmetry {
     General,
     Symmetric,
-    /// The value across the diagonal is the negated value.
+    /// The mirrored value across the diagonal is the negated value.
     Skew,
-    /// The value across the diagonal is the conjugate.
+    /// The mirrored value across the diagonal is the complex conjugate.
     Hermitian,
 }
 
@@ -88,7 +89,9 @@ impl Banner {
             }
         };
         let banner = Self { form, field, symmetry };
-        banner.possible().with_context(|| format!("`{}` contradicts itself", line.trim()))?;
+        banner.possible().with_context(|| {
+            format!("`{}` contradicts itself: the properties cannot be combined", line.trim())
+        })?;
         Ok(banner)
     }
 

@@ -120,7 +120,7 @@ impl Reader {
         let mut bytes = [0; 16];
         let value = value(self.banner.field, &mut words, &mut bytes)?;
         if let Some(word) = words.next() {
-            bail!("there is `{word}` after the entry");
+            bail!("unexpected `{word}` after the entry");
         }
         self.read += 1;
         let element = self.banner.field.element();
@@ -156,7 +156,8 @@ impl Reader {
     }
 }
 
-/// Returns the number of lines with values of an array. `None` if it does not fit in 64 bits.
+/// Returns the number of lines with values of an array. Returns `None` if it does not fit in 64
+/// bits.
 fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {
@@ -200,7 +201,7 @@ fn value<'w, 'b>(
             one.fill(1);
         }
     }
-    bytes.get(..field.element().size()).context("a value of more than 16 bytes")
+    bytes.get(..field.element().size()).context("a value has more than 16 bytes")
 }
 
 fn real(word: &str) -> Result<f64> {

@@ -81,7 +81,7 @@ fn faults_are_named_with_their_line() {
         (format!("{begin}1 x 1\n"), "line 4: `x` is not a column"),
         (format!("{begin}1 1\n"), "line 4: the value is missing"),
         (format!("{begin}1 1 one\n"), "line 4: `one` is not a number"),
-        (format!("{begin}1 1 1 1\n"), "line 4: there is `1` after the entry"),
+        (format!("{begin}1 1 1 1\n"), "line 4: unexpected `1` after the entry"),
         (format!("{begin}{}", "1".repeat(70_000)), "line 4: the line is longer"),
         (
             "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n".into(),

@@ -68,7 +68,7 @@ impl Header {
         Ok(Self { descr, shape, fortran, length })
     }
 
-    /// Returns the size of all elements in bytes. Fails on overflow.
+    /// Returns the size of all elements in bytes, or an error if the size overflows.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let sizes = self.shape.iter().copied().chain([self.descr.size().into()]);
         Ok(product("size of the elements", sizes)?)

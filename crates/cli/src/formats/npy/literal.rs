@@ -21,7 +21,7 @@ impl Literal {
         let literal = parser.literal(0)?;
         parser.blanks();
         if !parser.rest.is_empty() {
-            bail!("there is `{}` after the header", parser.rest.chars().take(20).collect::<String>());
+            bail!("unexpected `{}` after the header", parser.rest.chars().take(20).collect::<String>());
         }
         Ok(literal)
     }
@@ -97,20 +97,20 @@ impl Parser<'_> {
             }
             Some(_) if self.takes("True") => Ok(Literal::Truth(true)),
             Some(_) if self.takes("False") => Ok(Literal::Truth(false)),
-            Some(other) => bail!("`{other}` does not begin a literal"),
-            None => bail!("the header ends early"),
+            Some(other) => bail!("`{other}` is not the start of a Python literal"),
+            None => bail!("the header ends in the middle of a literal"),
         }
     }
 
     fn text(&mut self) -> Result<String> {
         let mut characters = self.rest.chars();
-        let Some(quote) = characters.next() else { bail!("the header ends early") };
+        let Some(quote) = characters.next() else { bail!("the header ends in the middle of a literal") };
         let mut text = String::new();
         while let Some(character) = characters.next() {
             match character {
                 '\\' => match characters.next() {
                     Some(next @ ('\\' | '\'' | '"')) => text.push(next),
-                    _ => bail!("an escape is not known"),
+                    _ => bail!("the header has an unknown escape sequence"),
                 },
                 _ if character == quote => {
                     self.rest = characters.as_str();
@@ -119,7 +119,7 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        bail!("a text does not end")
+        bail!("a text in the header has no closing quote")
     }
 
     fn sequence(&mut self, open: &str, close: &str, level: usize) -> Result<Literal> {
@@ -141,7 +141,9 @@ impl Parser<'_> {
         self.takes("{");
         let mut entries = Vec::new();
         while !self.takes("}") {
-            let Literal::Text(key) = self.literal(level)? else { bail!("a key is not text") };
+            let Literal::Text(key) = self.literal(level)? else {
+                bail!("a key of the dictionary is not text")
+            };
             if !self.takes(":") {
                 bail!("a colon is missing after `{key}`");
             }

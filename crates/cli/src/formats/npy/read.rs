@@ -125,7 +125,7 @@ impl Source {
         Ok(to_usize(self.descr.size().into())?)
     }
 
-    /// Fails if an element is not valid text. Called before the dataset is created.
+    /// Checks that all elements are valid text. This happens before the dataset is created.
     fn check_texts(&self) -> Result<()> {
         let ReadDescr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;

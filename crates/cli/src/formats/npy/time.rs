@@ -7,7 +7,7 @@ pub(super) const BYTES: u32 = 8;
 /// The attribute with the unit of a dataset.
 pub(crate) const UNITS: &str = "units";
 
-/// The end of the unit of times that are counted as in NumPy.
+/// The last part of the unit of times that count from the same moment as in NumPy.
 const EPOCH: &str = " since 1970-01-01";
 
 /// The units of NumPy and of the CF conventions.
@@ -22,8 +22,8 @@ const NAMES: [(&str, &str); 8] = [
     ("ns", "nanoseconds"),
 ];
 
-/// Returns the unit of a type of NumPy, such as `M8[ns]`. `None` for other types, and for units
-/// without a name in the conventions.
+/// Returns the unit of a type of NumPy, such as `M8[ns]`. Returns `None` for other types, and for
+/// units without a name in the conventions.
 pub(super) fn units_of(name: &str) -> Option<String> {
     let (kind, unit) = name.strip_suffix(']')?.split_once("8[")?;
     let (_, long) = NAMES.iter().find(|(short, _)| *short == unit)?;
@@ -34,8 +34,8 @@ pub(super) fn units_of(name: &str) -> Option<String> {
     }
 }
 
-/// Returns the type of NumPy for a unit of integers of 64 bits. `None` for units that are not those
-/// of NumPy.
+/// Returns the type of NumPy for integers of 64 bits with a unit. Returns `None` for units that
+/// NumPy does not have.
 pub(super) fn type_of(units: &str) -> Option<String> {
     let (kind, long) =
         match units.strip_suffix(EPOCH).or_else(|| units.strip_suffix(" since 1970-01-01T00:00:00")) {

@@ -51,7 +51,7 @@ pub(crate) fn write(
     })
 }
 
-/// Writes variable-length strings as UCS-4 strings with the length of the longest one. Reads the
+/// Writes variable-length strings as UCS-4 strings with the length of the longest string. Reads the
 /// strings twice.
 fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
     let mut longest = 0;

@@ -43,16 +43,16 @@ impl Array {
         Ok(Self { name: name.to_owned(), descr: header.descr, shape: header.shape, reader })
     }
 
-    /// Returns the datatype of the elements. Fails for text.
+    /// Returns the datatype of the elements. Returns an error for text.
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
-            ReadDescr::Text(..) => bail!("`{}` is text", self.name),
-            ReadDescr::Time(..) => bail!("`{}` has times", self.name),
+            ReadDescr::Text(..) => bail!("the elements of `{}` are text, not numbers", self.name),
+            ReadDescr::Time(..) => bail!("the elements of `{}` are times, not numbers", self.name),
         }
     }
 
-    /// Reads a small array. Fails if it has more than `most` bytes.
+    /// Reads a small array. Returns an error if the array has more than `most` bytes.
     pub(super) fn bytes(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(most + 1).read_to_end(&mut bytes);

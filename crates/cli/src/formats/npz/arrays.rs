@@ -40,7 +40,7 @@ impl Arrays {
         let group = new.group()?;
         for name in &self.names {
             let array = || format!("array `{name}`");
-            // The reader of npy files moves in its file.
+            // The reader of npy files needs a file in which it can seek.
             let mut copy = NamedTempFile::with_prefix("hyperslab-")?;
             let (mut member, _) = archive.member(name)?;
             io::copy(&mut member, &mut copy).with_context(array)?;

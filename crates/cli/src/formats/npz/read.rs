@@ -1,4 +1,5 @@
-//! The reader of npz files: the arrays of a matrix and their meaning.
+//! The reader of npz files with a sparse matrix: finds the arrays of the matrix and interprets
+//! them.
 
 use std::path::Path;
 

@@ -61,7 +61,7 @@ impl Sink for Writer<'_> {
         let rows = self.rows.as_mut().context("the matrix is not begun yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, rows.element.size()) {
-            let [row, column] = at else { bail!("an entry without two coordinates") };
+            let [row, column] = at else { bail!("an entry does not have two coordinates") };
             rows.pointers.add(*row)?;
             columns.push(*column);
         }

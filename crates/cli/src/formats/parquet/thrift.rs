@@ -32,8 +32,8 @@ pub(super) struct PageHeader<'b> {
     pub(super) stored_size: usize,
     /// The bytes of the later fields.
     pub(super) rest: &'b [u8],
-    /// The number of bytes of levels before the compressed bytes. `None` if the page is not
-    /// compressed.
+    /// The number of bytes of repetition and definition levels before the compressed bytes. `None`
+    /// if the page is not compressed.
     pub(super) levels: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ impl<'b> PageHeader<'b> {
     }
 }
 
-/// The fields of a data page of version 2 that matter.
+/// The needed fields of a data page of version 2.
 #[derive(Debug, Default)]
 struct Levels {
     definition: u64,
@@ -179,7 +179,7 @@ impl Reader<'_> {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 let item = head & 0xf;
-                // Truth values have a byte each in a list.
+                // In a list, each truth value takes one byte.
                 let item = if matches!(item, TRUE | FALSE) { BYTE } else { item };
                 (0..count).try_for_each(|_| self.skip(item, level + 1))
             }

@@ -13,8 +13,8 @@ use zstd_rs::Decompressor;
 
 use super::thrift::PageHeader;
 
-/// Returns a file with the same table in which no column is compressed by Zstandard, and its
-/// metadata. `None` if the table has no such column.
+/// Returns a file with the same table but without compression by Zstandard, and its metadata.
+/// Returns `None` if the table has no column with such compression.
 pub(super) fn without_zstd(
     file: &mut File,
     metadata: &ParquetMetaData,
@@ -46,7 +46,8 @@ fn is_zstd(column: &ColumnChunkMetaData) -> bool {
     matches!(column.compression(), Compression::ZSTD(_))
 }
 
-/// Returns the bytes of a column chunk without Zstandard, and its metadata at the offset `at`.
+/// Returns the bytes of a column chunk after its Zstandard compression is removed, and the metadata
+/// of the chunk for the offset `at`.
 fn rewritten(
     file: &mut File,
     column: &ColumnChunkMetaData,
@@ -62,7 +63,7 @@ fn rewritten(
     let bytes = if is_zstd(column) {
         decompressed(&stored, at, &mut pages)?
     } else {
-        // The pages keep their distances.
+        // The distances between the pages stay the same.
         let first = i64::try_from(start)?;
         let moved = |page: i64| {
             let distance = page.checked_sub(first).and_then(|distance| distance.checked_add(offset));

@@ -7,7 +7,7 @@ use super::spaces;
 /// The default width of a line.
 pub(crate) const DEFAULT_COLUMNS: usize = 80;
 
-/// The columns at the end of a line that stay empty if lines begin with coordinates.
+/// The number of columns that stay empty at the end of a line, if lines begin with coordinates.
 const MARGIN_COLUMNS: usize = 3;
 
 /// A writer that places as many elements on each line as fit.
@@ -19,7 +19,7 @@ pub(crate) struct Lines<'o> {
     indices: bool,
     /// True if the output has only values. Each line then begins with the line break.
     values_only: bool,
-    /// True if each element has a line of its own.
+    /// True if each element has a separate line.
     pub(crate) single: bool,
     column: usize,
     /// True if the previous element took several lines.
@@ -39,7 +39,7 @@ impl<'o> Lines<'o> {
         Self { out, indent, width, indices, values_only, single, column, long, begun }
     }
 
-    /// Writes an element. An element that begins a row begins a line.
+    /// Writes an element. The first element of a row begins a new line.
     pub(crate) fn element(
         &mut self,
         coordinates: &[u64],

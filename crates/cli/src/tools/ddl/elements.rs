@@ -40,8 +40,8 @@ pub(crate) struct Elements<'a> {
 
 impl Elements<'_> {
     /// Returns the text of an element. Further lines of the text begin with at least `inside`
-    /// spaces, and the closing brace of a compound with [`LEVEL`] less, so that `inside` is at
-    /// least [`LEVEL`].
+    /// spaces, and the closing brace of a compound with [`LEVEL`] fewer spaces. `inside` is
+    /// therefore at least [`LEVEL`].
     pub(crate) fn text(&self, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<String> {
         let mut text = String::new();
         self.write(&mut text, datatype, bytes, inside)?;
@@ -71,7 +71,7 @@ impl Elements<'_> {
                 out.push_str(&format!("{real}{sign}{imaginary}i"));
             }
             DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
-                // In the byte order of little-endian memory.
+                // The bytes are in little-endian order.
                 out.push_str(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             _ => out.push_str(&printf::bytes_of(bytes)),

@@ -13,7 +13,7 @@ const MAX_BLOCKS: u64 = 1 << 20;
 pub(crate) struct ListFormat {
     /// True if each entry has a number: `Pt0: (1,2)`.
     pub(crate) numbered: bool,
-    /// The number of spaces before the lines after the first one.
+    /// The number of spaces before each line except the first line.
     pub(crate) further: usize,
 }
 

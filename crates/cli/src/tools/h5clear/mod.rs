@@ -79,8 +79,8 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
         print_line(&format!("EOA is {stated}; EOF is {} ", end.length))?;
     }
     if arguments.status || arguments.increment.is_some() {
-        // The flags of a writer that may still be running do not prevent the repair, because the
-        // user asks to clear them. A lock of another process does.
+        // The status flags of a writer that may still be running do not prevent the repair, because
+        // the user asks to clear them. A lock of another process prevents it.
         let mut recovery = Recovery::new().keep_status_flags(!arguments.status).keep_end(true).unlocked(true);
         if let Some(increment) = arguments.increment {
             recovery = recovery.extend_by(increment);

@@ -37,7 +37,7 @@ pub(super) struct H5diffArguments {
     pub(super) version: bool,
 }
 
-/// The reason for which arguments are refused.
+/// The reason why arguments are refused.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// A wrong value, with the option.

@@ -46,8 +46,8 @@ impl Diff<'_> {
     /// Returns the layout for the differences of two datasets or attributes.
     pub(super) fn rows_of(&self, names: &[String; 2], spaces: [&Dataspace; 2]) -> Layout {
         let sizes = spaces.map(size);
-        // The last name of a path. The text of an attribute begins with its name and stays as it
-        // is.
+        // Take the last name of a path. The text of an attribute begins with its name and stays
+        // unchanged.
         let short = |name: &String| {
             let is_attribute = name.contains(" of <");
             let last = name.rsplit('/').next().unwrap_or(name);

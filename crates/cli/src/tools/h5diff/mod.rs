@@ -167,7 +167,8 @@ impl Diff<'_> {
 
     /// Prints an error and continues the comparison. Returns errors of the output.
     fn fail(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped in others: a bare I/O error concerns the output.
+        // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
+        // output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }

@@ -75,7 +75,8 @@ impl Diff<'_> {
         self.pair(one, other, &subsets)
     }
 
-    /// Finds the object or link at a path. If located is none, prints a message and returns `None`.
+    /// Finds the object or link at a path. If nothing has this path, prints a message and returns
+    /// `None`.
     fn find(&mut self, number: usize, path: &str) -> Result<Option<Located>> {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let Some(file) = self.files.get(number) else { return Ok(None) };
@@ -112,12 +113,12 @@ impl Diff<'_> {
         Ok(Some(Located { path, is_direct: matches!(kind, Kind::Object(..)), kind, object }))
     }
 
-    /// Compares two groups with everything below them.
+    /// Compares two groups and all objects below them.
     fn groups(&mut self, groups: &[Group; 2], paths: [&str; 2], are_files: bool) -> Result<()> {
         let lists = [0, 1].map(|number: usize| {
             let group = groups.get(number).unwrap_or(&groups[0]);
             let mut list = Listing::of(group, self.arguments.follow);
-            // The path of a root group is a slash.
+            // The path of the root group is a single slash.
             let is_root = paths.get(number).is_some_and(|path| path.is_empty());
             if let Some(first) = list.entries.first_mut().filter(|_| is_root) {
                 first.path = b"/".to_vec();

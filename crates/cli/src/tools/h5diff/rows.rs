@@ -23,7 +23,7 @@ pub(super) struct Head {
 pub(super) struct Rows {
     /// The rules for numbers. Bytes are compared as numbers.
     pub(super) rules: Rules,
-    /// Print differences as a share of the first value, too.
+    /// True to print differences also as a share of the first value.
     pub(super) relative: bool,
     /// True if the dataset has no dimensions.
     pub(super) is_scalar: bool,
@@ -49,7 +49,7 @@ impl Head {
 }
 
 impl Rows {
-    /// Returns the number of differences that a pair counts for.
+    /// Returns the number of differences for which a pair counts.
     pub(super) fn count(&self, leaf: &Leaf<'_>) -> u64 {
         match leaf {
             Leaf::Texts(texts) => {
@@ -73,7 +73,7 @@ impl Rows {
         }
     }
 
-    /// Writes the lines of a pair.
+    /// Writes the lines for a pair of elements that differ.
     pub(super) fn write(&self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
         let position = self.position(coordinates);
         match leaf {
@@ -85,7 +85,7 @@ impl Rows {
             Leaf::Texts(texts) => {
                 for pair in characters(texts) {
                     let [one, other] = pair.shown.map(character);
-                    // The position in a single text is that of the character.
+                    // In a single text, the position is the position of the character.
                     let position = if self.is_scalar {
                         format!("[ {}]", pair.position)
                     } else {
@@ -107,7 +107,7 @@ impl Rows {
         }
     }
 
-    /// Returns the bytes that differ as numbers.
+    /// Returns the differing bytes as numbers.
     fn bytes<'b>(&'b self, one: &'b [u8], other: &'b [u8]) -> impl Iterator<Item = Numbers> + 'b {
         let pairs = one.iter().zip(other).map(|(one, other)| {
             let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
@@ -116,7 +116,7 @@ impl Rows {
         pairs.filter(|numbers| numbers.differ(&self.rules))
     }
 
-    /// Returns the coordinates with spaces after them.
+    /// Returns the coordinates, followed by spaces.
     fn position(&self, coordinates: &[u64]) -> String {
         if self.is_scalar {
             return " ".repeat(16);
@@ -175,15 +175,15 @@ fn signed(numbers: &Numbers, distance: f64) -> f64 {
 /// A pair of differing characters.
 struct Characters {
     position: usize,
-    /// The characters in the order in which they are printed: the shorter text first. Of texts with
-    /// equal lengths, the second one comes first.
+    /// The characters in the order in which they are printed: the shorter text first. If the
+    /// lengths are equal, the second text comes first.
     shown: [u8; 2],
     /// False for characters beyond the end of the shorter text, which do not count as differences.
     counts: bool,
 }
 
-/// Returns the differing characters. Of texts with different lengths, only the common positions are
-/// compared, unless the texts are equal there.
+/// Returns the differing characters. If the texts have different lengths, only the common positions
+/// are compared, unless the texts are equal at these positions.
 fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a {
     let (one, other) = (&*texts.one, &*texts.other);
     let (first, second, filler) = match texts.padding {

@@ -1,4 +1,5 @@
-//! The decision whether types and shapes can be compared, and the messages about it.
+//! A check that the types and shapes of two objects can be compared, and the messages if they
+//! cannot.
 
 use hyperslab::datatype::{VariableLength, VariableLengthKind};
 use hyperslab::{Dataspace, Datatype, DatatypeClass};
@@ -12,7 +13,7 @@ pub(super) struct Pair<'a> {
     pub(super) spaces: [&'a Dataspace; 2],
 }
 
-/// The decision about a pair, with messages.
+/// The result of the check of a pair, with messages.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) can: bool,
@@ -30,7 +31,7 @@ pub(super) enum LineLevel {
 }
 
 impl Pair<'_> {
-    /// Decides whether the elements can be compared.
+    /// Checks whether the elements of a pair can be compared.
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict { can: false, lines: Vec::new() };
         let [name, other_name] = self.names;

@@ -19,14 +19,14 @@ pub(super) struct H5dumpArguments {
     pub(super) header: bool,
     pub(super) properties: bool,
     pub(super) superblock: bool,
-    /// Only names are printed. `Some(true)` includes the names of attributes.
+    /// Set if only names are printed. `Some(true)` includes the names of attributes.
     pub(super) contents: Option<bool>,
-    /// Only the values of attributes are printed.
+    /// True if only the values of attributes are printed.
     pub(super) only_attributes: bool,
     pub(super) attributes: bool,
     pub(super) characters: bool,
     pub(super) escaped: bool,
-    /// The elements of referenced regions are printed.
+    /// True if the elements of referenced regions are printed.
     pub(super) regions: bool,
     pub(super) indices: bool,
     pub(super) width: usize,
@@ -38,9 +38,9 @@ pub(super) struct H5dumpArguments {
     pub(super) by_creation: bool,
     pub(super) descending: bool,
     pub(super) compact_subset: bool,
-    /// The file for the values. `Some(None)` drops the values.
+    /// The file for the values. `Some(None)` discards the values.
     pub(super) output: Option<Option<PathBuf>>,
-    /// The file for everything except the values. `Some(None)` drops it.
+    /// The file for the output except the values. `Some(None)` discards this output.
     pub(super) ddl: Option<Option<PathBuf>>,
     pub(super) binary: Option<Binary>,
     /// The format of sparse datasets, instead of all elements.
@@ -58,7 +58,7 @@ pub(super) struct Wanted {
     pub(super) subset: Option<Subset>,
 }
 
-/// The kind that the argument names.
+/// The kind of object that the argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Attribute,

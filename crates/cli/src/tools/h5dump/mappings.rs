@@ -27,8 +27,8 @@ impl Dump<'_> {
 
     fn selection(&mut self, selection: &Selection, indent: usize) -> Result<()> {
         let inside = indent + LEVEL;
-        // Blocks that form a regular hyperslab are printed as one, whether the file stores it or
-        // the blocks.
+        // Blocks that form a regular hyperslab are printed as one hyperslab, even if the file
+        // stores a list of blocks.
         let joined = match selection {
             Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
                 Selection::union_of(*rank, blocks).ok()

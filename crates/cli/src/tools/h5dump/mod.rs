@@ -115,12 +115,13 @@ struct Dump<'a> {
     arguments: &'a H5dumpArguments,
     known: Known,
     style: Style,
-    /// The output for everything except values.
+    /// The output except the values.
     out: &'a mut dyn Write,
     /// The output for values, if it differs.
     data: Option<&'a mut dyn Write>,
     is_complete: bool,
-    /// The number of external links that were followed to this file, and in all.
+    /// The number of external links that were followed to this file, and the number of all followed
+    /// external links.
     hops: u32,
     followed: u32,
 }
@@ -153,7 +154,8 @@ impl Dump<'_> {
 
     /// Prints an error and continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped in others: a bare I/O error concerns the output.
+        // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
+        // output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }

@@ -68,7 +68,7 @@ impl Dump<'_> {
         self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)
     }
 
-    /// Prints everything with this name: the object or link, and attributes of all objects.
+    /// Prints the object or link with this name, and all attributes with this name.
     fn wanted_anything(&mut self, path: &str) -> Result<()> {
         let mut found = false;
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -104,7 +104,7 @@ impl Dump<'_> {
         Ok(found)
     }
 
-    /// Prints a group with everything below it.
+    /// Prints a group and all objects below it.
     pub(super) fn group(&mut self, group: &Group, name: &str, indent: usize) -> Result<()> {
         if indent > MAX_LEVELS * LEVEL {
             return Err(anyhow!("group {name} is deeper than {MAX_LEVELS} levels"));

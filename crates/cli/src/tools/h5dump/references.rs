@@ -17,7 +17,7 @@ impl Dump<'_> {
     pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         for bytes in stored.elements() {
-            // After a reference that cannot be followed, the next ones are printed.
+            // If a reference cannot be followed, continue with the next reference.
             if let Err(error) = self.reference(stored, *kind, bytes, indent) {
                 self.failed(error.context("unable to follow a reference"))?;
             }

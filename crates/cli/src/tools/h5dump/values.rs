@@ -235,7 +235,7 @@ impl Dump<'_> {
     /// Prints bytes as text, on lines of equal width. The text of an incomplete line stays in
     /// `text`.
     fn characters(&mut self, stored: &Stored, text: &mut String, indent: usize) -> Result<()> {
-        // The indent and five more columns are not available. At least one column is.
+        // The indent and five more columns are not available. The text has at least one column.
         let taken = indent + LEVEL + 5;
         let columns = self.arguments.width.max(taken + 1) - taken;
         for byte in stored.bytes() {

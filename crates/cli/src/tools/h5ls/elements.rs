@@ -77,7 +77,7 @@ impl Elements<'_> {
                 out.push(&format!("{real}{sign}{imaginary}i"));
             }
             DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
-                // In the byte order of little-endian memory.
+                // The bytes are in little-endian order.
                 out.push(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             DatatypeClass::Bitfield(_) | DatatypeClass::Opaque(_) | DatatypeClass::Time(_) => {

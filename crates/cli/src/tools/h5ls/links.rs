@@ -143,7 +143,7 @@ fn cause(error: &hyperslab::Error) -> String {
     error.without_context().to_string()
 }
 
-/// Returns the name of the other file that a link leads to, directly or through other links.
+/// Returns the name of the other file to which a link leads, directly or through other links.
 fn leads_out(group: &Group, target: &LinkTarget, depth: usize) -> Option<String> {
     let path = match target {
         LinkTarget::External { file, .. } => return Some(String::from_utf8_lossy(file).into_owned()),

@@ -22,7 +22,7 @@ pub(super) struct Walked<'a> {
     pub(super) group: Group,
     /// The path that is printed before the names of links. It begins where the walk began.
     pub(super) path: Vec<u8>,
-    /// The path from the root group, which later names of the same object refer to.
+    /// The path from the root group. Later entries of the same object show this path.
     pub(super) from_root: Vec<u8>,
     pub(super) level: usize,
 }
@@ -47,8 +47,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the members of a group. Objects in `shown` are printed as the same as their first
-    /// path.
+    /// Prints the members of a group. If an object is in `shown`, only a reference to its first
+    /// path is printed.
     pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
         if walked.level > MAX_LEVELS {
             let path = String::from_utf8_lossy(&walked.from_root);

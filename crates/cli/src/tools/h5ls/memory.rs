@@ -1,4 +1,4 @@
-//! Datatypes as the C library has them in memory, because h5ls prints their sizes.
+//! The datatypes that the C library uses in memory. h5ls prints the sizes of these types.
 
 use hyperslab::datatype::{
     Array, Complex, Compound, Member, ReferenceKind, VariableLength, VariableLengthKind,
@@ -38,7 +38,7 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
         }
         DatatypeClass::Array(array) => {
             let base = boxed(&array.base);
-            // The size is only printed, so that it stops at the largest value.
+            // Saturates, because the size is only printed.
             let size = array.dims.iter().fold(base.size, |product, size| product.saturating_mul(*size));
             (DatatypeClass::Array(Array { base, dims: array.dims.clone() }), size)
         }
@@ -51,8 +51,9 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     Datatype { class, size }
 }
 
-/// Returns a compound in memory. If a member has another size there, the following members move by
-/// the difference. Offsets are only printed, so that they stop at the ends of 32 bits.
+/// Returns a compound with its layout in memory. If the size of a member in memory differs, the
+/// following members move by the difference. Offsets saturate at the limits of 32 bits, because
+/// they are only printed.
 fn compound(record: &Compound, size: u32) -> (DatatypeClass, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 32 bits")]
     let moved = |offset: u32, by: i64| (i64::from(offset) + by).clamp(0, u32::MAX.into()) as u32;

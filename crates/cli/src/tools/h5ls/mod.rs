@@ -181,7 +181,8 @@ impl List<'_> {
 
     /// Prints an error and continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped in others: a bare I/O error concerns the output.
+        // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
+        // output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }
@@ -191,8 +192,8 @@ impl List<'_> {
     }
 }
 
-/// Opens the file that an argument begins with. Returns the file, its name, and the path of the
-/// object in it.
+/// Opens the file whose name is the start of an argument. Returns the file, its name, and the path
+/// of the object in the file.
 fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String), String> {
     let mut options = OpenOptions::new();
     if let Some(name) = driver {

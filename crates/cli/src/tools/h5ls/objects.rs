@@ -22,8 +22,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the kind of an object after its name, and the lines with details. The object in a
-    /// link's braces only has a line break if details follow.
+    /// Prints the kind of an object after its name, and the lines with details. For an object in
+    /// the braces of a link, a line break follows only if there are details.
     pub(super) fn object(&mut self, source: &SourceFile, object: &Object, in_braces: bool) -> Result<()> {
         let verbose = self.arguments.verbose;
         match object.kind() {
@@ -118,8 +118,8 @@ impl List<'_> {
     }
 }
 
-/// Returns the shape of a dataset, such as `{5/Inf, 8}`. A dimension that cannot grow has its
-/// largest size only with `verbose`.
+/// Returns the shape of a dataset, such as `{5/Inf, 8}`. The maximum size of a dimension that
+/// cannot grow is shown only if `verbose` is set.
 fn extent(space: &Dataspace, verbose: bool) -> String {
     let extent = match space {
         Dataspace::Null => return "{NULL}".into(),

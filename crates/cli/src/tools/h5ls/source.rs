@@ -1,4 +1,4 @@
-//! The files that objects are in.
+//! The files that contain the listed objects.
 
 use std::cell::OnceCell;
 

@@ -25,7 +25,7 @@ impl List<'_> {
         self.filters(&dataset.filters())
     }
 
-    /// Prints the shape and size of chunks after a word.
+    /// Prints a word, followed by the shape and the size of chunks.
     fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
         let size = u64::from(in_memory(dataset.datatype()).size);
         let bytes = product("size of a chunk", [size].into_iter().chain(shape.iter().copied()))?;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::tools::ddl::{escape, spaces};
 
-/// The largest number of equal characters in a row that are written one by one. More are written
-/// once, with their number.
+/// The largest number of equal characters in a row that are written one by one. If there are more,
+/// the character is written once, with the number of repetitions.
 const MAX_REPEATED: usize = 8;
 
 /// Text with positions at which a line may end.
@@ -79,7 +79,8 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     text
 }
 
-/// Appends a byte for programs: a byte that is not a visible character becomes its number.
+/// Appends a byte in a form for programs: a byte that is not a visible character becomes its
+/// number.
 fn percent(out: &mut String, byte: u8) {
     if byte.is_ascii_graphic() {
         out.push(char::from(byte));
@@ -88,8 +89,8 @@ fn percent(out: &mut String, byte: u8) {
     }
 }
 
-/// Characters with the number of equal ones in a row. A byte that is not UTF-8 is a character of
-/// its own.
+/// Runs of equal characters: each character with the number of its repetitions. Each byte that is
+/// not UTF-8 counts as one character.
 struct Runs<'a>(&'a [u8]);
 
 impl<'a> Iterator for Runs<'a> {
@@ -147,8 +148,8 @@ impl<'o> Lines<'o> {
         let comma = if is_last || simple { "" } else { "," };
         let length = text.whole.chars().count() + comma.len();
         let is_full = self.column + length + 1 > width;
-        // An element that does not fit on any line begins after the previous ones if its first
-        // section fits, unless the previous element has several lines too.
+        // An element that does not fit on one line begins on the line of the previous element, if
+        // its first section fits there and the previous element does not take several lines.
         let first = text.sections().next().map_or(0, |section| section.chars().count());
         let has_to_be_broken =
             !text.breaks.is_empty() && indent + length > width && self.column + first + 1 < width;

@@ -47,7 +47,8 @@ impl List<'_> {
         writeln!(self.out, "        Data:")?;
         let block = Block { indent: ATTRIBUTE_INDENT, of_attribute: true };
         match attribute.dataspace() {
-            // The C tool prints the message for a null dataspace, too, though that is not an error.
+            // The C tool prints the same message for a null dataspace, although a null dataspace is
+            // not an error.
             Ok(Dataspace::Null) => return self.cannot_print(block),
             Ok(space) if is_empty(&space) => return Ok(self.out.write_all(b"\n")?),
             _ => {}
@@ -101,7 +102,7 @@ impl List<'_> {
             self.out.write_all(b"\n")?;
             return Ok(());
         }
-        // Data that cannot be read at all have no lines.
+        // If no data can be read, no lines are printed.
         let Some(first) = pieces.next() else { return Ok(()) };
         let first = first?;
         let pieces = std::iter::once(Ok(first)).chain(pieces);
@@ -135,7 +136,7 @@ impl List<'_> {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;
         let indent = if simple { indent - 1 } else { indent };
-        // A width of less than three columns leaves none.
+        // If the width is less than three columns, no column is left.
         let width = self.arguments.width.saturating_sub(if of_attribute { 3 } else { 0 });
         let further = usize::from(of_attribute && !simple);
         Margins { indent, further, width, simple }

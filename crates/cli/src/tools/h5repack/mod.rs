@@ -121,7 +121,7 @@ impl H5repackArguments {
         Ok(LibverBounds::new(low, self.high.unwrap_or(LibraryVersion::LATEST))?)
     }
 
-    /// Returns the size of the user block, if it changes.
+    /// Returns the new size of the user block, or `None` if the size stays the same.
     fn block(&self) -> Result<Option<u64>> {
         let Some(content) = &self.user_block_file else { return Ok(self.user_block) };
         let length = content.metadata().with_context(|| content.display().to_string())?.len();
@@ -137,8 +137,8 @@ impl H5repackArguments {
 
     fn space(&self, before: FileSpace, user_block: u64) -> FileSpace {
         let strategy = self.strategy.unwrap_or(before.strategy);
-        // A user block consists of whole pages: a smaller user block reduces the page size to its
-        // own size.
+        // A user block must consist of whole pages. If the user block is smaller than a page, its
+        // size becomes the page size.
         let uneven =
             strategy == FileSpaceStrategy::Page && !user_block.is_multiple_of(before.page_size.max(1));
         let page_size = if uneven { user_block } else { before.page_size };

@@ -18,7 +18,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Adds a `-f`. The filters of a dataset are applied in the order of the arguments.
+    /// Adds the filter of an option `-f`. The filters of a dataset are applied in the order of the
+    /// arguments.
     pub(super) fn filter(&mut self, text: &str) -> Result<()> {
         let (objects, filter) = split(text)?;
         let filter = filter_of(filter).with_context(|| format!("invalid filter type in <{text}>"))?;
@@ -36,7 +37,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds a `-l`.
+    /// Adds the layout of an option `-l`.
     pub(super) fn layout(&mut self, text: &str) -> Result<()> {
         let (objects, layout) = split(text)?;
         let layout = layout_of(layout).with_context(|| format!("invalid layout type in <{text}>"))?;
@@ -44,7 +45,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds an `--exclude-value`.
+    /// Adds the value of an option `--exclude-value`.
     pub(super) fn exclude(&mut self, text: &str) -> Result<()> {
         let (objects, value) = split(text)?;
         let number: Number = value.parse().map_err(|why: String| anyhow!(why))?;
@@ -78,7 +79,7 @@ impl Rules {
         all.filter_map(|(object, rank)| Some((object.as_deref()?, rank)))
     }
 
-    /// Applies the rules. Rules for one dataset replace rules for all.
+    /// Applies the rules. Rules for one dataset take precedence over rules for all datasets.
     pub(super) fn apply<'a>(&self, mut work: Repack<'a>) -> Result<Repack<'a>> {
         for named in [false, true] {
             let is_turn = |object: &Option<String>| object.is_some() == named;
@@ -121,7 +122,7 @@ fn pattern(object: Option<&str>) -> String {
     pattern
 }
 
-/// Parses a filter. `None` for `NONE`.
+/// Parses a filter. Returns `None` for `NONE`.
 fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
     let (name, values) = text.split_once('=').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<i64>> {

@@ -25,13 +25,13 @@ pub(super) enum Section {
 #[derive(Debug)]
 pub(super) struct H5statArguments {
     pub(super) file: Option<PathBuf>,
-    /// The sections that are requested. Without any, nearly all sections are printed.
+    /// The requested sections. If none is requested, nearly all sections are printed.
     parts: Vec<Section>,
-    /// Groups with fewer links are small.
+    /// Groups with fewer links than this number count as small.
     pub(super) links: u64,
-    /// Datasets with a smaller dimension are small.
+    /// Datasets with a dimension below this size count as small.
     pub(super) dims: u64,
-    /// The largest number of attributes that is small.
+    /// The largest number of attributes that counts as small.
     pub(super) attributes: u64,
     pub(super) help: bool,
     pub(super) version: bool,

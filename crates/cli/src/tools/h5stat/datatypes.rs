@@ -71,7 +71,7 @@ fn compared(datatype: &Datatype) -> Datatype {
 }
 
 /// Returns the size of an element in the memory of a C program, where variable-length data are
-/// pointers. `None` if the size does not fit in 64 bits.
+/// pointers. Returns `None` if the size does not fit in 64 bits.
 fn size_in_memory(datatype: &Datatype) -> Option<u64> {
     const POINTER_BYTES: u64 = 8;
     let stored = u64::from(datatype.size);

@@ -9,7 +9,7 @@ use super::arguments::{H5statArguments, Section};
 use super::spread::{Spread, total};
 use super::survey::{FILTERS, Survey};
 
-/// Sections of free space with fewer bytes are small.
+/// Sections of free space with fewer bytes than this number count as small.
 const SMALL_SECTION_BYTES: u64 = 10;
 
 /// The statistics of a file.

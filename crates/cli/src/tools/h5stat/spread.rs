@@ -20,13 +20,13 @@ pub(super) struct Spread {
     pub(super) total: u64,
 }
 
-/// Adds to a sum. The sizes that a damaged file states may add up to more than 64 bits. The sum is
-/// only printed, so that it stops at the largest value.
+/// Adds a number to a sum. The sum saturates, because it is only printed, and the sizes in a
+/// damaged file may add up to more than 64 bits.
 pub(super) fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// Returns the sum of sizes, see [`add`].
+/// Returns the sum of sizes. The sum saturates, as in [`add`].
 pub(super) fn total(parts: impl IntoIterator<Item = u64>) -> u64 {
     let mut sum = 0;
     parts.into_iter().for_each(|part| add(&mut sum, part));

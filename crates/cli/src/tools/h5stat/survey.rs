@@ -63,7 +63,7 @@ pub(super) struct Layouts {
 }
 
 impl Survey {
-    /// Counts all objects that hard links lead to, each once. The members of a group come before
+    /// Counts all objects to which hard links lead, each once. The members of a group come before
     /// the objects after the group.
     pub(super) fn of(file: &File, arguments: &H5statArguments) -> Result<Self> {
         let mut survey = Self::new(arguments);
@@ -175,7 +175,7 @@ impl Survey {
         if files > 0 {
             add(&mut self.external_files, to_u64(files));
             let elements = dataset.dataspace().element_count().unwrap_or(u64::MAX);
-            // The size is only printed, so that it stops at the largest value.
+            // Saturates, because the size is only printed.
             add(&mut self.external, elements.saturating_mul(dataset.datatype().size.into()));
         }
     }

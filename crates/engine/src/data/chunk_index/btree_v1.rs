@@ -46,12 +46,12 @@ impl BTreeV1Index {
         if is_low && !store.is_writable() {
             return store.keep(address, &(), size, uncached);
         }
-        // Of many leaves, only the latest one is kept.
+        // In a large tree, only the leaf that was read last is kept.
         self.leaf.get(address, || uncached().map(Arc::new))
     }
 
-    /// Returns the coordinates of a chunk's first element; `None` if a coordinate exceeds 64 bits,
-    /// so that the tree cannot have the chunk.
+    /// Returns the coordinates of a chunk's first element, or `None` if a coordinate exceeds 64
+    /// bits. The tree cannot contain such a chunk.
     fn first_element(&self, scaled: &[u64]) -> Option<Dims> {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size)).collect()
     }
@@ -114,7 +114,7 @@ impl ChunkIndex for BTreeV1Index {
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
         let Some(first) = self.first_element(&chunks.first) else { return Ok(()) };
-        // An upper bound of the keys, so saturation is right.
+        // This is an upper bound of the keys, so a saturated value is correct, too.
         let last = chunks.last.iter().zip(&self.chunk);
         let last: Dims = last.map(|(at, size)| at.saturating_mul(*size)).collect();
         let mut guard = VisitedBlocks::new(store, BTreeV1Node::NAME);

@@ -15,14 +15,14 @@ use crate::store::{Edit, Store};
 /// Largest number of dirty entries if the entries came in order.
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Largest number of dirty entries if the entries came in any order. The more entries are dirty,
-/// the more of them share a block of the index.
+/// Largest number of dirty entries if the entries came in any order. With more dirty entries, more
+/// entries lie in the same block of the index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
 /// Largest number of entries in one insertion into the index.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Number of neighbouring entries from which an insertion bypasses the buffer.
+/// Smallest number of neighbouring entries that are inserted without the buffer.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
 /// A chunk table that buffers new entries.
@@ -47,7 +47,7 @@ impl BufferedTable {
     }
 }
 
-/// Returns whether most chunks are neighbours of the chunk before.
+/// Returns whether most chunks in the list are neighbours of the preceding chunk in the list.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
         one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))

@@ -8,9 +8,9 @@ use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// Checks that walks and look-ups of an index over a grid of `counts` chunks agree: look-ups find
-/// the chunks that a walk of the whole grid finds, and no others; walks of boxes find exactly the
-/// chunks in these boxes. Returns the number of stored chunks.
+/// Checks that walks and look-ups of an index over a grid of `counts` chunks agree. Look-ups must
+/// find exactly the chunks that a walk of the whole grid finds, and walks of boxes must find
+/// exactly the chunks in these boxes. Returns the number of stored chunks.
 ///
 /// # Errors
 /// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.
@@ -82,7 +82,8 @@ fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     boxes
 }
 
-/// A generator of pseudo-random numbers for a suite of changes, the same in each run.
+/// A generator of pseudo-random numbers for the suite of changes. It generates the same numbers in
+/// each run.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
@@ -101,7 +102,7 @@ impl Chance {
 
 /// The random changes of an index.
 pub struct Draw<'d, E> {
-    /// Draws the entry of a chunk.
+    /// A function that returns a random entry for a chunk.
     pub location: &'d dyn Fn(&mut Chance) -> E,
     /// The number of changes.
     pub steps: usize,
@@ -115,8 +116,9 @@ impl<E> std::fmt::Debug for Draw<'_, E> {
     }
 }
 
-/// Changes an index over a grid of `counts` chunks at random, and compares its answers with a map.
-/// Returns that map. `stored` holds the entries before the changes.
+/// Changes an index over a grid of `counts` chunks at random, and compares the entries that it
+/// returns with a map of the expected entries. Returns the map. `stored` holds the entries before
+/// the changes.
 ///
 /// # Errors
 /// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.

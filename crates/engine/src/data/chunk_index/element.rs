@@ -1,4 +1,5 @@
-//! Elements of arrays as entries, and the array blocks that were read last.
+//! The conversion between array elements and index entries, and the array blocks that were read
+//! last.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -47,7 +48,8 @@ impl<E: Entry> Elements<E> {
         Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Writes an entry, or that there is no chunk, into element `number` of `elements`.
+    /// Writes an entry into element `number` of `elements`. Without an entry, writes an element
+    /// without a chunk.
     pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
@@ -62,8 +64,8 @@ impl<E: Entry> Elements<E> {
     }
 }
 
-/// The block that was read last, with its address: most walks read neighbouring elements one after
-/// the other.
+/// The block that was read last, and its address. Most walks read neighbouring elements one after
+/// the other, which lie in the same block.
 #[derive(Debug)]
 pub(super) struct LatestBlock<T> {
     block: Mutex<Option<(Address, Arc<T>)>>,
@@ -74,7 +76,7 @@ impl<T> LatestBlock<T> {
         Self { block: Mutex::new(None) }
     }
 
-    /// Returns the block at `address`. Calls `load` unless the block was the last one.
+    /// Returns the block at `address`. Calls `load` unless this block was read last.
     pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
@@ -120,10 +122,11 @@ const SLOT_COUNT: u64 = 256;
 /// blocks counts toward no limit.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// Some of the blocks that were read, by their numbers. Random accesses to single chunks find a
-/// block here without any lock; the file's cache is shared by all datasets and threads. A slot
-/// keeps its first block; in addition, the latest other block is kept. The slots are allocated when
-/// the second block is needed. No block is kept if another process writes the file.
+/// Some of the blocks that were read, by their numbers. A slot keeps the first block that is stored
+/// in it; one more block is kept, the latest block without a slot. The slots are allocated when the
+/// second block is needed. Random accesses to single chunks find a block here without a lock, while
+/// the file's cache is shared by all datasets and threads. No block is kept if another process
+/// writes the file.
 #[derive(Debug)]
 pub(super) struct BlockSlots<T> {
     first: Slot<T>,
@@ -170,7 +173,7 @@ impl<T> BlockSlots<T> {
     }
 }
 
-/// The block or page at which a walk is.
+/// The block or page that a walk reads at the moment.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     /// The numbers of the block's elements in the array.
@@ -197,7 +200,7 @@ impl ElementBlock {
 }
 
 impl Cursor {
-    /// Returns the result of looking up an element, if the block holds it.
+    /// Looks up an element. Returns `None` if the block does not hold it.
     pub(super) fn look<E: Entry>(
         &self,
         elements: &Elements<E>,
@@ -208,7 +211,8 @@ impl Cursor {
         Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Moves to a block whose element `element` has the given number in the array, and looks it up.
+    /// Moves to a block, and looks up its element `element`, which has the given number in the
+    /// array.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: ElementBlock,

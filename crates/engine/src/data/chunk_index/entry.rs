@@ -23,14 +23,14 @@ mod sealed {
 pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sync + 'static {
     /// The layout message of datasets with such chunks.
     type Layout: Clone + PartialEq + fmt::Debug + Send;
-    /// The properties of an index that its entries do not repeat, and the form of entries in a new
+    /// The properties that all entries of an index have in common, and the form of entries in a new
     /// index.
     type Rules: Copy + fmt::Debug + Send + Sync;
 
     /// The version of the blocks of new arrays.
     const ARRAY_VERSION: u8;
-    /// True if the index must satisfy rules that old writers of flat chunks may not have followed:
-    /// totals and the order of records, headers of paged blocks.
+    /// True if reads check rules that old writers of flat chunks may have violated: totals and the
+    /// order of records, headers of paged blocks.
     const STRICT: bool;
 
     /// Returns the address of the chunk's first byte.
@@ -45,7 +45,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns the kind of index that the layout names.
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
-    /// Returns the properties of the index that its entries do not repeat.
+    /// Returns the properties that all entries of the index have in common.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
     /// Writes the state of the index into the layout message.
@@ -102,7 +102,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of the layout message that changes with the index.
+/// The part of the layout message that a change of the index can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -111,7 +111,8 @@ pub enum Note<E> {
     Single(Option<E>),
 }
 
-/// The properties of an index of flat chunks that its entries do not repeat.
+/// The properties that all entries of an index of flat chunks have in common, and that the entries
+/// do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
     /// The number of bytes of a decoded chunk.
@@ -136,7 +137,7 @@ pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);
     }
-    Err(Error::Misuse("a chunk without an address".into()))
+    Err(Error::Misuse("the chunk has no address".into()))
 }
 
 impl Entry for ChunkLocation {
@@ -236,7 +237,7 @@ impl Entry for ChunkLocation {
         }
         let expected = rules.bytes;
         Err(Error::Misuse(format!(
-            "a chunk of {size} bytes with filter mask {filter_mask:#x} in an index of unfiltered chunks of \
+            "a chunk of {size} bytes with filter mask {filter_mask:#x} cannot be in an index of unfiltered chunks of \
              {expected} bytes"
         )))
     }

@@ -47,8 +47,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         })
     }
 
-    /// Looks up element `element` of a data block without pages. The element has the number
-    /// `number` in the array. The block has the number `block` and `elements` elements.
+    /// Looks up an element of a data block without pages. The element has the position `element` in
+    /// the block, and the number `number` in the array. The block has the number `block` and
+    /// `elements` elements.
     fn in_data_block(
         &self,
         store: &Store,
@@ -74,9 +75,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// Returns a data block, or the header of a paged one, by its number and its number of
-    /// elements. The offset that the block stores must be `offset` or the number of the block's
-    /// first element.
+    /// Returns a data block, or the header of a data block with pages. The block is given by its
+    /// number and its number of elements. The offset that the block stores must be `offset` or the
+    /// number of the block's first element.
     fn data_block(
         &self,
         store: &Store,

@@ -32,8 +32,8 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the chunk of element `number`, or that the element has none. The number is less than
-    /// the length of an array, so the next number fits.
+    /// Returns the look-up result for element `number`: its chunk, or the information that it has
+    /// no chunk. The number is less than the length of an array, so the next number fits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }

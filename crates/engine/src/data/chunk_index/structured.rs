@@ -30,7 +30,8 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// The properties of an index of structured chunks that its entries do not repeat.
+/// The properties that all entries of an index of structured chunks have in common, and that the
+/// entries do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
     /// The width of the size of a chunk in a new index, or in the layout message.

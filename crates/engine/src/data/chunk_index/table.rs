@@ -8,7 +8,7 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// The locations of a dataset's chunks, with changes.
+/// The locations of a dataset's chunks, which can be changed.
 pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns the location of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
@@ -35,7 +35,7 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     }
 
     /// Prepares the index for changes while SWMR readers read it: copies the blocks that a reader
-    /// may be about to read, so that no change happens in place.
+    /// may read, so that no change happens in place.
     ///
     /// # Errors
     /// Returns errors of reading the index and of allocating.
@@ -57,15 +57,15 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Removes a chunk and returns its location. The caller frees the chunk's bytes.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Allocates the space of all possible chunks, if this kind of index requires that and has not
-    /// done so. Returns the address and the number of bytes. The space is filled with zeros if
-    /// `zeroed` is true.
+    /// Allocates the space of all possible chunks at once, if this kind of index requires that and
+    /// the space is not allocated yet. Returns the address and the number of bytes. If `zeroed` is
+    /// true, fills the space with zeros.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// Returns whether chunks keep their space permanently, so that [`remove`](Self::remove)
-    /// removes none.
+    /// Returns whether chunks keep their space permanently. If so, [`remove`](Self::remove) removes
+    /// no chunk.
     fn keeps_all(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Tests of the largest extents with the smallest indexes: the cost of a walk depends on the
+//! Tests of very large extents with almost empty indexes: the cost of a walk depends on the
 //! existing blocks, not on the extent.
 
 use hyperslab_dataspace::Dims;

@@ -83,9 +83,9 @@ impl ChunkedSource {
         Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
     }
 
-    /// Returns the location to decode; `None` if the stored bytes are the elements of the whole
-    /// chunk. An unfiltered chunk that is too short is decoded with all filters skipped, which
-    /// fills in the missing elements.
+    /// Returns the location of a stored chunk that must be decoded. Returns `None` if the stored
+    /// bytes are the elements of the whole chunk. An unfiltered chunk that is too short is decoded
+    /// with all filters skipped, which fills in the missing elements.
     pub(in crate::data) fn to_decode(
         &self,
         scaled: &[u64],
@@ -98,8 +98,8 @@ impl ChunkedSource {
         Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// Returns the used part of a stored chunk, as far as it is known without decoding. In an
-    /// unfiltered chunk, only the bytes of the elements are used.
+    /// Returns the part of a stored chunk's bytes that a reader needs. In an unfiltered chunk,
+    /// these are the bytes of the elements; in other chunks, all bytes.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the chunk has no bytes.
@@ -113,8 +113,8 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// Checks the size of the decoded chunk against the size of the stored chunk: few stored bytes
-    /// must not decode to very many.
+    /// Checks the size of the decoded chunk against the size of the stored chunk: a few stored
+    /// bytes must not decode to very many bytes.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {

@@ -117,7 +117,7 @@ impl InMemory<'_> {
         let mut bytes = self.0.lock();
         let start = to_usize(offset)?;
         let target = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
-        let target = target.ok_or_else(|| Error::Misuse("an element outside the dataset".into()))?;
+        let target = target.ok_or_else(|| Error::Misuse("an element lies outside the dataset".into()))?;
         Ok(work(target))
     }
 }

@@ -111,7 +111,7 @@ impl ContiguousSink {
     }
 
     /// Returns the address of the first element. Allocates the elements if they have no space yet,
-    /// and fills them if `is_seen` is true and the dataset asks for fill values.
+    /// and fills them if `is_seen` is true and the dataset requires fill values.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
@@ -120,7 +120,8 @@ impl ContiguousSink {
             return Ok(contiguous.address);
         }
         let fills = is_seen && self.fills;
-        let bytes = self.bytes().ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))?;
+        let bytes =
+            self.bytes().ok_or_else(|| Error::Misuse("the dataset has more than 2^64 bytes".into()))?;
         let address = if fills && self.fill.is_zero() {
             writing.edit.allocate_zeroed(SpaceKind::RawData, bytes)?
         } else {

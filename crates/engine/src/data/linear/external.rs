@@ -11,7 +11,7 @@ use crate::data::transfer::{ReadContext, ReadTarget, Sink, SinkContext, Source, 
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// The opener of the files of raw data that a dataset names.
+/// A trait of types that open the external raw data files of a dataset.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
     /// Opens a file by its name in the dataset.
     ///
@@ -28,7 +28,7 @@ pub struct ExternalSource {
     pub dims: Dims,
     /// The pieces, in order.
     pub pieces: Vec<ExternalFilePart>,
-    /// The opener of the files.
+    /// The value that opens the files.
     pub files: Box<dyn OpenRaw>,
 }
 
@@ -117,7 +117,7 @@ pub struct ExternalSink {
     /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has
     /// an end.
     pub pieces: Vec<(Vec<u8>, u64, Option<u64>)>,
-    /// The opener of the files.
+    /// The value that opens the files.
     pub files: Arc<dyn OpenRaw>,
 }
 

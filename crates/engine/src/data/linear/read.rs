@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Bytes of a block, which is read with one request.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Bytes of unconverted elements from which a read uses several threads.
+/// Smallest number of bytes of unconverted elements for which a read uses several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
 /// Largest gap in bytes that is read rather than skipped.
@@ -41,8 +41,8 @@ pub(in crate::data) trait LinearBytes: Sync {
         None
     }
 
-    /// Checks that `length` bytes exist from an offset on, before memory is allocated for them.
-    /// Files that read as zeros after their end check nothing.
+    /// Checks that the storage has `length` bytes at an offset, before memory is allocated for
+    /// these bytes. Files that read as zeros after their end check nothing.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
@@ -81,8 +81,8 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Returns whether the blocks are single short runs without conversion, so that many runs can share
-/// a call.
+/// Returns whether each block is a single short run without conversion. Many such runs can be read
+/// with one call.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;
@@ -93,8 +93,7 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks that are one run of bytes each, of about [`BLOCK_BYTES`]. Returns
-/// `None` if elements are so far apart that reading each element separately is faster.
+/// Returns the shape of blocks of about [`BLOCK_BYTES`]. Each block is read as one run of bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);

@@ -14,10 +14,12 @@ use crate::store::{ByteRows, Store};
 /// Largest number of bytes that are converted together.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Length of a run in bytes above which it is written directly from the caller's buffer.
+/// Largest run in bytes that is copied before it is written. A longer run is written directly from
+/// the caller's buffer.
 const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Average distance in bytes between runs above which the bytes between the runs are not rewritten.
+/// Largest average distance in bytes between runs at which the bytes between the runs are
+/// rewritten.
 const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
 /// Largest number of blocks that are listed before they are written.
@@ -99,7 +101,7 @@ struct Blocks<'a> {
 /// The selected elements of a block.
 struct SelectedBlock {
     pieces: SmallVec<[ChunkPart; 1]>,
-    /// The first selected element, as a number in the block.
+    /// The number of the first selected element in the block.
     first: u64,
     /// The number of bytes from the first selected element to the end of the last one.
     length: usize,

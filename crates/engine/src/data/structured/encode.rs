@@ -12,8 +12,8 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Least size in bytes of bit planes that are encoded separately. Sections are small, and their
-/// planes differ.
+/// Smallest size in bytes of byte planes that are encoded with codes of their own. Sections are
+/// small, and their planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
 /// Sections with fewer bytes may be encoded fast, because preparing the encoder takes longer than
@@ -22,8 +22,8 @@ const MAX_FAST_BYTES: usize = 4 << 10;
 /// Fast encoding is used if the encoded size grows at most in this ratio.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Searching only for runs of one byte takes less time. It is used if the encoded size grows at
-/// most in this ratio.
+/// Encoders search only for repetitions of one byte, which takes less time, if the encoded size
+/// grows at most in this ratio.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
@@ -69,8 +69,8 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    /// Decides for each section whether the encoder searches only for runs of one byte, and whether
-    /// it encodes fast, by encoding a chunk in each way.
+    /// Chooses the options of the encoder for each section, by encoding a chunk with each option:
+    /// whether it searches only for repetitions of one byte, and whether it uses its fastest level.
     ///
     /// # Errors
     /// Returns errors of mandatory filters.

@@ -34,14 +34,15 @@ pub struct SectionForm {
     pub pipeline: Pipeline,
     /// True if the section ends with a checksum.
     pub checksum: bool,
-    /// True if encoders search only for runs of one byte; `None` until the first chunks decide.
+    /// True if encoders search only for repetitions of one byte. `None` until the first chunks show
+    /// which search is better.
     pub runs_only: Option<bool>,
-    /// True if small sections are encoded fast, because this enlarged the first chunks only
-    /// slightly.
+    /// True if small sections are encoded with the fastest level, because the first chunks became
+    /// only slightly larger with that level.
     pub fast: bool,
 }
 
-/// The parts of a dataset's header that its chunks depend on.
+/// The parts of a dataset's header that determine the form of its chunks.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
     /// The address of the dataset's object header.
@@ -77,8 +78,8 @@ pub struct StructuredForm {
     pub edges_unfiltered: bool,
     /// The number of bytes of an offset in chunk metadata.
     pub offset_size: u8,
-    /// The position of the composition in the layout message, on which the order of metadata
-    /// depends.
+    /// The position of the composition field in the layout message. It determines the order of
+    /// chunk metadata.
     pub order: FieldOrder,
     /// The positions of variable-length data in an element.
     pub variable: VariableFields,
@@ -218,7 +219,7 @@ impl StructuredForm {
         let Some(axes) = wanted.axes().filter(|_| defined.len() < rows) else {
             return self.wanted_in(wanted, scaled);
         };
-        // Few elements are tested one by one.
+        // If there are few elements, each element is tested.
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         defined.for_each_offset(|offset| {
             let mut rest = offset;

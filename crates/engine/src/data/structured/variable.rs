@@ -56,7 +56,7 @@ impl VariableFields {
             return Ok(());
         }
         if depth > MAX_DEPTH || self.fields.len() > MAX_FIELDS {
-            return Err(Error::unsupported("so many sequences in an element of a structured chunk"));
+            return Err(Error::unsupported("an element of a structured chunk with very many sequences"));
         }
         let depth = depth + 1;
         match &datatype.class {

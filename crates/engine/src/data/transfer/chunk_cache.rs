@@ -27,11 +27,11 @@ impl CachedChunk for Arc<[u8]> {
     }
 }
 
-/// Chunks by their addresses, up to a number of bytes, in shards with a lock each. The cache evicts
-/// chunks that were used once before chunks that were used again, so that a walk over a whole
-/// dataset does not evict the working set of other readers.
+/// Decoded chunks by their addresses, up to a number of bytes. The cache is divided into shards
+/// with a lock each. The cache evicts chunks that were used once before chunks that were used
+/// again, so that a walk over a whole dataset does not evict the working set of other readers.
 pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
-    /// Created for the first chunk.
+    /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
     capacity: u64,
 }
@@ -66,8 +66,8 @@ impl<C: CachedChunk> ChunkCache<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Returns whether the cache takes chunks of `bytes` bytes in all: not if they fill more than
-    /// half of the cache.
+    /// Returns whether chunks of `bytes` bytes in all can be added to the cache. Chunks that would
+    /// fill more than half of the cache cannot.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }

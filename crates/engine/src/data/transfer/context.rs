@@ -39,7 +39,7 @@ pub(in crate::data) struct Buffers {
     pub(in crate::data) tiles: TileScratch,
 }
 
-/// The file of a read.
+/// The file from which a read takes elements, with its resources.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadContext<'a> {
     /// The bytes of the file.

@@ -45,13 +45,12 @@ pub(in crate::data) struct DirtyChunks<C> {
     changes: u64,
     /// The number of the last change before the current operation.
     before: u64,
-    /// The largest number of bytes since the table was made.
+    /// The largest number of bytes since this table was created.
     #[cfg(test)]
     peak_bytes: usize,
     /// Memory of removed chunks.
     spare: Vec<C>,
-    /// Chunks that threads have read from the file and are about to insert, with one number for
-    /// each read.
+    /// Chunks that threads have read from the file and will insert, with one number for each read.
     fetched: BTreeMap<Dims, Vec<u64>>,
 }
 
@@ -62,9 +61,9 @@ struct Dirty<C> {
     bytes: usize,
     /// The number of the last change.
     changed: u64,
-    /// True if a thread encodes the chunk as it is.
+    /// True if a thread encodes the chunk in its present state.
     encoding: bool,
-    /// The number of elements minus the number of element writes, or 0.
+    /// The number of elements minus the number of element writes; 0 if there were more writes.
     missing: u64,
 }
 
@@ -79,10 +78,10 @@ impl<C> Dirty<C> {
 pub enum Due {
     /// All chunks.
     All,
-    /// The chunks that no thread encodes, with at least as many element writes as elements. Further
-    /// writes to these chunks are unlikely.
+    /// The chunks that no thread encodes and that are probably complete: at least as many elements
+    /// were written as the chunk has. Further writes to these chunks are unlikely.
     Complete,
-    /// The chunks that no thread encodes, and whose last change is the oldest. Recently changed
+    /// The least recently changed chunks, except chunks that a thread encodes. Recently changed
     /// chunks are likely to change again.
     Oldest {
         /// Bytes of chunks that stay in memory.
@@ -135,7 +134,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.bytes
     }
 
-    /// Returns the largest number of bytes since the table was made.
+    /// Returns the largest number of bytes since this table was created.
     #[cfg(test)]
     pub(in crate::data) fn peak_bytes(&self) -> usize {
         self.peak_bytes
@@ -206,9 +205,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
     }
 
-    /// Returns a chunk for a change; `written` elements are about to be written. The caller does
-    /// not change the size of the chunk. Threads that encode the chunk keep the state before the
-    /// change.
+    /// Returns a chunk for a change that writes `written` elements. The caller does not change the
+    /// size of the chunk. Threads that encode the chunk keep the state before the change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
         self.changes += 1;
@@ -253,8 +251,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the number of the last change that a flush includes, if the flush takes the chunks
-    /// whose last change is the oldest.
+    /// Returns the number of the last change that a flush of the least recently changed chunks
+    /// includes. The result for other flushes is the largest number.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -300,7 +298,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(&snapshot.scaled).is_some_and(|dirty| dirty.changed == snapshot.changed)
     }
 
-    /// Notes that no thread encodes this chunk any longer.
+    /// Records that no thread encodes this chunk any longer.
     pub(in crate::data) fn end_encoding(&mut self, snapshot: &Snapshot<C>) {
         if let Some(dirty) = self.chunks.get_mut(&snapshot.scaled)
             && dirty.changed == snapshot.changed
@@ -321,14 +319,14 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Notes that a thread is about to read a chunk from the file. Returns the number of that read.
+    /// Records that a thread will read a chunk from the file. Returns the number of that read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }
 
-    /// Notes that a thread has inserted or dropped the chunk that it read from the file.
+    /// Records that a thread has inserted or dropped the chunk that it read from the file.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);
@@ -343,12 +341,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
 
-    /// Notes that the stored chunk was replaced.
+    /// Records that the stored chunk was replaced.
     pub(in crate::data) fn outdate(&mut self, scaled: &Dims) {
         self.fetched.remove(scaled);
     }
 
-    /// Notes that any stored chunk may have been replaced.
+    /// Records that each stored chunk may have been replaced.
     pub(in crate::data) fn outdate_all(&mut self) {
         self.fetched.clear();
     }

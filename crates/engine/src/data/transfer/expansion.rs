@@ -2,7 +2,7 @@
 
 use hyperslab_format::codec::Limits;
 
-/// Stored bytes up to which the limit of decoded bytes is the same.
+/// Number of stored bytes up to which the limit of decoded bytes is constant.
 const MIN_STORED_BYTES: u64 = 64;
 
 /// Returns the largest number of bytes that `stored` bytes may decode to.

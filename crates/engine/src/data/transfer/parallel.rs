@@ -7,8 +7,8 @@ use hyperslab_exact::to_u64;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Least number of bytes for which work uses several threads. Waking a thread takes about as long
-/// as copying this many bytes.
+/// Smallest number of bytes for which work uses several threads. Waking a thread takes about as
+/// long as copying this many bytes.
 const MIN_PARALLEL_BYTES: u128 = 256 << 10;
 
 /// Returns whether work on `bytes` bytes uses several threads, for a caller that holds a lock of

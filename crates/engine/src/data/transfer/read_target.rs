@@ -26,7 +26,7 @@ impl<'a> ReadTarget<'a> {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// States that the buffer holds zeros. A fill value of zeros is then not written.
+    /// Declares that the buffer holds zeros. A fill value of zeros is then not written.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
@@ -58,7 +58,7 @@ impl<'a> ReadTarget<'a> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the space of `count` elements from `position` in the selection on.
+    /// Returns the part of the buffer for `count` elements, from `position` in the selection on.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);

@@ -1,4 +1,4 @@
-//! The trait of all datasets that elements are written to.
+//! The trait of all datasets to which elements can be written.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
@@ -7,7 +7,7 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// The elements of a dataset that is being written: the counterpart of [`Source`](super::Source).
+/// The elements of a dataset that is written. ([`Source`](super::Source) is the trait for reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
@@ -24,8 +24,8 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for
-    /// fill values.
+    /// Allocates the missing space of the dataset, and fills it if the dataset requires fill
+    /// values.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -33,7 +33,7 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Changes the shape. The caller has checked that the dataset can have it.
+    /// Changes the shape. The caller has checked that the dataset can have the new shape.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -69,19 +69,20 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Announces that all elements will be written. The first allocated space then needs no fill
+    /// Declares that all elements will be written. The first allocated space then needs no fill
     /// values.
     fn expect_all(&mut self) {}
 }
 
-/// The file of one operation on a [`Sink`], and the layout message of its dataset.
+/// The access to the file during one operation on a [`Sink`], and the layout message of the
+/// dataset.
 #[derive(Debug)]
 pub struct SinkContext<'w, 'e> {
     /// The right to change the file.
     pub edit: &'w mut Edit<'e>,
     /// The chunk caches.
     pub resources: &'w Resources,
-    /// The layout message as it will be written.
+    /// The layout message, with all changes since it was last written.
     pub layout: &'w mut Layout,
     /// True if the layout message must be written. The sink sets this flag.
     pub layout_changed: &'w mut bool,

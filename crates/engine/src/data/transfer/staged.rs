@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
 
-/// Largest number of bytes in a stage: enough that the system writes at full speed, and few enough
-/// that a stage stays in a processor's cache.
+/// Largest number of bytes in a stage. With this size, the system writes at full speed, and a stage
+/// still stays in a processor's cache.
 pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
 /// Number of filled stages per filling thread that may wait for the writing thread.
@@ -51,7 +51,7 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns `length` bytes of undefined values, and the buffers of conversions.
+    /// Returns a buffer of `length` bytes with undefined contents, and the buffers of conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
@@ -114,7 +114,7 @@ struct Stages {
     state: Mutex<State>,
     /// Signals that a stage was filled, or that filling ended early.
     filled: Condvar,
-    /// Signals that few stages wait to be written.
+    /// Signals that only few stages wait to be written.
     written: Condvar,
     max_ready: usize,
 }

@@ -8,8 +8,7 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Least length in bytes of a run that is converted directly into the chunk. Shorter runs are
-/// gathered and converted together.
+/// Smallest length in bytes of a run that is converted directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
 /// A buffer with the selected elements, in the order of the selection.
@@ -32,8 +31,8 @@ impl<'a> WriteSource<'a> {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// States whether the conversion skips parts of elements. The write then reads these elements
-    /// first.
+    /// Sets whether the conversion skips parts of elements. If so, the write first reads the
+    /// elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
@@ -69,7 +68,7 @@ impl<'a> WriteSource<'a> {
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks the number of elements.
+    /// Checks that the number of elements equals the number of selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.

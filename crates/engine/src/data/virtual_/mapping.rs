@@ -125,8 +125,9 @@ impl Slices {
         whole * self.block + rest.min(self.block)
     }
 
-    /// Returns the smallest size with `slices` selected coordinates, and with the gap after the
-    /// last of them if `with_gap` is true. Returns `None` if the size exceeds 64 bits.
+    /// Returns the smallest size of the dimension that contains `slices` selected coordinates. If
+    /// `with_gap` is true, the size includes the gap after the last of them. Returns `None` if the
+    /// size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });
@@ -172,7 +173,8 @@ impl Mapping {
             (None, None) if !numbered => Growth::None,
             (Some(shown), Some(source)) if !numbered => Growth::Slices { shown, source },
             (Some(shown), None) if numbered && shown.block != UNLIMITED => Growth::Datasets(shown),
-            // Contiguous blocks need a length, too.
+            // The slices of contiguous blocks have no block length, so the selection must state the
+            // length.
             (Some(slices), None) if numbered => match &shown {
                 Selection::Hyperslab(Hyperslab::Regular(slab)) => {
                     let block = slab.block.get(slices.dimension).copied().filter(|block| *block != UNLIMITED);
@@ -191,7 +193,7 @@ impl Mapping {
         !matches!(self.growth, Growth::None)
     }
 
-    /// Returns the end of the mapping in each dimension; 0 for an unlimited dimension.
+    /// Returns the end of the mapping's selection in each dimension; 0 for an unlimited dimension.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
@@ -238,7 +240,7 @@ pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     Ok(reach)
 }
 
-/// Returns the error of a selection whose end exceeds 64 bits.
+/// Creates an error about a selection whose end exceeds 64 bits.
 pub(super) fn beyond() -> Error {
     Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }

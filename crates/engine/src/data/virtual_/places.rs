@@ -58,7 +58,7 @@ impl Places {
         let mut fetched: Option<u64> = None;
         for piece in pieces {
             if fetched == Some(piece.mapped) && piece.length == 1 {
-                // The element before is the same, so `count` is at least 1.
+                // The previous element is the same element, so `count` is at least 1.
                 placed.push((count - 1, piece));
                 continue;
             }
@@ -78,15 +78,15 @@ impl Places {
         Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Returns the number of elements of the source.
+    /// Returns the number of elements that come from the source.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,
         }
     }
 
-    /// Returns the positions as one run, if they are one: the number of elements before the run,
-    /// and its length.
+    /// Returns the number of elements before the positions, and the number of positions, if the
+    /// positions form one run; otherwise `None`.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -170,7 +170,8 @@ impl Places {
     }
 }
 
-/// Returns the range of a run's bytes among those of the source, and among those of the request.
+/// Returns the range of a run's bytes in the bytes of the source, and its range in the bytes of the
+/// request.
 fn spans(
     position: u64,
     piece: &MappedRun,
@@ -206,7 +207,8 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error of positions beyond those of a mapping's elements, whose number is checked.
+/// Creates an internal error about a position that lies outside of the mapping's elements, although
+/// their number was checked.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")
 }

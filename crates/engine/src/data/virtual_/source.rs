@@ -15,7 +15,7 @@ use crate::memory::zeros;
 
 /// The shapes of the source datasets of a virtual dataset.
 pub trait SourceShapes: std::fmt::Debug {
-    /// Returns the shape of a dataset; `None` if there is none of this name.
+    /// Returns the shape of a dataset, or `None` if no dataset has this name.
     ///
     /// # Errors
     /// Returns an error if the dataset exists but cannot be opened.
@@ -98,7 +98,7 @@ impl VirtualSource<'_> {
     /// # Errors
     /// Returns an error if an existing source cannot be read or lacks mapped elements.
     pub fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        // All elements before `filled` have a value: that of a source, or the fill value.
+        // All elements before `filled` have a value: from a source, or the fill value.
         let mut filled = 0;
         self.map.parts(selection, &mut |part| {
             let count = part.places.count();
@@ -177,9 +177,10 @@ impl VirtualMap<'_> {
         Ok(())
     }
 
-    /// Handles the requested elements of a mapping, or of one block of the mapping. `cut` takes the
-    /// shape of the source. `cut` returns the shape in which the unlimited selection of the source
-    /// ends, and the dimension and size in which that of the virtual dataset ends.
+    /// Adds the requested elements of a mapping, or of one block of the mapping. `cut` takes the
+    /// shape of the source. It returns the shape at which the unlimited selection of the source
+    /// ends, and the dimension and the size at which the unlimited selection of the virtual dataset
+    /// ends.
     fn part(
         &self,
         wanted: &ElementRequest,
@@ -280,8 +281,8 @@ impl VirtualMap<'_> {
     }
 }
 
-/// Returns the shapes in which both selections have the same number of slices: the shape of the
-/// source, and the size of the virtual dataset in its dimension.
+/// Returns the sizes up to which both selections of a mapping have the same number of slices: the
+/// shape of the source, and the size of the virtual dataset along its unlimited dimension.
 fn cut(
     dims: &[u64],
     mut source_dims: Dims,

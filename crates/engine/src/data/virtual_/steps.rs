@@ -42,7 +42,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Takes the steps for the search for a source dataset.
+    /// Takes from the budget the steps for the search for a source dataset.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).
@@ -50,7 +50,7 @@ impl Steps {
         self.take(SOURCE_STEPS)
     }
 
-    /// Takes the steps for copying `elements` elements.
+    /// Takes from the budget the steps for copying `elements` elements.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).

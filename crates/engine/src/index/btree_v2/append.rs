@@ -1,5 +1,5 @@
 //! Insertion of many records after the last record. Nodes are filled one after the other, and each
-//! full node is put once.
+//! full node is stored once.
 
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::btree_v2::BTreeV2Child;
@@ -27,7 +27,7 @@ pub struct BTreeV2Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Returns whether `compare` finds all records `Less`.
+    /// Returns whether `compare` returns `Less` for all records of the tree.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.
@@ -56,7 +56,7 @@ impl BTreeV2 {
         fed
     }
 
-    /// Returns copies of the last node of each level, from the leaf to the root, without the
+    /// Returns copies of the last node of each level, from the leaf to the root. The copies have no
     /// pointers to each other.
     fn open_edge(&mut self, edit: &mut Edit<'_>) -> Result<Vec<(Address, Node)>> {
         let Some(mut child) = self.root() else {
@@ -93,12 +93,12 @@ impl BTreeV2 {
             // One record of `capacity + 1` goes into the level above.
             coming /= self.capacity(level) + 1;
         }
-        // All reads are done: put the filled nodes only now, so that a read error changes nothing.
+        // Store the filled nodes after all reads, so that a read error changes nothing.
         filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
     }
 
-    /// Moves records from `node`, the last node of `level`, to the node before it. Returns the
-    /// filled node, which the caller puts.
+    /// Moves records from `node`, the last node of `level`, to the preceding node. Returns the
+    /// filled node, which the caller stores with [`put`](BTreeV2::put).
     fn pack(
         &self,
         store: &Store,
@@ -152,8 +152,8 @@ impl BTreeV2Appender<'_, '_, '_> {
         }
     }
 
-    /// Returns the bytes of the records of a full node at `level`. Does not overflow: a node has at
-    /// most 2^16 records of at most 2^16 bytes.
+    /// Returns the number of bytes of the records of a full node at `level`. Does not overflow: a
+    /// node has at most 2^16 records of at most 2^16 bytes.
     fn full(&self, level: u16) -> u64 {
         self.tree.capacity(level) * to_u64(self.size)
     }
@@ -211,8 +211,8 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Puts the last nodes back, and moves records into last nodes that have fewer than the
-    /// minimum.
+    /// Stores the last node of each level. If such a node has fewer records than the minimum, moves
+    /// records into it.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;

@@ -65,7 +65,7 @@ impl Changes {
     }
 }
 
-/// Two neighbouring nodes and the record between them, joined to one node.
+/// Two neighbouring nodes and the record between them, joined to form one node.
 pub(super) struct Pair {
     joined: Node,
     /// The index of the left node in the parent, and of the record between the nodes.
@@ -76,8 +76,8 @@ pub(super) struct Pair {
 }
 
 impl BTreeV2 {
-    /// Moves records of child `position` of `parent`, which has too many, to a neighbour or to a
-    /// new node after the child.
+    /// Moves records from the child `position` of `parent`, which has too many records, to a
+    /// neighbour or to a new node after the child.
     pub(super) fn share_or_split(
         &self,
         edit: &mut Edit<'_>,
@@ -95,8 +95,8 @@ impl BTreeV2 {
             let rest = pair.total.checked_sub(self.minimum(level)).ok_or_else(outside)?;
             let maximum = rest.min(capacity);
             let left = match edge {
-                // The next records probably come at the same end of the tree. Leave as many free
-                // records as possible there.
+                // The next records are probably inserted at the same end of the tree. Leave as many
+                // free records as possible there.
                 Edge::Last => maximum,
                 Edge::First => pair.total - maximum,
                 Edge::Neither => pair.total / 2,
@@ -113,8 +113,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Moves records from a neighbour to child `position` of `parent`, which has too few, or merges
-    /// the child with the neighbour.
+    /// Moves records from a neighbour to the child `position` of `parent`, which has too few
+    /// records, or merges the child with the neighbour.
     fn share_or_merge(
         &self,
         edit: &mut Edit<'_>,
@@ -235,8 +235,8 @@ impl BTreeV2 {
         Ok(removed)
     }
 
-    /// Puts the root after a removal. Replaces a root without records by its only child, and frees
-    /// the empty root of an empty tree.
+    /// Stores the root after a removal. Replaces a root without records by its only child, and
+    /// frees the empty root of an empty tree.
     fn shrink_root(
         &mut self,
         edit: &mut Edit<'_>,

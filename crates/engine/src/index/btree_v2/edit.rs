@@ -234,7 +234,7 @@ impl BTreeV2 {
         })
     }
 
-    /// Puts the changed root. Splits a root that has too many records, under a new root.
+    /// Stores the changed root. Splits a root that has too many records, under a new root.
     pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -308,7 +308,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Puts the header.
+    /// Stores the header.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }
@@ -323,7 +323,7 @@ impl BTreeV2 {
         }
         let (got, size) = (record.len(), self.layout.record_size());
         Err(Error::Misuse(format!(
-            "a record of {got} bytes for a version 2 B-tree of records of {size} bytes"
+            "a record has {got} bytes, but the records of this version 2 B-tree have {size}"
         )))
     }
 }
@@ -341,7 +341,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the changed count.
+    /// Returns the number of records after this change, where `count` is the number before the
+    /// change.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

@@ -41,8 +41,8 @@ pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 /// A function that is called with each record. `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
-/// A version 2 B-tree. A value from [`open`](Self::open) is for reading, and does not see later
-/// changes of the header.
+/// A version 2 B-tree. A value that [`open`](Self::open) returns is for reading only. Later changes
+/// of the header do not affect it.
 #[derive(Debug, Clone)]
 pub struct BTreeV2 {
     header: BTreeV2Header,
@@ -87,9 +87,9 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Walks a range as [`walk_range`](Self::walk_range) does. If there is an `order`, checks each
-    /// node on the path: the records ascend within the node and between the neighbouring records of
-    /// the nodes above, and the totals in the pointers equal the totals of the nodes.
+    /// Walks a range as [`walk_range`](Self::walk_range) does. If `order` is given, checks each
+    /// node on the path: its records must ascend, must lie between the neighbouring records of the
+    /// nodes above, and the totals in the pointers must equal the totals of the nodes.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -100,8 +100,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Walks the records that `compare` finds `Equal`. Keeps leaves in the cache for the next walk,
-    /// unless `passing` is set.
+    /// Walks the records that `compare` finds `Equal`. Adds the leaves to the cache for the next
+    /// walk, unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -155,7 +155,7 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The records of the nodes above that come directly before and directly after a node.
+/// The records of the nodes above that directly precede and directly follow a node.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -226,7 +226,8 @@ impl RangeWalk<'_, '_> {
         Ok(node)
     }
 
-    /// Checks that the node has the total of its pointer, and that its records ascend.
+    /// Checks that the number of records equals the total in the pointer to the node, and that the
+    /// records ascend.
     fn check(
         &self,
         records: &[u8],

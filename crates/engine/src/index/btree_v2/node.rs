@@ -1,4 +1,4 @@
-//! Nodes of version 2 B-trees as changes see them: records, and in internal nodes also children.
+//! Nodes of version 2 B-trees in a form for changes: records, and in internal nodes also children.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) children: Vec<BTreeV2Child>,
 }
 
-/// A node that is only read, shared with the cache.
+/// A node for reading, which may be shared with the cache.
 #[derive(Debug)]
 pub(super) enum SharedNode {
     Leaf(Arc<BTreeV2Leaf>),
@@ -58,7 +58,7 @@ impl SharedNode {
     }
 }
 
-/// Returns the error of a position that lies outside its node.
+/// Creates an error about a position that lies outside its node.
 pub(super) fn outside() -> Error {
     Error::internal(NODE, "a position lies inside its node")
 }
@@ -132,7 +132,8 @@ impl Node {
         self
     }
 
-    /// Keeps the first `count` records. Returns the record after them, and a node with the rest.
+    /// Keeps the first `count` records of this node. Returns the next record, and a node with the
+    /// remaining records.
     pub(super) fn cut(&mut self, count: usize, size: usize) -> Result<(Vec<u8>, Self)> {
         let range = record_range(count, size)?;
         // The edge of an appender has one child fewer than a complete internal node.
@@ -198,13 +199,13 @@ impl BTreeV2 {
         Ok(nodes)
     }
 
-    /// Puts the nodes of `path` back.
+    /// Stores the nodes of `path`, which were taken out of the cache.
     pub(super) fn put_path(&self, edit: &mut Edit<'_>, path: &Path, nodes: PathNodes) -> Result<()> {
         let mut steps = path.iter().zip(nodes);
         steps.try_for_each(|(step, node)| self.put(edit, step.level, step.child.address, node))
     }
 
-    /// Puts a node at `address`.
+    /// Stores a node at `address` in the cache of dirty blocks.
     pub(super) fn put(&self, edit: &mut Edit<'_>, level: u16, address: Address, node: Node) -> Result<()> {
         // The nodes of all trees have version 0. Trees of structured chunks have version 1 only in
         // the header.
@@ -283,7 +284,7 @@ impl BTreeV2 {
 /// The contents of the nodes of a path, in the order of the path.
 pub(super) type PathNodes = SmallVec<[Node; 6]>;
 
-/// The end of the tree at which insertions happen, as far as one path shows.
+/// The end of the tree at which a path lies, and at which the next insertions are likely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     First,

@@ -1,5 +1,5 @@
-//! Blocks of a heap: new direct blocks make the table of indirect blocks grow, and the table
-//! shrinks when direct blocks are freed.
+//! Blocks of a heap. New direct blocks enlarge the table of indirect blocks, and freed direct
+//! blocks shrink it.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
 impl HeapChange<'_, '_> {
-    /// Creates a direct block that can hold an object of `length` bytes. Returns its unused bytes:
-    /// offset and size.
+    /// Creates a direct block that can hold an object of `length` bytes. Returns the offset and the
+    /// size of its unused bytes.
     pub(super) fn new_block_for(&mut self, length: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
         let full = || Error::Limit {
@@ -73,7 +73,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Makes the root an indirect block with more than `row` rows, unless it is one.
+    /// Replaces the root by an indirect block with more than `row` rows, unless the root is such a
+    /// block.
     fn raise_root(&mut self, row: u32) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let maximum = shape.table.max_root_rows();
@@ -238,7 +239,7 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Sets the numbers of a heap without blocks.
+    /// Sets the header fields to the values of a heap without blocks.
     fn remove_all_blocks(&mut self) {
         let header = &mut self.heap.header;
         header.root = Address::UNDEFINED;
@@ -266,7 +267,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Makes the root smaller if possible. `last` is the index of its last used entry.
+    /// Reduces the rows of the root if possible. `last` is the index of the last used entry of the
+    /// root.
     fn lower_root(&mut self, last: usize) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let before = u32::from(self.heap.header.root_rows);
@@ -321,7 +323,7 @@ pub(super) fn set_child(
     filtered: Option<(u64, u32)>,
 ) -> Result<()> {
     *node.children.get_mut(number).ok_or_else(no_entry)? = child;
-    // Only heaps with filters have these numbers, and only for direct blocks.
+    // Only heaps with filters have encoded sizes and filter masks, and only for direct blocks.
     if let Some(entry) = node.filtered.get_mut(number) {
         (entry.size, entry.filter_mask) = filtered.unwrap_or(UNFILTERED);
     }

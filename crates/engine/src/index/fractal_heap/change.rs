@@ -89,8 +89,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object, whose space later objects can take. With its last object, the heap frees
-    /// all its blocks.
+    /// Removes an object. Later objects can take its space. If no object remains, all blocks of the
+    /// heap are freed.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,
@@ -122,8 +122,8 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Returns whether an object is a managed object: too long for a heap ID, and not too long for
-    /// a direct block.
+    /// Returns whether an object of this length is a managed object: it is too long for a heap ID,
+    /// but fits into a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
         let maximum = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
         bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= maximum
@@ -231,7 +231,7 @@ fn new_manager(heap: &FractalHeap) -> FreeSpaceHeader {
     }
 }
 
-/// Puts the free sections. A heap without free sections has no free-space manager.
+/// Stores the free sections. A heap without free sections has no free-space manager.
 fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> Result<()> {
     if free.is_empty() {
         return free_manager(edit, heap);

@@ -32,7 +32,8 @@ struct Run {
     offset: u64,
     first: usize,
     count: usize,
-    /// Bytes for objects in one block of the first row; the size of the stored section.
+    /// The number of bytes for objects in one block of the first row. The stored section has this
+    /// size.
     size: u64,
     /// Number of sections of the rows after the first row.
     derived: u64,
@@ -62,12 +63,12 @@ pub(super) struct Totals {
     pub(super) runs: usize,
 }
 
-/// Returns the error of totals that differ from the sections.
+/// Creates an error about totals that differ from the sections.
 fn miscounted() -> FormatError {
     FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
 }
 
-/// Returns the error of sections that cannot be in one list.
+/// Creates an error about sections that cannot be in one list.
 fn corrupt(field: &'static str, expected: &str, got: u64) -> FormatError {
     FormatError::corrupt(FreeSpaceSections::NAME, field, expected, got)
 }
@@ -99,14 +100,13 @@ impl FreeSections {
         total.ok_or_else(|| corrupt("sections", "sections of less than 2^64 bytes", self.total))
     }
 
-    /// Counts one more stored section of `size` bytes. The counts are at most the number of entries
-    /// in memory.
+    /// Adds one stored section of `size` bytes to the counts.
     fn count_in(&mut self, size: u64) {
         *self.sizes.entry(size).or_insert(0) += 1;
         self.stored += 1;
     }
 
-    /// Counts one stored section of `size` bytes less.
+    /// Removes one stored section of `size` bytes from the counts.
     fn count_out(&mut self, size: u64) -> Result<()> {
         let stored = self.stored.checked_sub(1).ok_or_else(miscounted)?;
         let count = self.sizes.get_mut(&size).ok_or_else(miscounted)?;
@@ -166,9 +166,10 @@ impl FreeSections {
         Ok(best.map(|(size, offset)| (offset, size)))
     }
 
-    /// Adds the bytes of a removed object, joined with the adjacent unused bytes in the same direct
-    /// block, whose objects lie from `start` to `end`. Returns the size of the joined section, or
-    /// `None` without a change if some bytes of the object are unused or lie outside the block.
+    /// Adds the bytes of a removed object to the free sections, and joins them with the adjacent
+    /// unused bytes of the same direct block. The objects of the block lie from `start` to `end`.
+    /// Returns the size of the joined section, or `None` without a change if some bytes of the
+    /// object are unused or lie outside the block.
     pub(super) fn release(
         &mut self,
         offset: u64,
@@ -230,7 +231,7 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Records the blocks that the indirect block at `base` misses before the offset `end`.
+    /// Records the missing blocks of the indirect block at `base` before the offset `end`.
     pub(super) fn set_runs(
         &mut self,
         shape: &Shape,

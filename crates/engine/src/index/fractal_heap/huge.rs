@@ -27,7 +27,7 @@ fn compare(record: &[u8], key: u64, context: HugeRecordContext) -> Result<Orderi
 }
 
 impl HeapChange<'_, '_> {
-    /// Inserts an object into a block of its own.
+    /// Inserts an object as a huge object, in a separate block.
     pub(super) fn insert_huge(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let context = self.heap.ids.huge_records();
         let memory_size = to_u64(bytes.len());

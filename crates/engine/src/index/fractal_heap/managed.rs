@@ -124,7 +124,7 @@ impl HeapChange<'_, '_> {
     ) -> Result<()> {
         let Some(first) = objects.peek() else { return Ok(()) };
         let length = to_u64(first.len());
-        // Fails before the heap grows.
+        // This check can fail, so it comes before the heap grows.
         self.heap.increased(counter::MANAGED_OBJECTS, self.heap.header.managed_objects, 1)?;
         let (start, size) = match self.free.fitting_single(length) {
             Some(found) => found,

@@ -21,7 +21,7 @@ pub struct HeapObjects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// An object that [`HeapObjects::find`] has found.
+/// An object that [`HeapObjects::find`] returned.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 
@@ -37,7 +37,7 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Returns the error of an object that is not in the blocks at hand.
+/// Creates an error about an object that is not in the blocks of this value.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
@@ -75,7 +75,7 @@ impl HeapObjects<'_> {
         }
     }
 
-    /// Returns the bytes of an object that these objects have found.
+    /// Returns the bytes of an object that [`find`](Self::find) returned.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if other objects have found the object.

@@ -1,4 +1,5 @@
-//! Fractal heaps: objects by heap ID. They hold links, attributes and shared messages.
+//! Fractal heaps, which store objects by heap ID. Such objects are links, attributes and shared
+//! messages.
 
 mod blocks;
 mod change;
@@ -156,7 +157,7 @@ impl FractalHeap {
         &self.header
     }
 
-    /// Returns `counter`, the header's number `field`, plus `more`.
+    /// Returns the sum of `counter`, the value of the header field `field`, and `more`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the sum does not fit in 64 bits.
@@ -167,7 +168,8 @@ impl FractalHeap {
         })
     }
 
-    /// Returns `counter`, the header's free space or allocated space in bytes, minus `less`.
+    /// Returns the difference of `counter`, the free space or allocated space of the header in
+    /// bytes, and `less`.
     ///
     /// libhdf5 states both wrong after an indirect root becomes a direct block again: the allocated
     /// space is 0, and all bytes of the block are free. The counters are statistics, and nothing is
@@ -176,7 +178,7 @@ impl FractalHeap {
         counter.saturating_sub(less)
     }
 
-    /// Returns `counter`, the header's number `field`, minus `less`.
+    /// Returns the difference of `counter`, the value of the header field `field`, and `less`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if `counter` is smaller.

@@ -16,7 +16,7 @@ pub(super) fn next_size(written: u64) -> Result<usize> {
     Ok((share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, MAX_SHARED_BYTES))
 }
 
-/// Returns the error of an object that does not fit into a collection of its own.
+/// Creates an error about an object that is too large even for a collection of its own.
 pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
@@ -25,7 +25,7 @@ pub(super) fn does_not_fit() -> Error {
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,
-    /// Start of the allocated space without a collection.
+    /// Start of the allocated space in which no collection lies yet.
     pub(super) start: u64,
     /// End of the allocated space.
     pub(super) end: u64,
@@ -80,7 +80,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds objects to an existing collection first.
+    /// Sets an existing collection, to which the builder adds objects first.
     pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
         self.old = Some(address);
         self.current = Some((address, collection));
@@ -117,8 +117,8 @@ impl Builder {
         }
         let address = Address::new(start);
         (self.start, self.written) = (end, written);
-        // The collection with more free space stays open. A large object fills a collection of its
-        // own.
+        // Of the two collections, the collection with more free space stays open. A large object
+        // fills a collection of its own.
         let before = self.current.replace((address, collection));
         self.full.extend(before);
         if let (Some((_, now)), Some((_, last))) = (&self.current, self.full.last())

@@ -1,5 +1,5 @@
-//! Insertion of many objects into full collections, which are written to the file at once, without
-//! waiting for a commit.
+//! Insertion of many objects. They fill new collections, which are written to the file immediately,
+//! without waiting for a commit.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::store::Edit;
 /// Smallest number of full collections. Fewer objects go into collections with free space.
 const MIN_COLLECTIONS: usize = 4;
 
-/// Space for objects in collections that the objects fill.
+/// New collections that objects fill completely, before they are written.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,
@@ -69,7 +69,7 @@ impl GlobalHeap {
     }
 }
 
-/// Returns the error of a range that belongs to other objects or collections.
+/// Creates an error about a range that belongs to other objects or collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")
 }
@@ -106,8 +106,8 @@ fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCol
             first = at + 1;
             continue;
         }
-        // At most `capacity`: either the objects before fit together with this object, or `used` is
-        // 0.
+        // `used` is at most `capacity`: either the previous objects fit together with this object,
+        // or `used` was 0.
         used += size;
     }
     Ok(collections)

@@ -103,7 +103,7 @@ impl GlobalHeap {
         Ok(GlobalHeapId { collection: address, index: index.into() })
     }
 
-    /// Adds objects and returns their IDs. Fills each collection before putting the collection.
+    /// Adds objects and returns their IDs. Stores each collection once, after it is filled.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -156,7 +156,7 @@ impl GlobalHeap {
         self.open.lock().collections.iter().max_by_key(|(_, free)| *free).map(|(address, _)| *address)
     }
 
-    /// Puts all collections of a builder.
+    /// Stores all collections of a builder.
     pub(super) fn put_all(&self, edit: &mut Edit<'_>, builder: &mut Builder) {
         for (address, collection) in builder.take_all() {
             self.put(edit, address, collection);
@@ -164,8 +164,8 @@ impl GlobalHeap {
         self.open.lock().made = builder.written;
     }
 
-    /// Puts the full collections of a builder. Writes large new collections to the file at once,
-    /// without waiting for a commit.
+    /// Stores the full collections of a builder. Writes large new collections to the file
+    /// immediately, without waiting for a commit.
     pub(super) fn put_full(&self, edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
         for (address, collection) in std::mem::take(&mut builder.full) {
             if collection.len() < MAX_SHARED_BYTES || !builder.is_new(address) {
@@ -255,7 +255,7 @@ impl GlobalHeap {
         Ok(Arc::unwrap_or_clone(collection))
     }
 
-    /// Puts a changed collection.
+    /// Stores a changed collection.
     pub(super) fn put(&self, edit: &mut Edit<'_>, address: Address, collection: GlobalHeapCollection) {
         self.collections.remove(&address);
         self.open.lock().note(address, collection.free_space());

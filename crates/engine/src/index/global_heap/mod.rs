@@ -53,7 +53,7 @@ pub struct HeapObject {
 impl HeapObject {
     /// Returns the object's bytes.
     pub fn bytes(&self) -> &[u8] {
-        // Never the default: `GlobalHeap::get` has found the object, and the collection is
+        // The default is never used: `GlobalHeap::get` has found the object, and the collection is
         // immutable.
         self.collection.get(self.index).unwrap_or_default()
     }
@@ -77,7 +77,7 @@ impl GlobalHeap {
         Ok(HeapObject { collection, index: id.index })
     }
 
-    /// Returns the error of an ID whose collection has no such object.
+    /// Creates an error about an ID whose collection has no such object.
     pub fn no_object(id: GlobalHeapId) -> Error {
         let expected = "an object of the collection";
         Error::corrupt(GlobalHeapCollection::NAME, "object index", expected, id.index).at(id.collection)

@@ -194,7 +194,7 @@ impl LocalHeapSegment {
 }
 
 /// Makes the data segment at least twice as large, so that `length` more bytes fit after its end.
-/// No `length` means more than 2^64 bytes.
+/// If `length` is `None`, more than 2^64 bytes are needed.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,
@@ -227,7 +227,8 @@ fn shrink(edit: &mut Edit<'_>, header: &mut LocalHeapHeader, segment: &mut Local
     if before <= MIN_SHRINK_BYTES || tail < before / 2 {
         return Ok(());
     }
-    // A quarter of at least half of more than 512 bytes: the rounded size is less than `before`.
+    // The free tail is at least half of a segment of more than 512 bytes, and a quarter of the tail
+    // is kept: the rounded size is less than `before`.
     let size = (before - tail + tail / 4).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
     let bytes = to_usize(size)?;
     let rest = header.segment.checked_add(size).ok_or_else(|| {

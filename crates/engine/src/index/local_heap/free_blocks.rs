@@ -31,8 +31,8 @@ impl FreeBlocks {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }
 
-    /// Takes `length` bytes: a block of this size, or the start of the smallest block whose rest
-    /// can be listed. Returns the offset.
+    /// Removes `length` bytes from the free blocks and returns their offset: a block of this size,
+    /// or the start of the smallest block whose remainder is large enough for the free list.
     pub(super) fn take(&mut self, length: u64) -> Option<u64> {
         let exact = self.by_size.range((length, 0)..).next().copied().filter(|(size, _)| *size == length);
         let larger = || self.by_size.range((length.checked_add(self.least)?, 0)..).next().copied();
@@ -44,8 +44,8 @@ impl FreeBlocks {
         Some(offset)
     }
 
-    /// Adds a block, joined with adjacent blocks. Returns `false` without a change if some bytes of
-    /// the block are free, or if the block ends beyond 2^64.
+    /// Adds a block, and joins it with adjacent blocks. Returns `false` without a change if some
+    /// bytes of the block are free already, or if the block ends beyond 2^64.
     pub(super) fn add(&mut self, offset: u64, size: u64) -> bool {
         let Some(mut end) = offset.checked_add(size) else { return false };
         let mut start = offset;

@@ -24,7 +24,7 @@ pub struct LocalHeap {
 #[derive(Debug, Clone)]
 pub struct LocalHeapSegment {
     bytes: Vec<u8>,
-    /// The free blocks. Read only when the heap is changed.
+    /// The free blocks. They are read from the file only if the heap is changed.
     free: Option<FreeBlocks>,
 }
 

@@ -21,7 +21,7 @@ pub struct Inserted {
     pub first: bool,
 }
 
-/// A shared message after the removal of one user.
+/// The state of a shared message after the removal of one user.
 #[derive(Debug, Clone)]
 pub enum Released {
     /// The message has other users.
@@ -31,9 +31,9 @@ pub enum Released {
 }
 
 impl SharedMessages {
-    /// Counts another object that refers to a message. Copies a message that is in the header of
-    /// its only user to the heap. Returns `None` without a change if the file does not share such
-    /// messages.
+    /// Adds one user of a message: another object header that refers to it. If the message was in
+    /// the header of its only user, copies the message to the heap. Returns `None` without a change
+    /// if the file does not share such messages.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of
@@ -75,7 +75,7 @@ impl SharedMessages {
         }
     }
 
-    /// Counts another object that refers to a message in the heap.
+    /// Adds one user of a message in the heap: another object header that refers to it.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and the same errors as
@@ -130,7 +130,7 @@ impl SharedMessages {
         }
         let (position, index) = self.index_of(edit.store(), kind)?;
         let zeros = body.iter().rev().take(records::MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();
-        // The message without 0, 1, 2, … of the zero bytes at its end.
+        // Try the message without 0, 1, 2, … of the zero bytes at its end.
         let mut own = body;
         for _ in 0..=zeros {
             let wanted = Wanted::new(kind, own);
@@ -147,7 +147,7 @@ impl SharedMessages {
         Ok(None)
     }
 
-    /// Removes a user of a message that has a record.
+    /// Removes one user of a message. The index has a record of the message.
     fn remove_user(
         &self,
         edit: &mut Edit<'_>,
@@ -179,7 +179,7 @@ impl SharedMessages {
         Ok(Released::Removed(Bytes::from(body)))
     }
 
-    /// Puts a changed index into the table.
+    /// Writes a changed index into the table.
     fn put_index(&self, edit: &mut Edit<'_>, position: usize, index: SharedMessageIndex) -> Result<()> {
         let context = self.context(edit.store());
         edit.modify(self.address, &context, |table: &mut SharedMessageTable| {

@@ -49,7 +49,7 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// Returns the record of this message in the heap, with `reference_count` users.
+    /// Creates the record of a message in the heap with `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -261,7 +261,7 @@ impl Records {
     }
 }
 
-/// Returns the error of a message whose record was found before and is missing now.
+/// Creates an error about a message whose record was found before and is now missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }

@@ -39,14 +39,15 @@ pub struct NewAttribute<'a> {
 }
 
 impl NewAttribute<'_> {
-    /// Checks the name and the number of bytes.
+    /// Checks that the name is valid and that the elements have the number of bytes that the
+    /// datatype and the dataspace require.
     pub(super) fn check(&self) -> Result<()> {
         check_name(self.name)?;
         let count = self.dataspace.element_count();
         let wanted = count.and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
         if wanted != Some(to_u64(self.data.len())) {
             return Err(Error::Misuse(format!(
-                "attribute `{}`: {} bytes for {} elements of {} bytes each",
+                "attribute `{}`: {} bytes are given for {} elements of {} bytes each",
                 lossy(self.name),
                 self.data.len(),
                 count.unwrap_or(u64::MAX),
@@ -111,7 +112,7 @@ pub(super) fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of an attribute: {why}", lossy(name))))
 }
 
-/// Returns the error for an attribute that is too long for a version 1 object header.
+/// Creates an error about an attribute that is too long for a version 1 object header.
 pub(super) fn too_long_for_v1_header(name: &[u8], length: usize) -> Error {
     Error::Misuse(format!(
         "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most {MAX_V1_MESSAGE_BYTES} for each: \

@@ -136,7 +136,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(editor)
     }
 
-    /// Creates an editor of an object whose header is in an editor.
+    /// Creates an editor of the attributes of an object from the editor of its header.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the attribute info message is damaged.

@@ -19,7 +19,8 @@ impl AttributeEditor<'_> {
         Ok(body.bytes().clone())
     }
 
-    /// Increases the reference count of a committed datatype, which can be this object.
+    /// Increases the reference count of a committed datatype. The committed datatype may be the
+    /// object with the attribute.
     pub(super) fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
             return delete::count_reference(edit.store(), &mut self.open.header);
@@ -27,9 +28,9 @@ impl AttributeEditor<'_> {
         delete::add_reference(edit, datatype)
     }
 
-    /// Places the message of a new attribute: `plain`, or a message with shared parts, or a
-    /// reference to a shared message. The caller has increased the reference count of a committed
-    /// datatype.
+    /// Returns the stored form of a new attribute's message: `plain`, a message with shared parts,
+    /// or a reference to a shared message. The caller has increased the reference count of a
+    /// committed datatype.
     pub(super) fn place(
         &mut self,
         edit: &mut Edit<'_>,
@@ -43,7 +44,7 @@ impl AttributeEditor<'_> {
         self.place_body(edit, NONE, body)
     }
 
-    /// Places a message that is already counted as a user of its parts.
+    /// Returns the stored form of a message that is already counted as a user of its parts.
     fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let parts = body.clone();
@@ -57,7 +58,8 @@ impl AttributeEditor<'_> {
         Ok(placed)
     }
 
-    /// Places the message of a renamed attribute. The previous message still uses the same parts.
+    /// Returns the stored form of a renamed attribute's message. The previous message still uses
+    /// the same parts.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,
@@ -84,7 +86,8 @@ impl AttributeEditor<'_> {
         self.drop_targets(edit, targets)
     }
 
-    /// Decreases the reference counts of committed datatypes. One of them can be this object.
+    /// Decreases the reference counts of committed datatypes. One of them may be the object with
+    /// the attribute.
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {

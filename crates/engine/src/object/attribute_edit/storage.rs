@@ -13,7 +13,7 @@ use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes from which on a message does not fit in an object header.
+/// Size in bytes of the smallest message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
 /// Creation order of attributes in dense storage without creation order, as in libhdf5.
@@ -305,7 +305,7 @@ impl AttributeEditor<'_> {
     }
 }
 
-/// Returns the attribute of an entry in dense storage.
+/// Returns the attribute that an entry in dense storage describes.
 fn of_entry(edit: &Edit<'_>, entry: &DenseEntry, body: &Bytes) -> Result<Stored> {
     let reference = entry.shared_reference(edit.params())?;
     Ok(Stored { body: Bytes::from(&**body), flags: entry.flags, order: entry.order, reference })

@@ -38,7 +38,7 @@ pub struct GroupOptions {
     /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a
     /// group without a symbol table, independent of the bounds.
     pub link_order: LinkOrder,
-    /// Numbers of links at which the group changes between compact and dense storage.
+    /// Limits for the number of links at which the group changes between compact and dense storage.
     pub phase_change: LinkPhaseChange,
     /// Estimated number and name length of links, for which the object header reserves space.
     pub estimated: EstimatedEntries,
@@ -47,7 +47,8 @@ pub struct GroupOptions {
     pub local_heap: Option<u32>,
     /// Storage of the creation order of attributes.
     pub attribute_order: AttributeOrder,
-    /// Numbers of attributes at which the group changes between compact and dense storage.
+    /// Limits for the number of attributes at which the group changes between compact and dense
+    /// storage.
     pub attribute_phase_change: AttributePhaseChange,
     /// True if the object header stores times (version 2 only).
     pub times: bool,
@@ -181,8 +182,8 @@ pub(super) fn clear_root_cache(edit: &mut Edit<'_>) -> Result<()> {
     })
 }
 
-/// Returns the symbol table that links to this object cache, if the object is a group with a symbol
-/// table.
+/// Returns the addresses of the symbol table of an object, which links to the object cache. Returns
+/// `None` if the object is not a group with a symbol table.
 pub(super) fn cache_of(container: &Container, address: Address) -> Result<Option<SymbolTable>> {
     let header = ObjectHeader::load(&container.store, address)?;
     if !header.contains(MessageType::SYMBOL_TABLE) {

@@ -34,7 +34,7 @@ pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_r
 pub struct GroupEditor<'c> {
     container: &'c Container,
     open: Box<OpenLinks>,
-    /// Headers in open editors. Their blocks in the file are outdated.
+    /// Headers in open editors. The blocks of these headers in the file are out of date.
     headers: Option<&'c dyn OpenHeaders>,
 }
 
@@ -274,7 +274,7 @@ fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     Ok(message.to_bytes(container.params())?)
 }
 
-/// Returns a group info message with the numbers that differ from the default.
+/// Returns a group info message with the properties that differ from the default.
 fn group_info(phase_change: LinkPhaseChange) -> GroupInfo {
     let stated = (phase_change != LinkPhaseChange::DEFAULT).then_some(phase_change);
     GroupInfo { phase_change: stated, estimated: None }

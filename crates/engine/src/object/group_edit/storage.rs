@@ -13,7 +13,7 @@ use super::{GroupEditor, encode, group_info};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes from which on a message does not fit in an object header.
+/// Size in bytes of the smallest message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
 const NONE: MessageFlags = MessageFlags::empty();
@@ -105,7 +105,7 @@ impl GroupEditor<'_> {
         self.defer(edit, link, body, None).map(|()| true)
     }
 
-    /// Adds a link, whose name no link has, to the deferred links.
+    /// Adds a link to the deferred links. No existing link may have the same name.
     fn defer(
         &mut self,
         edit: &mut Edit<'_>,
@@ -253,7 +253,8 @@ impl GroupEditor<'_> {
         self.set_info(not_dense(*info))
     }
 
-    /// Replaces a symbol table by compact or dense storage, which can store all links.
+    /// Replaces a symbol table by compact or dense storage. A symbol table cannot store all kinds
+    /// of links.
     fn leave_symbol_table(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
         let mut links = Vec::new();
         symbol_table::for_each(self.container, table, &mut |link| {
@@ -291,7 +292,8 @@ fn not_dense(info: LinkInfo) -> LinkInfo {
     }
 }
 
-/// Returns the link info message of a group without links, whose creation order begins at 0.
+/// Returns the link info message of a group that has become empty. The creation order of the next
+/// link is 0.
 fn emptied(info: LinkInfo) -> LinkInfo {
     LinkInfo { max_creation_index: info.max_creation_index.map(|_| 0), ..info }
 }

@@ -27,14 +27,14 @@ pub(super) struct Chunk {
     /// Size of the messages in bytes, without NIL messages. Exceeds `capacity` if old messages were
     /// not padded.
     pub(super) used: usize,
-    /// Number of messages of all types in the chunk as it is in the file.
+    /// Number of messages of all types that the chunk has in the file.
     pub(super) found: usize,
     /// True if the chunk differs from the chunk in the file.
     pub(super) changed: bool,
 }
 
 impl Chunk {
-    /// Returns the chunks of a header as they are in the file.
+    /// Returns the chunks of a header in their present state in the file.
     pub(super) fn all_of(header: &ObjectHeader) -> SmallVec<[Self; 2]> {
         let first = header.chunk_sizes().next().unwrap_or(0);
         let first_extent = (header.address(), to_u64(first + overhead(header.prefix())));
@@ -63,7 +63,7 @@ impl Chunk {
     }
 }
 
-/// Returns the number of bytes of the first chunk besides messages and gap.
+/// Returns the number of bytes of the first chunk that are not part of the messages or the gap.
 pub(super) fn overhead(prefix: &Prefix) -> usize {
     match prefix {
         Prefix::V1(_) => PrefixV1::SIZE,
@@ -71,7 +71,8 @@ pub(super) fn overhead(prefix: &Prefix) -> usize {
     }
 }
 
-/// Returns the number of bytes of a continuation block besides messages and gap.
+/// Returns the number of bytes of a continuation block that are not part of the messages or the
+/// gap.
 pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     match layout {
         EnvelopeLayout::V1 => 0,
@@ -100,7 +101,7 @@ fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = u
     std::iter::from_fn(move || {
         let body = free.min(longest_nil(layout)).checked_sub(layout.size())?;
         let body = if layout == EnvelopeLayout::V1 { body / 8 * 8 } else { body };
-        // `body` is at most `free` without the envelope, and a multiple of 8 in version 1.
+        // `body` is at most `free` minus the envelope, and a multiple of 8 in version 1.
         free -= total(layout, body);
         Some(body)
     })
@@ -161,7 +162,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Writes the changed chunks. All messages must have places.
+    /// Writes the changed chunks. Each message must have a place in a chunk.
     pub(super) fn write(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         // The prefix of version 1 has the number of messages in all chunks.
         let counts = self.version() == 1 && self.chunks.iter().any(|chunk| chunk.changed);

@@ -49,8 +49,8 @@ pub struct NewHeader {
     /// Times of the object. A version 2 header stores all times; a version 1 header gets a
     /// modification time message.
     pub times: Option<ObjectTimes>,
-    /// Numbers of attributes at which the object changes between compact and dense storage. Version
-    /// 1 headers cannot store the numbers.
+    /// Limits for the number of attributes at which the object changes between compact and dense
+    /// storage. Version 1 headers cannot store the limits.
     pub phase_change: AttributePhaseChange,
     /// Number of hard links that will refer to the object.
     pub reference_count: u32,
@@ -111,7 +111,7 @@ impl NewHeader {
         self
     }
 
-    /// Returns whether the header has version 2: if the bounds prefer it, or if the properties
+    /// Returns whether the header has version 2: the bounds prefer version 2, or the properties
     /// require it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
@@ -147,18 +147,19 @@ impl NewHeader {
     }
 }
 
-/// Checks that storage that has become dense stays dense for a while.
+/// Checks that the limits differ enough: storage that has just become dense must not become compact
+/// again with the next removal.
 pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_dense: u16) -> Result<()> {
     if max_compact >= min_dense {
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "{subject} that become dense above {max_compact} and compact below {min_dense}: the second number exceeds the first"
+        "{subject} cannot become dense above {max_compact} and compact below {min_dense}: the second number must not exceed the first"
     )))
 }
 
 fn too_large() -> Error {
-    Error::Misuse("an object header with more free space than memory has".into())
+    Error::Misuse("the object header would have more free space than memory can hold".into())
 }
 
 /// Creates an object header with all messages in the first chunk. The bounds of the file determine
@@ -258,7 +259,7 @@ impl HeaderEditor {
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });
     }
 
-    /// Adds messages for properties that the other version stores in the prefix.
+    /// Adds messages for the properties that only the other header version stores in the prefix.
     fn add_properties(&mut self, new: &NewHeader) -> Result<()> {
         match self.prefix {
             Prefix::V1(_) => {

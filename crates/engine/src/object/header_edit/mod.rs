@@ -129,8 +129,7 @@ impl HeaderEditor {
         Ok(editor)
     }
 
-    /// Returns the flags of a message after a change by a program that knows the known message
-    /// types.
+    /// Returns the flags of a message after hyperslab has changed it.
     fn flags_after_change(
         &mut self,
         kind: MessageType,
@@ -191,7 +190,7 @@ impl HeaderEditor {
     }
 
     fn body(&self, slot: &Slot) -> &[u8] {
-        // Never the default: `keep` has returned the range, and the arena only grows.
+        // The default is never used: `keep` has returned the range, and the arena only grows.
         self.arena.get(slot.body.clone()).unwrap_or_default()
     }
 
@@ -379,7 +378,8 @@ impl HeaderEditor {
         self.write(edit)
     }
 
-    /// Frees all chunks of the header. The caller frees the blocks that messages refer to before.
+    /// Frees all chunks of the header. Before the call, the caller frees the blocks to which
+    /// messages refer.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].

@@ -11,11 +11,12 @@ use super::{HeaderEditor, NAME, Slot, no_message};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 
-/// Largest size in bytes of the messages of a continuation block that a larger block replaces.
-/// Because of the replacement, a header that grows by small messages has few blocks.
+/// Largest size in bytes of the messages of a continuation block that may be replaced by a larger
+/// block. Because of the replacement, a header that grows by small messages has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Number of chunks from which on a larger block always replaces the last block.
+/// Largest number of chunks. In a header with this number of chunks, a larger block always replaces
+/// the last block.
 const MAX_CHUNKS: usize = 32;
 
 /// Largest number of spare bytes in a new block.
@@ -243,8 +244,8 @@ impl HeaderEditor {
     }
 
     /// Returns messages whose displacement leaves `wanted` free bytes in the chunk. Prefers
-    /// attributes, links and comments to messages that all readers of the object need, and few
-    /// bytes to many.
+    /// attributes, links and comments over messages that all readers of the object need, and a
+    /// small number of bytes over a large one.
     fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
         // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));

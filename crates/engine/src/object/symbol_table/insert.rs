@@ -145,7 +145,8 @@ impl Inserting<'_, '_, '_> {
         };
         let capacity = context.capacity().max(1);
         let count = edit_len(self.edit, path.node, &context)?;
-        // Also true for a name at the end of the group whose node has greater names.
+        // The second condition means that the name comes after all names of the group, but its node
+        // has greater names.
         if path.index > count || (path.at_end && path.index < count) {
             let expected = "names up to the key after the node";
             return Err(
@@ -176,7 +177,7 @@ impl Inserting<'_, '_, '_> {
         self.child(path, Right { middle, address, last })
     }
 
-    /// Sets the key of the greatest name of the group.
+    /// Sets all keys that refer to the greatest name of the group.
     fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
@@ -195,7 +196,7 @@ impl Inserting<'_, '_, '_> {
         let capacity = context.capacity().max(2);
         let mut right = right;
         for (depth, step) in path.steps.iter().enumerate().rev() {
-            // A copy, so that an error leaves the node in the cache as it was.
+            // Change a copy, so that the node in the cache stays unchanged after an error.
             let node = self.edit.store().shared::<BTreeV1Node>(step.address, &context)?;
             let mut node = BTreeV1Node::clone(&node);
             put_child(&mut node, step.position, &right).ok_or_else(|| wrong_keys(step.address))?;

@@ -116,8 +116,8 @@ fn merged(
     Ok(all)
 }
 
-/// Returns the lengths of the smallest number of runs of about equal length that hold `count`
-/// items, with at most `capacity` items each.
+/// Divides `count` items into the smallest number of runs of at most `capacity` items, with about
+/// equal lengths. Returns the lengths.
 fn runs(count: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(capacity.max(1)).max(1);
     (0..number).map(move |at| count / number + usize::from(at < count % number))

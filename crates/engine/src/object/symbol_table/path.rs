@@ -50,7 +50,7 @@ pub(super) fn change_keys(node: &mut BTreeV1Node) -> Option<&mut Vec<u64>> {
     }
 }
 
-/// Returns the number of names before `name`, of `count` names in ascending order.
+/// Returns the number of names that precede `name` among `count` names in ascending order.
 fn before(
     heap: &LocalHeap,
     count: usize,
@@ -122,7 +122,7 @@ impl TablePath {
     }
 }
 
-/// Returns the error for a node with the wrong number of keys.
+/// Creates an error about a node with the wrong number of keys.
 pub(super) fn wrong_keys(address: Address) -> Error {
     Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "another number").at(address)
 }

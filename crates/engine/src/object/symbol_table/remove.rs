@@ -81,8 +81,9 @@ impl Removing<'_, '_, '_> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the key after the child of `step`. If the key is the last key of its node, sets the
-    /// equal keys: in the nodes above, and the first key of the right neighbour.
+    /// Sets the key after the child of `step`. If the key is the last key of its node, also sets
+    /// the keys that must equal it: keys in the nodes above, and the first key of the right
+    /// neighbour.
     fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);
         let (last, right) = self.node(step.address, |node| -> Result<(bool, Address)> {
@@ -94,8 +95,8 @@ impl Removing<'_, '_, '_> {
         if last { self.end_key(right, above, key) } else { Ok(()) }
     }
 
-    /// Sets the keys that equal the last key of a node: the first key of its right neighbour, and a
-    /// key of the node above.
+    /// Sets the keys that must equal the last key of a node: the first key of its right neighbour,
+    /// and a key of the node above.
     fn end_key(&mut self, right: Address, above: &[PathNode], key: u64) -> Result<()> {
         if right.is_defined() {
             self.node(right, |node| set_first_key(node, right, key))??;
@@ -106,7 +107,7 @@ impl Removing<'_, '_, '_> {
         }
     }
 
-    /// Removes the last child of the path, and nodes without children.
+    /// Removes the last child of the path, and then nodes without children on the path.
     fn child(&mut self, steps: &[PathNode]) -> Result<()> {
         let Some((step, above)) = steps.split_last() else { return Ok(()) };
         let position = step.position;

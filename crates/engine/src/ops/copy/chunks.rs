@@ -230,7 +230,7 @@ pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescriptio
     from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
 }
 
-/// Returns whether two pipelines encode alike.
+/// Returns whether two pipelines encode with the same filters and parameters.
 pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
     from.stages.len() == to.stages.len()
         && from

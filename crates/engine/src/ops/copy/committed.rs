@@ -1,4 +1,4 @@
-//! Reuse of equal committed datatypes of the target.
+//! The reuse of committed datatypes of the target that equal committed datatypes of the source.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -39,7 +39,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns all committed datatypes that hard links lead to, the first of each type.
+/// Returns the committed datatypes to which hard links lead. Of equal datatypes, only the first is
+/// returned.
 ///
 /// # Errors
 /// Returns the errors of reading groups and datatypes.

@@ -86,7 +86,7 @@ impl Copier<'_> {
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
-    /// Returns the object at a path from a group; `None` if the path leads nowhere.
+    /// Returns the object at a path from a group, or `None` if no object has this path.
     ///
     /// # Errors
     /// Returns the errors of reading the groups.
@@ -108,8 +108,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Returns the object at a path in another file; `None` if the file cannot be opened or the
-    /// path leads nowhere.
+    /// Returns the object at a path in another file, or `None` if the file cannot be opened or no
+    /// object has this path.
     ///
     /// # Errors
     /// Returns the errors of adding the file to the sources.

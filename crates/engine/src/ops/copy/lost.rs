@@ -91,7 +91,8 @@ impl Copier<'_> {
         let entered = match is_group {
             Ok(true) => self.enter(edit, Original { file: 0, address }, &object_path, true),
             Ok(false) => {
-                Err(Error::corrupt("object header", "messages", "those of a group", "others").at(address))
+                Err(Error::corrupt("object header", "messages", "the messages of a group", "other messages")
+                    .at(address))
             }
             Err(error) => Err(error),
         };
@@ -104,7 +105,8 @@ impl Copier<'_> {
         Ok(root)
     }
 
-    /// Returns the objects without a copy that no other such object leads to.
+    /// Returns the objects that have no copy yet, without the objects to which another such object
+    /// leads.
     ///
     /// # Errors
     /// Returns the errors of the search.
@@ -127,7 +129,8 @@ impl Copier<'_> {
         Ok(tops.filter_map(|address| Some(LostObject { address, kind: kinds.remove(&address)? })).collect())
     }
 
-    /// Copies objects into a group of their own, and returns the group if it has members.
+    /// Copies the objects that no link leads to into a new group. Returns the group if it has
+    /// members.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -140,7 +143,8 @@ impl Copier<'_> {
     ) -> Result<Option<Address>> {
         let mut copies = Vec::new();
         for found in lost {
-            // The object may be the datatype of another object, with which it was copied.
+            // The object may be the committed datatype of another object. It was then copied
+            // together with that object.
             if self.copies.contains_key(&Original { file: 0, address: found.address }) {
                 continue;
             }
@@ -171,9 +175,9 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
-    /// Returns the copies that no links from `from` lead to, with the addresses of the original and
-    /// of the copy: datatypes and targets of references, and copies whose link could not be
-    /// inserted.
+    /// Returns the copies to which no links from `from` lead, with the addresses of the original
+    /// and of the copy. Such copies are datatypes and targets of references, and copies whose link
+    /// could not be inserted.
     fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
         let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
         for (group, copy) in &self.links {
@@ -225,7 +229,8 @@ fn tops(
     tops
 }
 
-/// Adds to `seen` all objects that `from` leads to. Returns whether `from` is new.
+/// Adds `from`, and all objects to which its links lead, to `seen`. Returns whether `from` was not
+/// in `seen` before.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];
@@ -253,7 +258,7 @@ fn leads_to(source: &OpenFile, found: &LostObject) -> Vec<Address> {
     let mut targets = Vec::new();
     match found.kind {
         ObjectKind::Group => {
-            // An unreadable group leads to the targets that were read.
+            // Of a damaged group, the targets that could be read count.
             let _ = group::for_each(container, &header, &mut |link| {
                 if let LinkTarget::Hard(address) = link.target {
                     targets.push(address);

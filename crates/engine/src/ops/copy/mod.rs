@@ -36,7 +36,7 @@ use storage::SparseCopy;
 pub use salvage::{ChunkTally, LostPart, Salvage};
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
-/// The options of a copy, as those of `H5Ocopy`.
+/// The options of a copy, which correspond to the options of `H5Ocopy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CopyOptions {
     /// True to copy only the direct members of a group. Groups among the members are copied without
@@ -66,7 +66,7 @@ struct Original {
     address: Address,
 }
 
-/// A copy that has a header, and whose links, elements and attributes follow.
+/// A copy whose header is created, and whose links, elements and attributes are still to be copied.
 #[derive(Debug, Clone)]
 struct Task {
     original: Original,
@@ -88,7 +88,8 @@ struct QueuedTask {
     is_top: bool,
 }
 
-/// The links and uses of a copy that its header does not count yet.
+/// The number of links to a copy, and of its other uses, that the reference count in its header
+/// does not include yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
     count: u64,
@@ -108,7 +109,7 @@ struct Copier<'a> {
     failed: HashSet<Original>,
     /// The links between copies, for a damaged file.
     links: Vec<(Address, Address)>,
-    /// True if a copy exists whose link could not be inserted.
+    /// True if a copy exists for which no link could be inserted.
     any_unlinked: bool,
     uses: HashMap<Address, Uses>,
     paths: ObjectPaths,
@@ -215,7 +216,12 @@ impl<'a> Copier<'a> {
         }
         let source = self.source(original.file)?;
         if self.is_salvaging() && self.failed.contains(&original) {
-            return Err(Error::corrupt("object header", "address", "one that can be read", original.address));
+            return Err(Error::corrupt(
+                "object header",
+                "address",
+                "the address of a readable header",
+                original.address,
+            ));
         }
         let header = ObjectHeader::load(&source.container.store, original.address);
         let header = header.inspect_err(|_| {
@@ -273,8 +279,8 @@ impl<'a> Copier<'a> {
             }
             let mut header = HeaderEditor::load(edit.store(), copy)?;
             let now = header.reference_count()?;
-            // A new header without links: the initial count is removed, because attributes that use
-            // the copy as their type have counted themselves.
+            // For a new header without links, subtract the initial count of 1. Attributes that use
+            // the copy as their datatype have already increased the count.
             let after = if uses.count == 0 {
                 now.max(2) - 1
             } else {

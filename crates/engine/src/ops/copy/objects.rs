@@ -257,7 +257,7 @@ impl Copier<'_> {
             Prefix::V1(_) => None,
             Prefix::V2(prefix) => prefix.phase_change,
         };
-        // A header without the counts has the default ones.
+        // A header that does not store the limits has the default limits.
         let phase_change = phase_change.unwrap_or_default();
         let mut new = NewHeader {
             attribute_order,
@@ -328,7 +328,7 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the properties of a dataset like `before`, with another storage.
+/// Returns the properties of a new dataset: the properties of `before`, with another storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),
@@ -350,7 +350,7 @@ fn check(new: &NewDataset) -> Result<()> {
 }
 
 impl StoredBefore<'_> {
-    /// Checks that the copy can be stored like this.
+    /// Checks that the target file can store the copy with these properties.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] or [`Error::Unsupported`] with the reason if it cannot.
@@ -362,7 +362,7 @@ impl StoredBefore<'_> {
     }
 }
 
-/// Returns the times of an object. A header that stores only one time gives this time for all.
+/// Returns the times of an object. If the header stores only one time, all times equal it.
 fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTimes>> {
     if let Some(times) = annotation::times(header) {
         return Ok(Some(times));
@@ -372,8 +372,7 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// Returns a chunk shape no larger than the largest shape of the dataset. Some programs have
-/// written larger chunks, which only version 1 B-trees can index.
+/// Returns a chunk shape that does not exceed the maximum shape of the dataset.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let max = before.dataspace.max_dims();
     let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));

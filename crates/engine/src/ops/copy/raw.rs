@@ -20,8 +20,8 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
 
-/// Smallest number of zero bytes that need not be written. A copy allocates so large a block at the
-/// end of the file, where bytes are zero.
+/// Smallest number of zero bytes that a copy does not write. Blocks of this size are allocated at
+/// the end of the file, where all bytes are zero.
 const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 
 /// Largest number of bytes of a contiguous dataset in memory.
@@ -52,7 +52,8 @@ impl Copier<'_> {
     ) -> Result<()> {
         let before = DatasetDescription::read(&source.container, header)?;
         let (plan, _) = ElementPlan::new(&before.datatype, edit.params())?;
-        // The header of a virtual dataset may state another shape than its sources give.
+        // The shape in the header of a virtual dataset may differ from the shape that follows from
+        // its sources.
         let is_virtual = matches!(before.layout.layout, Layout::Virtual(_));
         if !is_virtual && before.dataspace.element_count() == Some(0) {
             return Ok(());
@@ -177,5 +178,5 @@ impl Copier<'_> {
 fn length_of(dataset: &DatasetDescription) -> Result<u64> {
     let elements = dataset.dataspace.element_count();
     let length = elements.and_then(|elements| elements.checked_mul(u64::from(dataset.datatype.size)));
-    length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))
+    length.ok_or_else(|| Error::unsupported("copying a dataset of more than 2^64 bytes"))
 }

@@ -29,14 +29,14 @@ use crate::store::{Edit, at};
 pub(super) struct RelocationSource<'a> {
     /// The index of the file in `Copier::sources`.
     pub(super) file: usize,
-    /// The variable-length data of other files that a virtual dataset shows.
+    /// The variable-length data of other files, to which elements of a virtual dataset refer.
     pub(super) foreign: Option<&'a ForeignHeap>,
     /// The heap that takes the variable-length data; `None` for the global heap of the target.
     pub(super) into: Option<&'a ForeignHeap>,
 }
 
 impl Copier<'_> {
-    /// Returns the elements as the target stores them.
+    /// Converts elements to the form that the target stores, and returns them.
     ///
     /// # Errors
     /// Returns the errors of reading references and variable-length data, and of writing them.
@@ -139,7 +139,8 @@ impl Relocator<'_, '_> {
         Ok(())
     }
 
-    /// Returns the bytes of a stored part. In a salvage, an unreadable part is reported, and empty.
+    /// Returns the bytes of a stored part. In a salvage, reports an unreadable part and returns no
+    /// bytes.
     fn or_empty(&self, stored: Result<Vec<u8>>) -> Result<Vec<u8>> {
         let stored = self.copier.or_report(self.path, LostPart::VariableData, stored)?;
         Ok(stored.unwrap_or_default())
@@ -187,8 +188,8 @@ impl Relocator<'_, '_> {
         Ok(writer.finish()?)
     }
 
-    /// Returns the reference to the copy of its target, or an empty reference, which is null, if
-    /// the target is not copied.
+    /// Returns a reference to the copy of the original target. Returns a null reference if the
+    /// target is not copied.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the reference.
@@ -290,10 +291,10 @@ fn part_of_mut(bytes: &mut [u8], start: usize, length: usize) -> Result<&mut [u8
 }
 
 fn beyond() -> Error {
-    Error::corrupt("datatype message", "member", "parts inside the element", "one beyond its end")
+    Error::corrupt("datatype message", "member", "parts inside the element", "a part beyond its end")
 }
 
-/// Copies `bytes` to the start of `to`, and zeros the rest.
+/// Copies `bytes` to the start of `to`, and fills the rest of `to` with zeros.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {

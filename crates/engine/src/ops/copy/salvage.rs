@@ -23,8 +23,8 @@ use crate::store::{Damage, Store};
 /// Smallest number of bytes that are read separately: a sector.
 const SECTOR_BYTES: usize = 512;
 
-/// The limit of a contiguous dataset whose missing elements get fill values: the length of the file
-/// times the factor, plus the extra bytes.
+/// The factor in the size limit for a contiguous dataset whose missing elements get fill values.
+/// The limit is the length of the file times this factor, plus a constant number of bytes.
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
@@ -89,7 +89,7 @@ pub trait Salvage {
     /// Reports that a part of the object at `path` could not be copied.
     fn lost(&self, path: &str, part: LostPart, damage: Damage);
 
-    /// Reports the numbers of a dataset's chunks.
+    /// Reports how many chunks of a dataset were copied, are damaged, and are possible.
     fn chunks(&self, path: &str, tally: ChunkTally);
 }
 
@@ -113,8 +113,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Reports the damage that the store has passed over since the last call, as damage of the
-    /// object at `path`. Returns whether there is any.
+    /// Reports the damage that the store has recorded since the last call, as damage of the object
+    /// at `path`. Returns whether there is any.
     pub(super) fn report_damage(&self, source: &OpenFile, path: &str, part: &LostPart) -> bool {
         let Some(salvage) = self.guide.salvage() else { return false };
         let damages = source.container.store.take_damages();
@@ -192,7 +192,7 @@ impl Copier<'_> {
         let Some(salvage) = self.guide.salvage() else { return Ok(stored) };
         self.report_damage(source, &task.path, &LostPart::Block);
         let mut seen = HashSet::new();
-        // A number for the report: more than 2^64 chunks count as 2^64 - 1.
+        // The number only appears in the report: more than 2^64 chunks count as 2^64 - 1.
         let mut tally =
             ChunkTally { possible: grid.chunk_count().unwrap_or(u64::MAX), ..ChunkTally::default() };
         let mut failed = None;
@@ -305,7 +305,7 @@ impl Copier<'_> {
 
 /// Returns the largest size of a contiguous dataset whose missing elements get fill values.
 fn max_filled_bytes(store: &Store) -> u64 {
-    // A limit: larger values than 2^64 limit nothing.
+    // Saturates: a limit above 2^64 has no effect.
     store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)
 }
 

@@ -1,5 +1,5 @@
-//! Copies of structured chunks: as stored if the form stays the same, otherwise by defined
-//! elements. Source or target may be dense.
+//! Copies of structured chunks. The stored bytes are copied if the form stays the same, otherwise
+//! the defined elements. Source or target may be dense.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
 impl Copier<'_> {
-    /// Returns whether the stored chunks of one dataset are valid chunks of the other.
+    /// Returns whether the stored chunks of the source are valid chunks of the target.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,
@@ -102,7 +102,8 @@ impl Copier<'_> {
         };
         writer.encode_defined_as(encoding);
         let same_chunks = writer.structured().is_some_and(|to| to.form.grid == chunks.form.grid);
-        // Variable-length data in chunks, in the source and in the target, needs no relocation.
+        // If the source and the target both store variable-length data in chunks, the elements need
+        // no relocation.
         let same_elements = plan.is_copy() || (writer.structured().is_some() && plan.is_copy_within_chunks());
         for batch in batches(&stored, |location| bytes_in_memory(&chunks.form, location)) {
             let (foreign, made) = (streamed.empty_heap(), streamed.empty_heap());
@@ -139,7 +140,8 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Writes defined elements: whole chunks by a region, other elements by their coordinates.
+    /// Writes defined elements. If a chunk is defined as a whole, writes a region; otherwise writes
+    /// elements by their coordinates.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -255,8 +257,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Returns a shape of whole chunks, at least one, that grows towards `target` from the fastest
-/// dimension, up to `bytes` bytes.
+/// Enlarges the shape of one chunk to several whole chunks of at most `bytes` bytes, and returns
+/// the shape. The shape grows up to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {

@@ -1,4 +1,5 @@
-//! Storage of copied datasets: as in the original, or as the guide of the copy decides.
+//! The storage of copied datasets. It equals the storage of the original, or the guide of the copy
+//! chooses it.
 
 use std::sync::Arc;
 
@@ -23,8 +24,9 @@ pub struct NewStorage {
     pub pipeline: Pipeline,
     /// The filters of the sections of structured chunks.
     pub section_pipelines: Vec<Pipeline>,
-    /// An element, as the copy stores it, that counts as undefined if the original is dense and the
-    /// copy is sparse. It becomes the fill value. `None` for the fill value of the dataset.
+    /// The element that counts as undefined if the original is dense and the copy is sparse, in the
+    /// form that the copy stores. It becomes the fill value of the copy. `None` for the fill value
+    /// of the original.
     pub undefined: Option<Vec<u8>>,
 }
 
@@ -35,7 +37,7 @@ impl NewStorage {
     }
 }
 
-/// A dataset before its copy.
+/// The description of a dataset that will be copied.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
     /// The description in the header, with the datatype of the copy.
@@ -61,8 +63,8 @@ pub trait CopyGuide {
         Ok(None)
     }
 
-    /// Returns the link counts at which groups change between compact and dense storage; `None` for
-    /// the counts of the original.
+    /// Returns the limits for the number of links at which groups change between compact and dense
+    /// storage; `None` for the limits of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }

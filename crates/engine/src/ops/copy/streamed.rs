@@ -37,7 +37,7 @@ pub(super) struct Streamed<'s> {
     pub(super) sparse: SparseCopy,
 }
 
-/// The regions that are read one after the other: all of a dataset, or its stored chunks.
+/// The regions that a copy reads one after the other: the whole dataset, or its stored chunks.
 pub(super) enum CopyRegions {
     All(Boxes),
     Stored(std::vec::IntoIter<Region>),
@@ -96,8 +96,8 @@ impl StoredRegions {
 }
 
 impl Streamed<'_> {
-    /// Returns the selected elements as the source stores them. Collects variable-length data of
-    /// other files in `foreign`.
+    /// Returns the selected elements in the stored form of the source. Collects variable-length
+    /// data of other files in `foreign`.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.
@@ -126,7 +126,7 @@ impl Streamed<'_> {
         self.plan.from_size.max(self.plan.to_size) as u64
     }
 
-    /// Returns the number of bytes of elements in memory.
+    /// Returns the largest number of bytes of elements that the copy may hold in memory.
     pub(super) fn budget(&self) -> u64 {
         if self.plan.is_copy() { BLOCK_BYTES } else { RELOCATED_BLOCK_BYTES }
     }

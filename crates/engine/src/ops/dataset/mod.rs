@@ -56,7 +56,7 @@ impl OpenDataset {
         Self::described(file, header.address(), description, nesting)
     }
 
-    /// Opens a dataset that was just created, whose header may still be deferred.
+    /// Opens a dataset that was just created. The write of its header may be deferred.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -152,8 +152,8 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Reads like [`read`](Self::read), and collects in `foreign` the variable-length data that a
-    /// virtual dataset shows of other files.
+    /// Reads like [`read`](Self::read). If elements of a virtual dataset refer to variable-length
+    /// data of other files, collects this data in `foreign`.
     ///
     /// # Errors
     /// As [`read`](Self::read).

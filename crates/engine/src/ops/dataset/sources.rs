@@ -228,8 +228,7 @@ impl Sources<'_> {
     }
 }
 
-/// Returns `None` if `result` is [`Error::NotFound`]: elements of missing sources have the fill
-/// value.
+/// Converts [`Error::NotFound`] to `None`, because elements of missing sources have the fill value.
 pub(in crate::ops) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

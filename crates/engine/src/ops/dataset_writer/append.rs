@@ -41,7 +41,7 @@ impl DatasetWriter {
     }
 
     /// Appends like [`append`](Self::append), with chunks that were encoded for an earlier shape of
-    /// the dataset. If the shape has changed since, encodes the chunks again.
+    /// the dataset. If the shape has changed since then, encodes the chunks again.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -78,7 +78,7 @@ impl DatasetWriter {
     }
 
     /// Appends one whole chunk, which is the most frequent append. Returns false, and changes
-    /// nothing, if the append is another.
+    /// nothing, if the append does not consist of one whole chunk.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -132,8 +132,9 @@ impl DatasetWriter {
                 "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
             )));
         }
-        let size =
-            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let size = old
+            .checked_add(*new)
+            .ok_or_else(|| Error::Misuse("the dimension would exceed 2^64 elements".into()))?;
         let mut dims = before.clone();
         if let Some(dim) = dims.get_mut(axis) {
             *dim = size;

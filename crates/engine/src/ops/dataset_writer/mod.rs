@@ -56,12 +56,12 @@ impl DatasetWriter {
         Ok(Self { address, description, sink, layout_changed: false, dataspace_changed: false })
     }
 
-    /// Announces that all elements will be written. The first chunks need no fill values then.
+    /// Declares that all elements will be written. The first chunks then need no fill values.
     pub(super) fn expect_all(&mut self) {
         self.sink.get_mut().expect_all();
     }
 
-    /// Returns whether a flush writes nothing but the header.
+    /// Returns whether a flush writes only the header.
     pub(super) fn flushes_header_only(&self) -> bool {
         matches!(self.sink, DatasetSink::Other(_))
     }
@@ -214,7 +214,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes the selected elements, except those of the first `done` chunks.
+    /// Writes the selected elements, except the elements of the first `done` chunks.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -247,7 +247,9 @@ impl DatasetWriter {
         let after = Dataspace::Simple(after);
         if dims.len() != before.dims.len() {
             let (got, rank) = (dims.len(), before.dims.len());
-            return Err(Error::Misuse(format!("a shape of {got} dimensions for a dataset of {rank}")));
+            return Err(Error::Misuse(format!(
+                "the new shape has {got} dimensions, but the dataset has {rank}"
+            )));
         }
         let max = self.description.dataspace.max_dims();
         for (dimension, (size, max)) in dims.iter().zip(max).enumerate() {
@@ -299,7 +301,7 @@ impl DatasetWriter {
         self.layout_changed |= self.sink.get().note_layout(&mut self.description.layout.layout);
     }
 
-    /// Returns whether the addresses of all chunks follow from the address of the first.
+    /// Returns whether the addresses of all chunks follow from the address of the first chunk.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }
@@ -327,7 +329,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Frees the space of all elements. The header is not changed: the caller deletes it.
+    /// Frees the space of all elements. Does not change the header, which the caller deletes.
     ///
     /// # Errors
     /// Returns an error if the index of the chunks is damaged.

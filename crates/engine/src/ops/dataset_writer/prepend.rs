@@ -20,7 +20,7 @@ const MOVED_BYTES: u64 = 8 << 20;
 impl DatasetWriter {
     /// Extends the dataset at the start of a dimension and writes the new elements there. `added`
     /// is their shape; the dimension `axis` may be omitted if its length is 1. If the length is a
-    /// multiple of the chunk's, chunks keep their addresses and only their index changes.
+    /// multiple of the chunk's length, chunks keep their addresses and only their index changes.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -53,8 +53,9 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Returns the index, and the number of chunks by which its coordinates shift, if `length`
-    /// elements along a dimension are whole chunks and the stored chunks can keep their addresses.
+    /// Returns the index of the chunks, and the number of chunks by which coordinates shift.
+    /// Returns `None` unless `length` elements along the dimension are whole chunks and the stored
+    /// chunks can keep their addresses.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
@@ -64,8 +65,7 @@ impl DatasetWriter {
         };
         let chunk = *writer.source.grid.chunk().get(axis).ok_or_else(unknown_axis)?;
         let steps = i64::try_from(length / chunk).ok().filter(|_| length.is_multiple_of(chunk));
-        // A chunk must be written again if its address follows from its coordinates, or its filters
-        // from its position.
+        // A chunk must be written again if its coordinates determine its address or its filters.
         let stays = !table.keeps_all() && !writer.source.edges_unfiltered;
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }

@@ -8,11 +8,11 @@ use super::Change;
 use super::errors::unwritable;
 use crate::error::Result;
 
-/// Number of buffered bytes that are written to the file at once.
+/// Number of buffered bytes from which on the buffer is written to the journal's file.
 const FLUSH_BYTES: usize = 1 << 20;
 
-/// Records after the end of the journal. The journal takes over the chain and the end of a batch
-/// after all records were written.
+/// Records that are written after the end of the journal. After all records of a batch were
+/// written, the journal continues at the end of the batch and with its checksum chain.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
     /// The offset of `bytes` in the journal's file.

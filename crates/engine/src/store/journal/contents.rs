@@ -1,4 +1,4 @@
-//! The contents of a journal that the comparison with the file needs.
+//! The contents of a journal in the form that the comparison with the file needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

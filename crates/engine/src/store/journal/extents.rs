@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hyperslab_exact::{TooLarge, to_u64, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 
-/// The largest run whose sum is computed at once, or computed again after a partial change.
+/// Size of the largest run of sectors with one sum. After a partial change of the run, the sum must
+/// be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
 /// The extents that were written into the file since the last commit.
@@ -44,7 +45,8 @@ impl WrittenSectors {
         })
     }
 
-    /// Describes a write that failed. The bytes in its place are unknown, so the commit reads them.
+    /// Returns the sectors of a write that failed. The bytes in the file are unknown, so the commit
+    /// reads them.
     pub(in crate::store) fn unknown(offset: u64, length: u64) -> Self {
         Self::with(offset, length, |_, _| None)
     }
@@ -100,8 +102,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run that overlaps no other run, and joins it with the run before it if both are
-    /// short.
+    /// Adds a run that overlaps no other run. If this run and the previous run are short, joins
+    /// them.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start

@@ -45,11 +45,11 @@ pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 /// file grows. A small commit is written to the journal as a whole, with its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
-/// The journal length from which on commits are no longer appended. A longer journal is truncated
-/// before it is used again.
+/// Length of a journal up to which commits are appended. A longer journal is truncated before it is
+/// used again.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
-/// The reason for refused writes after a failed sync.
+/// The reason in the error of writes that are refused after a failed sync.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
 /// A change of bytes of the file.
@@ -98,10 +98,10 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal of a file, with its bytes in `side`.
+    /// Creates the journal of a file. `side` stores the bytes of the journal.
     pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
-        // A random number: the sequence number must differ from that of an earlier journal in
-        // `side`.
+        // The sequence number is random, because it must differ from the number of an earlier
+        // journal in `side`.
         let sequence = RandomState::new().hash_one(0_u8);
         let chain = JournalChain::new(JournalHeader::new(sequence));
         let state = JournalState {
@@ -155,7 +155,8 @@ impl Journal {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records that bytes were written into new space of the file. The next commit relies on them.
+    /// Records that bytes were written into new space of the file. The next commit relies on these
+    /// bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -163,7 +164,7 @@ impl Journal {
         }
     }
 
-    /// Records new space that was written. The next commit relies on it.
+    /// Records an extent of new space that was written. The next commit relies on the extent.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
@@ -202,8 +203,8 @@ impl Journal {
     }
 
     /// Returns whether the next commit must be appended to the commits of the journal. This is the
-    /// case if they list unlinked objects, because no crash may lose the list. Such a commit must
-    /// not make the file shorter.
+    /// case if the commits list unlinked objects, because the list must survive a crash. Such a
+    /// commit must not make the file shorter.
     pub(super) fn must_append(&self) -> bool {
         self.is_enabled() && self.state.lock().must_append()
     }
@@ -296,7 +297,7 @@ impl Journal {
     }
 
     /// Writes a commit to the journal, after the earlier commits if it may be appended. When this
-    /// function returns `Ok`, the commit has happened, whatever fails later.
+    /// function returns `Ok`, the commit is durable, even if a later step fails.
     pub(super) fn commit(&self, driver: &dyn Driver, commit: &Commit<'_>) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -402,8 +403,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Empties a journal whose commits are in the file. No bytes are known afterwards, so that new
-    /// space can be written directly.
+    /// Empties a journal whose commits are in the file. Afterwards the set of known bytes is empty,
+    /// so that new space can be written directly.
     pub(super) fn empty_applied(&self, driver: &dyn Driver) -> Result<()> {
         self.complete(driver)?;
         let mut state = self.state.lock();
@@ -414,7 +415,7 @@ impl Journal {
         self.empty(state, &*file)
     }
 
-    /// Truncates the journal to no bytes, also for the time after a loss of power.
+    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo this.
     fn empty(&self, state: &mut JournalState, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         if self.waits_for_disk() {
@@ -428,13 +429,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether the disk has no journal, whose replay could undo a write in place.
+    /// Returns whether the journal on disk is empty. The replay of a journal could undo a direct
+    /// write in place.
     pub(super) fn is_empty(&self) -> bool {
         self.state.lock().phase == Phase::Empty
     }
 
-    /// Begins the records of the next commit, unless they are begun: after the earlier commits if
-    /// `append` is true, else in the place of the earlier commits.
+    /// Begins the records of the next commit, unless it has begun already. If `append` is true, the
+    /// records follow the earlier commits; otherwise they replace the earlier commits.
     fn begin(&self, state: &mut JournalState, driver: &dyn Driver, append: bool) -> Result<Arc<dyn Driver>> {
         self.complete_in(state, driver)?;
         if let Some(file) = &state.file
@@ -456,7 +458,8 @@ impl Journal {
         };
         state.file = Some(Arc::clone(&file));
         if state.commits > 1 && self.waits_for_disk() {
-            // A half overwritten journal would end with one of its earlier commits.
+            // Without this step, a journal that is overwritten in part would end with one of its
+            // earlier commits.
             self.empty(state, &*file)?;
         }
         // The disk may still have the earlier commits, which the file holds by now.
@@ -464,8 +467,8 @@ impl Journal {
         state.sequence = state.sequence.wrapping_add(1);
         let header = JournalHeader::new(state.sequence);
         state.chain = JournalChain::new(header);
-        // The header is written together with the first records, so that a loss of power does not
-        // take the header alone.
+        // The header is written together with the first records, so that a loss of power cannot
+        // destroy the header alone.
         state.end = 0;
         if file.len().map_err(unwritable)? > MAX_APPENDED_BYTES {
             file.set_len(0).map_err(unwritable)?;
@@ -489,7 +492,7 @@ impl Journal {
     }
 }
 
-/// Removes the incomplete records of a failed write, so that other files can use their disk space.
+/// Removes the incomplete records of a failed write, so that other files can use the disk space.
 fn truncate(file: &dyn Driver, end: u64) {
     if let Err(error) = file.set_len(end) {
         tracing::warn!(%error, "cannot truncate the journal after a failed write");

@@ -13,7 +13,7 @@ use hyperslab_vfd::{Driver, DriverError};
 
 use super::contents::JournalContents;
 
-/// Largest number of bytes that one read takes from the file.
+/// Largest number of bytes of one read of the file.
 const READ_BYTES: u64 = 1 << 20;
 
 /// The result of the comparison.
@@ -76,7 +76,7 @@ fn matches(
         if edge.is_empty() {
             continue;
         }
-        // A change of a part of a sector has a sum that no extent states.
+        // If a change covers only a part of a sector, no extent states the sum of the sector.
         if extent.length > SECTOR && contents.changed(edge.start, edge.end).next().is_some() {
             return Ok(false);
         }
@@ -87,7 +87,8 @@ fn matches(
     Ok(sum == expected)
 }
 
-/// Returns the whole sectors of an extent; an empty range at the end of the extent if it has none.
+/// Returns the range of the whole sectors of an extent. If the extent has no whole sector, returns
+/// an empty range at its end.
 fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     let end = extent.offset + extent.length;
     let whole_end = end - end % SECTOR;

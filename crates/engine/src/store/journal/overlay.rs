@@ -10,7 +10,7 @@ use super::MAX_SMALL_COMMIT_BYTES;
 use super::walk::{JournalStep, for_each};
 use crate::store::bytes::count_before;
 
-/// A file with the changes of a journal laid over it.
+/// A file together with the changes of its journal, which replace bytes of the file in reads.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn Driver>,
@@ -18,15 +18,16 @@ pub(super) struct Overlay {
     /// Changed ranges by their offset in the file: the length, and the offset in the journal.
     runs: BTreeMap<u64, (u64, u64)>,
     length: u64,
-    /// An upper bound of the bytes that are stored: the bytes of the file, and new space that small
-    /// commits hold in the journal and the file may lack. New space of other commits was synced.
+    /// An upper bound of the number of stored bytes. It includes the bytes of the file, and new
+    /// space that small commits hold in the journal and that the file may lack. The new space of
+    /// other commits was synced.
     stored: u64,
 }
 
 type Result<T, E = DriverError> = std::result::Result<T, E>;
 
 impl Overlay {
-    /// Lays the complete commits of a journal over its file.
+    /// Creates the view of a file with the changes of all complete commits of its journal.
     pub(super) fn new(file: Arc<dyn Driver>, journal: Arc<dyn Driver>) -> Result<Self> {
         let mut runs = BTreeMap::new();
         let last = for_each(&*journal, |step| {

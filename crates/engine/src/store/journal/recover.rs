@@ -15,7 +15,7 @@ use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
-/// Number of bytes that one read takes.
+/// Number of bytes of one read.
 const READ_BYTES: usize = 1 << 20;
 
 /// The result of a search for a journal beside a file.
@@ -36,7 +36,7 @@ pub(crate) enum FoundJournal {
 /// The kind of a file that has the name of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
-    /// Zeros only: a journal that was emptied, or whose bytes a loss of power took.
+    /// A file of zeros: a journal that was emptied, or that lost its bytes with a loss of power.
     Blank,
     Journal,
     /// A journal without a valid header.
@@ -77,13 +77,13 @@ fn kind_of(file: &dyn Driver) -> Result<FileKind> {
     Ok(FileKind::Blank)
 }
 
-/// Returns whether a file is a journal, or what a loss of power may leave of a journal.
+/// Returns whether a file is a journal, or can be the remains of a journal after a loss of power.
 pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
     Ok(kind_of(file)? != FileKind::Other)
 }
 
-/// Writes the changes of all commits of a journal into the file. Bytes past the end of the file
-/// after the last commit are not written: they would only extend the file in between.
+/// Writes the changes of all commits of a journal into the file. Does not write bytes past the end
+/// that the file has after the last commit, because the file would be extended and truncated again.
 pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     let failed = |source| Error::Io { action: "cannot replay the journal into the file".into(), source };
     let Some(LastCommit { file_length: length, .. }) = last_commit(journal).map_err(failed)? else {
@@ -104,8 +104,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
-/// says.
+/// Writes the changes of the journal in `side` into a copy of its file, without regard to the
+/// comparison.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -139,16 +139,17 @@ fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<FoundJou
 /// The purpose for which a file is opened beside its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecoverFor {
-    /// Reading. Nothing is changed on disk.
+    /// The file is opened for reading. Nothing is changed on disk.
     Reading,
-    /// Writing without a journal.
+    /// The file is opened for writing without a journal.
     Writing,
-    /// Writing with the same journal. A journal that lists unlinked objects stays.
+    /// The file is opened for writing with the same journal. A journal that lists unlinked objects
+    /// is not removed.
     Journaling,
 }
 
 /// A journal whose commits the file holds, and which still lists unlinked objects. The next commits
-/// are appended to it, so that the list is lost at no instant.
+/// are appended to it, so that the list exists at every instant.
 #[derive(Debug)]
 pub(crate) struct KeptJournal {
     pub(super) file: Arc<dyn Driver>,
@@ -198,9 +199,9 @@ pub(crate) struct Recovered {
     pub(crate) kept: Option<KeptJournal>,
 }
 
-/// Reads the journal that a writer left beside a file, and brings the file to the state of its last
-/// commit: on disk if the file is written, in the returned driver if the file is only read. A
-/// journal that does not belong to the file stays unchanged.
+/// Reads the journal that a writer left beside a file, and restores the state of the last commit.
+/// If the file is open for writing, this changes the file on disk; otherwise only the view of the
+/// returned driver. A journal that does not belong to the file stays unchanged.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,
@@ -234,7 +235,7 @@ pub(crate) fn recover(
         JournalVerdict::Empty | JournalVerdict::Applied => {}
     }
     if write {
-        // The journal may go only after the disk has what the journal says.
+        // The journal may be removed only after its changes in the file are on disk.
         driver.sync_data().map_err(|source| Error::Io { action: "cannot sync the file".into(), source })?;
         if purpose == RecoverFor::Journaling && lists_unlinked {
             let kept = KeptJournal::read(Arc::clone(&journal)).map_err(unreadable)?;

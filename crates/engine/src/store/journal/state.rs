@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// The length up to which commits are appended to a journal that lists unlinked objects.
+/// Length of a journal that lists unlinked objects, up to which commits are appended.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// The state of a journal between two commits.
@@ -18,7 +18,8 @@ pub(super) struct JournalState {
     pub(super) end: u64,
     /// The number of commits in the journal.
     pub(super) commits: u64,
-    /// A length of the HDF5 file that was synced. The file was not truncated below it since.
+    /// A length that the HDF5 file had when it was synced. The file was not truncated below this
+    /// length since then.
     pub(super) synced_length: u64,
     pub(super) phase: Phase,
     /// True if the journal already has records of the next commit.

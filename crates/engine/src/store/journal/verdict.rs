@@ -68,7 +68,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns true if the file lacks more bytes than its commits can have added without a sync.
+    /// Returns true if the file is shorter than its last commit states, by more bytes than unsynced
+    /// commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);
@@ -166,8 +167,8 @@ pub(super) fn compare(
     let synced_length = contents.synced_length;
     let mut found = JournalComparison { file_length, synced_length, ..JournalComparison::default() };
     compare_sectors(&contents, last, journal, file, &mut found)?;
-    // The extents matter only to a replay. A file that holds all commits needs none, and a file
-    // with unknown sectors gets none.
+    // Only a replay needs the extents. A file that holds all commits needs no replay, and a file
+    // with unknown sectors is not replayed.
     if found.unknown == 0 && (found.earlier > 0 || file_length < last.file_length) {
         let extents = compare_extents(&contents, file, file_length)?;
         found.extents = extents.extents;
@@ -235,7 +236,7 @@ fn is_cut(
 ) -> Result<bool, DriverError> {
     let lengths = contents.lengths.range((Bound::Excluded(at), Bound::Unbounded)).copied();
     let near = lengths.map(|end| end - at).take_while(|end| *end < SECTOR);
-    // A file that ends before the sector, or after it, does not cut it.
+    // The end of the file does not cut a sector that lies wholly before or wholly after it.
     let present = file_length.checked_sub(at).filter(|end| *end < SECTOR);
     let ends = near.chain(present).map(to_usize).collect::<Result<SmallVec<[usize; 4]>, _>>()?;
     for version in versions {

@@ -36,7 +36,7 @@ pub use rows::ByteRows;
 /// Number of slots that count short reads of pages which are not in memory.
 const READ_COUNTERS: usize = 1024;
 
-/// The short read with which a page comes into memory.
+/// Number of the short read of a page after which the page is kept in memory.
 const READS_BEFORE_CACHING: u64 = 3;
 
 /// Smallest limit of a page buffer, in pages.
@@ -52,8 +52,8 @@ pub(crate) struct Pages {
     dirty: RwLock<BTreeMap<u64, Arc<[u8]>>>,
     /// The number of dirty pages. Readers of a file without dirty pages never take the lock.
     dirty_count: AtomicUsize,
-    /// Pages that short reads needed last, with the number of these reads. The slot of a page is
-    /// its number modulo the number of slots.
+    /// The pages of the latest short reads that found no page in memory, with the number of these
+    /// reads. The slot of a page is its number modulo the number of slots.
     read_counters: OnceLock<Box<[AtomicU64]>>,
     /// The number of replacements of clean pages.
     replaced: AtomicUsize,
@@ -98,7 +98,7 @@ impl Pages {
             }
         }
         if length > PAGE / 2 {
-            // A long block in the buffer would only evict smaller blocks.
+            // A long block in the buffer would only evict many smaller blocks.
             return self.read_uncached(source, start, length);
         }
         let mut buffer = vec![0; to_usize(length)?];
@@ -110,9 +110,9 @@ impl Pages {
         Ok(buffer.into())
     }
 
-    /// Fills `buffer` from a page in memory, and returns whether the page is in memory. A page
-    /// comes into memory with its third short read: then it is one of few pages with many short
-    /// reads.
+    /// Fills `buffer` from a page in memory, and returns whether the page is in memory. A page is
+    /// read into memory at its third short read, because then it is probably one of few pages with
+    /// many short reads.
     pub(crate) fn read_short(
         &self,
         source: PageSource<'_>,
@@ -222,9 +222,9 @@ impl Pages {
 
     /// Runs `work` with exclusive access to the dirty pages.
     fn with_dirty<R>(&self, work: impl FnOnce(&mut BTreeMap<u64, Arc<[u8]>>) -> R) -> R {
-        // The count is positive before the lock is taken, so that a thread that writes to the
-        // driver from now on looks at the dirty pages, too: `work` may read a page before that
-        // write and keep it afterwards.
+        // The count is increased before the lock is taken. A thread that writes to the driver from
+        // now on therefore also checks the dirty pages: `work` may read a page before that write
+        // and keep it afterwards.
         self.dirty_count.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
         let outcome = work(&mut dirty);
@@ -257,8 +257,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Records that `bytes`, which are not empty, were written to the driver: evicts clean pages
-    /// and changes dirty pages there.
+    /// Updates the pages after `bytes`, which are not empty, were written to the driver: evicts
+    /// clean pages and changes dirty pages of this range.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -269,7 +269,7 @@ impl Pages {
         self.evict_clean(start, to_u64(bytes.len()));
     }
 
-    /// Evicts the clean pages of a range, where the driver may hold other bytes.
+    /// Evicts the clean pages of a range, because the bytes of the driver may differ now.
     pub(crate) fn evict(&self, start: u64, length: u64) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let _dirty = self.dirty.write();
@@ -293,8 +293,8 @@ impl Pages {
     }
 
     /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except those in
-    /// `but`. The pages stay dirty. Calls `note` with each write beforehand. Returns whether there
-    /// was anything to write.
+    /// `but`. The pages stay dirty. Calls `note` before each write. Returns whether any bytes were
+    /// written.
     pub(crate) fn write_from(
         &self,
         driver: &dyn Driver,
@@ -341,8 +341,8 @@ impl Pages {
     }
 
     /// Makes some dirty pages clean: the driver or the journal has their bytes. The next spill
-    /// waits for as many further pages, so that it does not visit the remaining pages for every new
-    /// page.
+    /// happens only after the same number of further pages is dirty, so that it does not visit the
+    /// remaining pages for every new page.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -365,8 +365,8 @@ impl Pages {
     }
 
     /// Writes the dirty pages that lie as a whole between `from` and `end`, and makes them clean.
-    /// No byte from `from` on is part of the committed file. Calls `note` with each write
-    /// beforehand. Returns the end of the last page written, or 0.
+    /// No byte from `from` on is part of the committed file. Calls `note` before each write.
+    /// Returns the end of the last written page, or 0.
     pub(crate) fn spill(
         &self,
         driver: &dyn Driver,

@@ -1,4 +1,5 @@
-//! Writes of many rows at once. The next row mostly lies on the same page or on a near one.
+//! Writes of many rows at once. In most cases, consecutive rows lie on the same page or on
+//! neighbouring pages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use super::Pages;
 use crate::store::page::{PAGE, PAGE_BYTES, put, skip_of};
 use crate::store::page_source::PageSource;
 
-/// Largest number of pages that the walk over dirty pages passes. A page further away is looked up.
+/// Largest distance, in dirty pages, that a walk covers to reach the next page. A page further away
+/// is looked up.
 const MAX_PASSED_PAGES: u64 = 16;
 
 /// Rows of bytes: contiguous in memory, at equal distances in the file.
@@ -33,7 +35,7 @@ impl ByteRows<'_> {
     /// no bytes.
     pub(crate) fn end(&self) -> Option<u64> {
         let rows = to_u64(self.bytes.len().checked_div(self.length)?);
-        // No rows end where one row would.
+        // For zero rows, the end is the end of one row.
         let strides = rows.max(1) - 1;
         let last = strides.checked_mul(self.stride)?.checked_add(self.offset)?;
         last.checked_add(to_u64(self.length))

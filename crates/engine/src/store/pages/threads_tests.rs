@@ -45,7 +45,7 @@ fn change(pages: &Pages, driver: &Core, versions: &Versions, steps: u64) {
         let bytes = filled(version);
         versions.begun[at].store(version, Ordering::SeqCst);
         match dice.below(3) {
-            // To the driver, as raw data. Dirty pages change alike.
+            // Writes to the driver, as raw data. Dirty pages get the same bytes.
             0 => {
                 driver.write_at(number * PAGE, &bytes).unwrap();
                 pages.written_through(number * PAGE, &bytes);

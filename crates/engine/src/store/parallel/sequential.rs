@@ -7,7 +7,7 @@ pub mod prelude {
     use std::ops::ControlFlow;
     use std::slice::{ChunksExact, ChunksMut, Iter};
 
-    /// Collections that give up their items.
+    /// Collections that can be turned into an iterator over their items.
     pub trait IntoParallelIterator: IntoIterator + Sized {
         /// Returns an iterator over the items.
         fn into_par_iter(self) -> Self::IntoIter {
@@ -17,13 +17,13 @@ pub mod prelude {
 
     impl<I: IntoIterator> IntoParallelIterator for I {}
 
-    /// Slices that lend their items.
+    /// Slices that can be iterated by reference.
     pub trait ParallelSlice<T> {
         /// Returns an iterator over the items.
         fn par_iter(&self) -> Iter<'_, T>;
         /// Returns an iterator over slices of `size` items, without a shorter one at the end.
         fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
-        /// Returns an iterator over slices of `size` items, and a shorter one at the end.
+        /// Returns an iterator over slices of `size` items. The last slice may be shorter.
         fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
     }
 

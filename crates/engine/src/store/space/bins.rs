@@ -3,7 +3,7 @@
 /// No section: the end of a list.
 pub(super) const NO_SECTION: u32 = u32::MAX;
 
-/// The length up to which each length has a list of its own.
+/// The length up to which each length has a separate list.
 const MAX_EXACT_LENGTH: u64 = 1024;
 
 /// The number of lists for each power of two from `MAX_EXACT_LENGTH` on.

@@ -22,8 +22,8 @@ impl Fresh {
         self.0.write().clear();
     }
 
-    /// Splits the addresses from `start` up to `end` into pieces, ascending, each with whether it
-    /// lies in the set.
+    /// Splits the addresses from `start` up to `end` into ascending pieces. Each piece has a flag:
+    /// true if the piece lies in the set.
     pub(crate) fn pieces(&self, start: u64, end: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = start;

@@ -60,7 +60,8 @@ impl Space {
         align_up(start, alignment)?.checked_add(length)
     }
 
-    /// Cuts the piece of that length that ends at `to` from the block. Skipped bytes become free.
+    /// Cuts a piece of that length from the block. The piece ends at `to`, and skipped bytes become
+    /// free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
         let piece = to - length;
@@ -143,7 +144,7 @@ impl Space {
     }
 
     /// Extends a block of `old` bytes that ends at `tail` by `more` bytes, with paged allocation. A
-    /// small block stays small and on its page.
+    /// small block must stay smaller than a page and on its page.
     pub(super) fn extend_paged(
         &mut self,
         class: Class,
@@ -171,9 +172,9 @@ impl Space {
         Ok(true)
     }
 
-    /// Allocates bytes for the blocks that a close writes last, without a remainder after them.
-    /// Without paged allocation they lie at the end of the file, so that the free space does not
-    /// change while it is stored.
+    /// Allocates bytes for the blocks that the close of the file writes last. No remainder follows
+    /// the bytes. Without paged allocation, the bytes lie at the end of the file, so that the free
+    /// space does not change while it is stored.
     pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
         let class = self.rules.class(kind, length);
         let start = match self.rules.page {

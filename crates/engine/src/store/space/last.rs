@@ -1,5 +1,5 @@
-//! Space for the free-space managers of a file with paged allocation, on pages of their own. The
-//! lists have exactly the length that the free space requires, with the remainders of these pages.
+//! Space for the free-space managers of a file with paged allocation, on separate pages. The lists
+//! have exactly the length that the free space requires, with the remainders of these pages.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
@@ -9,8 +9,8 @@ use super::pool::align_up;
 use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
-/// Largest number of attempts to place the lists, each with the lengths that the attempt before led
-/// to.
+/// Largest number of attempts to place the lists. Each attempt uses the lengths that result from
+/// the previous attempt.
 const MAX_ROUNDS: usize = 4;
 
 /// Number of gap lengths that are tried. Other remainders lead to lists of other lengths.

@@ -26,14 +26,14 @@ pub(crate) struct MemberEnd {
     pub(crate) end: u64,
 }
 
-/// The statement of a file about its members, and its location.
+/// The description of the members in the file, and the location of the description.
 #[derive(Debug)]
 pub(crate) struct StatedMembers {
     pub(crate) information: MultiInformation,
     pub(crate) location: MembersLocation,
 }
 
-/// The location of a file's statement about its members.
+/// The location of the description of the members in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MembersLocation {
     /// The driver information block at an address.
@@ -56,8 +56,8 @@ impl Members {
 }
 
 impl Space {
-    /// Divides the space among members with those ends. This space becomes the space of the first
-    /// member, which takes all new blocks.
+    /// Divides the space among members with the given ends. This space becomes the space of the
+    /// first member, which takes all new blocks.
     pub(crate) fn spread(&mut self, ends: &[MemberEnd]) {
         if ends.len() < 2 {
             return;
@@ -96,7 +96,8 @@ impl Space {
         }
     }
 
-    /// Returns the start and the end of each member; none if the file has no such members.
+    /// Returns the start and the end of each member. The list is empty if the file has no members
+    /// with ends of their own.
     pub(crate) fn member_ends(&self) -> Vec<MemberEnd> {
         if !self.has_members() {
             return Vec::new();

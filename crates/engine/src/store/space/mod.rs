@@ -32,14 +32,16 @@ use pool::{Pool, align_up};
 pub use rules::{BlockPlacement, FileSpace, SpaceKind};
 pub(crate) use rules::{Class, Rules};
 
-/// The fraction of the file that must be pending before a commit pays: a fortieth. A file in which
-/// everything is replaced again and again then grows by less than a twentieth.
+/// The smallest fraction of the file that must be pending before a commit is worth its cost: a
+/// fortieth. With this fraction, a file whose contents are replaced repeatedly grows by less than a
+/// twentieth.
 const PENDING_FRACTION: u64 = 40;
 
-/// The smallest number of pending bytes for which a commit pays.
+/// The smallest number of pending bytes for which a commit is worth its cost.
 pub(crate) const MIN_PENDING_BYTES: u64 = 2048;
 
-/// The smallest number of pending bytes for which a commit that waits for the disk pays.
+/// The smallest number of pending bytes for which a commit that waits for the disk is worth its
+/// cost.
 pub(crate) const MIN_SYNCED_PENDING_BYTES: u64 = 1 << 20;
 
 /// The space of one file. Addresses count from the base address.
@@ -59,7 +61,8 @@ pub(crate) struct Space {
     /// Space before `committed_end` that was allocated since the last commit.
     fresh: Arc<Fresh>,
     lost: u64,
-    /// True if space was allocated or freed since the free-space managers in the file were true.
+    /// True if space was allocated or freed since the free-space managers in the file were up to
+    /// date.
     changed: bool,
     /// The other member files, if kinds of data lie in several members.
     members: Members,
@@ -81,7 +84,7 @@ pub struct SpaceUsage {
 impl SpaceUsage {
     /// Returns the number of allocated bytes, with the bytes that earlier writers lost.
     pub fn allocated(&self) -> u64 {
-        // The clamp is meant: in a damaged file, bytes of two blocks may be freed twice.
+        // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
     }
 }
@@ -146,8 +149,8 @@ impl Space {
         usage
     }
 
-    /// Returns whether a commit pays, because at least `min_pending` bytes and a large enough
-    /// fraction of the file are pending.
+    /// Returns whether a commit is worth its cost: at least `min_pending` bytes, and a large enough
+    /// fraction of the file, are pending.
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
         self.rules.tracks
             && self.pending_bytes >= min_pending
@@ -232,8 +235,8 @@ impl Space {
         Ok(extended)
     }
 
-    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes, if a
-    /// block of `new` bytes may lie at that address. Returns whether they were freed.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest, if a block of
+    /// `new` bytes may lie at that address. Returns true if the block was shrunk.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
@@ -314,7 +317,7 @@ impl Space {
         self.others_mut().for_each(Self::commit);
     }
 
-    /// Makes a range free.
+    /// Frees a range.
     fn put(&mut self, class: Class, start: u64, end: u64) {
         if start >= end || end > self.end {
             // The range is empty, or was truncated already.
@@ -329,8 +332,8 @@ impl Space {
         }
     }
 
-    /// Makes a range on pages for small blocks free. A page that is free as a whole may be used for
-    /// any block.
+    /// Frees a range on pages for small blocks. A page that is free as a whole may be used for any
+    /// block.
     fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
         let mut from = start;
         while from < end {
@@ -369,8 +372,8 @@ impl Space {
         (start, length)
     }
 
-    /// Extends the block at the end of the file by the free section before it, so that longer
-    /// pieces fit.
+    /// Extends the block at the end of the file by the free section that precedes it, so that
+    /// longer pieces fit.
     fn join_block(&mut self, class: Class, start: u64, end: u64) {
         let Some(block) = self.blocks.get_mut(class.index()) else { return };
         if block.0 == end && block.0 < block.1 && block.1 == self.end {
@@ -379,8 +382,8 @@ impl Space {
         }
     }
 
-    /// Makes a range free without pools: at the end of the file or before a block from which pieces
-    /// are cut. Other ranges are lost.
+    /// Frees a range in a file without pools of free sections. A range at the end of the file, or
+    /// before a block from which pieces are cut, can be used again. Other ranges are lost.
     fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
@@ -390,8 +393,8 @@ impl Space {
         self.reset_empty_blocks();
     }
 
-    /// Truncates the file by the free section that ends at its end, in whole pages if the file has
-    /// paged allocation. Returns whether the file was truncated.
+    /// Removes the free section at the end of the file by truncating the file. With paged
+    /// allocation, removes whole pages. Returns whether the file was truncated.
     fn trim_section(&mut self, class: Class, start: u64) -> bool {
         let page = self.rules.page.unwrap_or(1);
         let Some(cut) = align_up(start, page).filter(|cut| *cut < self.end) else { return false };
@@ -421,8 +424,8 @@ impl Space {
         }
     }
 
-    /// Truncates the file by all free sections before its end. Blocks from which small pieces are
-    /// cut stay.
+    /// Removes all free sections at the end of the file by truncating it. Blocks from which small
+    /// pieces are cut stay.
     fn trim(&mut self) {
         loop {
             let before = self.end;

@@ -16,7 +16,7 @@ use crate::store::{Store, at};
 /// The file space info message of a file, and its location.
 #[derive(Debug)]
 pub(crate) struct SpaceRecord {
-    /// The message as the file holds it.
+    /// The message in its present form in the file.
     pub(crate) info: FileSpaceInfo,
     pub(crate) location: MessageLocation,
     /// The blocks of the managers in the file.
@@ -45,8 +45,8 @@ pub(crate) struct StoredSpace {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Returns the managers in the two lists of the message, with the class of space that the position
-/// in the list means.
+/// Returns the managers in the two lists of the message. The position of a manager in its list
+/// determines its class of space.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |number: usize| if matches!(number, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |number: usize| if paged { Class::Large } else { small(number) };
@@ -80,7 +80,7 @@ impl StoredSpace {
         Ok(stored)
     }
 
-    /// Returns what managers would store of that space.
+    /// Returns the free sections of a space in the form that free-space managers store.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
@@ -138,22 +138,22 @@ impl Space {
         for &(class, start, length) in &stored.sections {
             self.put(class, start, start + length);
         }
-        // Free space at the end was truncated, so that the managers are no longer true.
+        // Free space at the end was truncated, so the managers in the file are out of date.
         self.changed |= self.end != end;
     }
 
-    /// Returns whether space was allocated or freed since the managers in the file were true.
+    /// Returns whether space was allocated or freed since the managers in the file were up to date.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
 
-    /// Records that the managers in the file are true.
+    /// Records that the managers in the file are up to date.
     pub(crate) fn mark_stored(&mut self) {
         self.changed = false;
         self.others_mut().for_each(Self::mark_stored);
     }
 
-    /// Records that the managers in the file are not true.
+    /// Records that the managers in the file are out of date.
     pub(crate) fn mark_not_stored(&mut self) {
         self.changed = true;
     }

@@ -11,7 +11,7 @@ const MAX_PROBES: usize = 4;
 /// Largest number of sections of a list that are compared before the file grows.
 const MAX_LAST_PROBES: usize = 64;
 
-/// Free sections that do not touch one another.
+/// Free sections. Sections never overlap, and adjacent sections are joined.
 #[derive(Debug)]
 pub(super) struct Pool {
     sections: Vec<Section>,
@@ -92,8 +92,8 @@ impl Pool {
         self.get(*self.by_start.get(&start)?).map(Section::end)
     }
 
-    /// Takes `length` bytes that begin at a multiple of `alignment`, from the section that fits
-    /// best among the compared ones.
+    /// Takes `length` bytes that begin at a multiple of `alignment`. Compares some sections, and
+    /// uses the section that fits best.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -131,8 +131,8 @@ impl Pool {
     pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
         let end = start + length;
         if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
-            // The section is empty, or free already, as in a damaged file with two blocks of the
-            // same bytes.
+            // The section is empty or already free. In a damaged file, two blocks may have the same
+            // bytes.
             return (start, 0);
         }
         let before = self.by_end.get(&start).copied().filter(|_| !self.is_border(start));
@@ -161,7 +161,7 @@ impl Pool {
         self.sections.get(to_usize(index))
     }
 
-    /// Returns the section to take bytes from.
+    /// Returns the section from which bytes are taken.
     fn find(&self, length: u64, alignment: u64) -> Option<u32> {
         let own = list_of(length);
         let exact = alignment <= 1 && all_fit(length);
@@ -200,7 +200,7 @@ impl Pool {
         best.map(|(_, index)| index)
     }
 
-    /// Takes bytes from a section. The bytes of the section before and after them stay free.
+    /// Takes bytes from a section. The other bytes of the section stay free.
     fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
         let end = start + length;
         self.bytes -= length;

@@ -87,7 +87,7 @@ impl Default for BlockPlacement {
     }
 }
 
-/// The class of free sections that a block is taken from.
+/// The class of a block, which determines the free sections from which the block can be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Metadata; with paged allocation, only blocks that are shorter than a page.
@@ -121,7 +121,7 @@ pub(crate) struct Rules {
     pub(super) page: Option<u64>,
     /// The smallest free section that is tracked, in bytes.
     pub(super) threshold: u64,
-    /// The largest free section of metadata at the end of a page that is not tracked, in bytes.
+    /// The largest untracked free section of metadata at the end of a page, in bytes.
     pub(super) page_end_threshold: u64,
     pub(super) placement: BlockPlacement,
     /// The undefined address in the width of offsets, which no block can have.

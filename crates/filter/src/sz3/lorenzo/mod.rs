@@ -76,8 +76,8 @@ struct Lorenzo<'a, V> {
     codes: Codes<'a>,
 }
 
-/// Decodes a chunk of `values.len()` values. The two flags tell whether one layer and two layers
-/// are predictors.
+/// Decodes a chunk of `values.len()` values. The first flag is true if prediction from one layer is
+/// allowed, the second flag if prediction from two layers is allowed.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],

@@ -161,7 +161,7 @@ impl StructuredChunkLayout {
         if sections == 3 {
             return 8;
         }
-        // A product of 56 bits or more takes the largest width, and so does an overflow.
+        // For a product of 56 bits or more, and for an overflow, the width is the largest width.
         let bytes = product("size of a chunk", dims.iter().copied()).unwrap_or(u64::MAX);
         (1 + (bytes.max(1).ilog2() + 8) / 8).min(8) as u8
     }
@@ -365,9 +365,9 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
     }
 
-    /// Returns the width of a single chunk's size: the standard width if the message has a matching
-    /// length, or else the width that fills the message exactly. `after_size` is the number of
-    /// bytes after the size.
+    /// Returns the width of the size field of a single chunk. This is the standard width if it
+    /// matches the length of the message, otherwise the width that fills the message exactly.
+    /// `after_size` is the number of bytes after the size.
     fn single_width(&self, r: &Reader<'_>, sections: u8, after_size: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
         let by_rule = usize::from(rule) + after_size;

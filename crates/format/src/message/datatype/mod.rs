@@ -113,7 +113,7 @@ impl Prefix {
 #[derive(Debug)]
 struct Decoded {
     version: u8,
-    /// Size field of the datatype, which member offsets in a compound are checked against. It
+    /// Size field of the datatype. Offsets of members in a compound are checked with this size. It
     /// differs from `datatype.size` if the field does not state the element size in the file.
     stored_size: u32,
     datatype: Datatype,

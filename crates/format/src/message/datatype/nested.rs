@@ -85,8 +85,8 @@ pub(super) fn decode_variable_length(r: &mut Reader<'_>, prefix: &Prefix) -> Res
     if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING_VERSION, .. }) = base.class
         && prefix.params != FileParams::MEMORY
     {
-        // libhdf5 stores the reference's size in libhdf5's own memory. Elements in the file have
-        // this size.
+        // The size field of libhdf5 states the size of a reference in the memory of libhdf5.
+        // Elements in the file have this size.
         base.size = 10 + u32::from(prefix.params.size_of_offsets);
     }
     let class = DatatypeClass::VariableLength(VariableLength { kind, base });

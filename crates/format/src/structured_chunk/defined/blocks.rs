@@ -212,8 +212,8 @@ impl Merger {
         self.elements = self.elements.saturating_add(length);
     }
 
-    /// Checks the element limit. If runs overlap, the builder refuses them, and the sum of their
-    /// lengths says nothing about the union.
+    /// Checks the element limit. If runs overlap, the builder refuses them. The sum of their
+    /// lengths is then not the size of the union.
     fn check_elements(&self) -> Result<()> {
         if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
     }

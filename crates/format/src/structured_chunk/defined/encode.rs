@@ -21,8 +21,8 @@ pub enum DefinedEncoding {
     Shortest,
 }
 
-/// Encodes the defined elements of a chunk. An empty set is encoded as the selection "none",
-/// whatever the encoding.
+/// Encodes the defined elements of a chunk. An empty set is encoded as the selection "none" in
+/// every encoding.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if memory cannot hold the elements.

@@ -139,7 +139,7 @@ fn offsets_of_any_rank<W: Word, T: Offset>(
     Ok(offsets)
 }
 
-/// Returns the error about the first coordinate outside of the chunk.
+/// Creates an error about the first coordinate outside of the chunk.
 #[cold]
 fn found_outside<W: Word>(
     reader: &Reader<'_>,

@@ -1,6 +1,6 @@
 //! Coordinates of 2, 4 or 8 bytes.
 
-/// A little-endian integer of one of these widths.
+/// A little-endian integer of 2, 4 or 8 bytes.
 pub(super) trait Word: Copy {
     /// Encoded form of the integer.
     type Bytes: Copy + AsRef<[u8]>;

@@ -160,8 +160,8 @@ pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec
     // Saturates, because the product is only compared with the target.
     let bytes =
         |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
-    // A 64th of the dataset: small datasets get few chunks, and large ones enough chunks for
-    // concurrent reads.
+    // The target is a 64th of the dataset: small datasets get few chunks, and large datasets get
+    // enough chunks for concurrent reads.
     let target = (bytes(&chunk) / 64).clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
     while bytes(&chunk) > target {
         let Some(longest) = chunk.iter_mut().max().filter(|size| **size > 1) else { break };

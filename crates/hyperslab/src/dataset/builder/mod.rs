@@ -45,7 +45,7 @@ pub struct DatasetBuilder {
     group: Group,
     path: String,
     datatype: Option<Datatype>,
-    /// Keeps the committed datatype open until the dataset refers to it.
+    /// A handle that keeps the committed datatype open until the dataset refers to it.
     committed: Option<CommittedDatatype>,
     dims: Option<Vec<u64>>,
     null: bool,
@@ -65,7 +65,7 @@ pub struct DatasetBuilder {
 /// The storage layout of a new dataset.
 #[derive(Debug, Clone)]
 pub(crate) enum Storage {
-    /// The layout that the other properties require.
+    /// The layout that follows from the other properties of the dataset.
     Any,
     Compact,
     Contiguous,
@@ -117,7 +117,7 @@ impl Group {
 }
 
 impl DatasetBuilder {
-    /// Sets the datatype to that of `T` in memory.
+    /// Sets the datatype to the datatype of `T` in memory.
     pub fn of<T: H5Type>(self) -> Self {
         self.datatype(T::datatype())
     }
@@ -227,8 +227,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Stores the chunks that exceed the extent without filters (library version 1.10 and later;
-    /// not with one unlimited dimension in files whose lengths have less than 8 bytes).
+    /// Leaves chunks that extend past the edge of the dataset unfiltered (library version 1.10 and
+    /// later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
@@ -256,8 +256,8 @@ impl DatasetBuilder {
         self.filter(FilterSpec::deflate(level))
     }
 
-    /// Adds the filter shuffle, which groups the bytes of elements by significance, so that the
-    /// next filter compresses better.
+    /// Adds the filter shuffle, which stores the first bytes of all elements, then the second
+    /// bytes, and so on. The next filter then compresses better.
     pub fn shuffle(self) -> Self {
         self.filter(FilterSpec::shuffle())
     }
@@ -308,7 +308,7 @@ impl DatasetBuilder {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Sets whether and how the file records the creation order of attributes.
+    /// Sets the tracking of the order in which attributes are created.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self
@@ -387,8 +387,8 @@ impl DatasetBuilder {
         Ok((self.describe()?, mappings, committed))
     }
 
-    /// Creates the dataset and writes all elements. The datatype and the shape default to those of
-    /// the array.
+    /// Creates the dataset and writes all elements. By default, the dataset has the datatype and
+    /// the shape of the array.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -35,7 +35,7 @@ pub(crate) const KINDS: [Kind; 12] = [
     Kind::Bits,
 ];
 
-/// Values are below this.
+/// The upper bound of values (exclusive).
 pub(crate) const VALUES: u64 = 101;
 
 impl Kind {
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The bytes of an element with a value; all 0 for 0.
+    /// Returns the bytes of an element with a value. All bytes of the value 0 are 0.
     pub(crate) fn encode(self, value: u8) -> Vec<u8> {
         let small = u16::from(value).to_le_bytes();
         match self {
@@ -89,7 +89,7 @@ impl Kind {
         values.iter().flat_map(|value| self.encode(*value)).collect()
     }
 
-    /// Whether numbers convert to it and back.
+    /// Returns true if numbers convert to this type and back.
     pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::U8 | Self::I16 | Self::I32Big | Self::I64 | Self::F32 | Self::F64)
     }

@@ -1,4 +1,4 @@
-//! Random operations on a file, against what a simple model says of it. Also run by the fuzz target `model`.
+//! Random operations on a file, compared with a simple model. Also run by the fuzz target `model`.
 
 pub(crate) mod element;
 pub(crate) mod medium;
@@ -10,10 +10,10 @@ use medium::Medium;
 use operation::{Operation, Settings};
 use world::World;
 
-/// Carries out a sequence that is drawn from numbers, and gives the file with what should be in it.
+/// Executes a sequence that is drawn from numbers. Returns the file and its expected contents.
 ///
 /// # Panics
-/// If the file is not what the model says.
+/// If the file differs from the model.
 pub(crate) fn run(settings: &Settings, operations: &[Operation]) -> World {
     let mut world = World::new(settings, Medium::memory());
     for operation in operations {
@@ -23,7 +23,7 @@ pub(crate) fn run(settings: &Settings, operations: &[Operation]) -> World {
     world
 }
 
-/// Numbers that decide; zeros when there are no more.
+/// The numbers that determine a sequence. After the last number, all numbers are zero.
 pub(crate) struct Numbers<'n>(std::slice::Iter<'n, u16>);
 
 impl<'n> Numbers<'n> {
@@ -31,12 +31,12 @@ impl<'n> Numbers<'n> {
         Self(numbers.iter())
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         u64::from(self.0.next().copied().unwrap_or(0)) % bound.max(1)
     }
 
-    /// One of some things.
+    /// Returns one of some values.
     pub(crate) fn one_of<T: Clone>(&mut self, things: &[T]) -> T {
         let at = self.below(things.len() as u64) as usize;
         things[at].clone()

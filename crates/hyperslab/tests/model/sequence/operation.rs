@@ -1,5 +1,4 @@
-//! What is done to a file: drawn from numbers, so that fewer and smaller numbers are a simpler
-//! case.
+//! The operations on a file, drawn from numbers. Fewer and smaller numbers give a simpler case.
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{AllocationTime, FileSpace, FileSpaceStrategy, FillTime, LibraryVersion, LibverBounds};
@@ -9,7 +8,7 @@ use super::Numbers;
 use super::element::{KINDS, Kind, VALUES};
 use super::selection::Choice;
 
-/// How a file is made.
+/// The options of a new file.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) low: LibraryVersion,
@@ -41,7 +40,7 @@ impl Settings {
         let paged = new && space.strategy == Page;
         Self {
             low,
-            // A user block has whole pages.
+            // The size of a user block is a multiple of the page size.
             user_block: if paged { user_block.next_multiple_of(space.page_size) } else { user_block },
             sizes: numbers.one_of(&[8, 8, 4]),
             track_order: numbers.below(2) == 1,
@@ -71,7 +70,7 @@ fn draw_shared(numbers: &mut Numbers<'_>) -> SharedMessages {
     SharedMessages { indexes, max_list, min_btree }
 }
 
-/// How a dataset is stored.
+/// The storage of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stored {
     Contiguous,
@@ -79,7 +78,7 @@ pub(crate) enum Stored {
     Chunked,
 }
 
-/// What a new dataset is to be.
+/// The properties of a new dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct Make {
     pub(crate) kind: Kind,
@@ -148,7 +147,7 @@ impl Make {
     }
 }
 
-/// One thing that is done. Numbers choose among what there is.
+/// One operation. Numbers choose among the existing objects.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
     Group { parent: u64, name: String, track_order: bool, phases: Option<(u16, u16)> },

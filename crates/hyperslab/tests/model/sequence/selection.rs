@@ -1,10 +1,10 @@
-//! Selections, and which elements they select by a naive account.
+//! Selections, and a naive computation of the selected elements.
 
 use hyperslab::{Hyperslab, Points, RegularHyperslab, Selection};
 
 use super::Numbers;
 
-/// A selection to come: it becomes one of a shape when the shape is known.
+/// A selection before the shape is known.
 #[derive(Debug, Clone)]
 pub(crate) enum Choice {
     All,
@@ -26,7 +26,7 @@ impl Choice {
         }
     }
 
-    /// The selection, and the offsets of its elements in order.
+    /// Returns the selection, and the offsets of its elements in order.
     pub(crate) fn of(&self, dims: &[u64]) -> (Selection, Vec<usize>) {
         let whole = (Selection::All, (0..dims.iter().product::<u64>() as usize).collect());
         if dims.is_empty() || dims.contains(&0) {

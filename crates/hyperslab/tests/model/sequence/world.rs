@@ -1,4 +1,4 @@
-//! The file and what should be in it, side by side.
+//! The file and its model.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use super::medium::Medium;
 use super::operation::{Make, Operation, Settings, Stored};
 use super::selection::Choice;
 
-/// What a name in a group leads to.
+/// The target of a link in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     Hard(usize),
@@ -52,14 +52,16 @@ pub(crate) struct World {
     settings: Settings,
     medium: Medium,
     file: Option<File>,
-    /// What was free is no longer known: the file was closed and does not keep it.
+    /// True if the free space is no longer known, because the file was closed and does not record
+    /// free space.
     forgot: bool,
-    /// Each object; the root group first. Those that no link leads to are no more.
+    /// All objects, starting with the root group. Objects without a link no longer exist in the
+    /// file.
     pub(crate) nodes: Vec<Node>,
     handles: HashMap<usize, Dataset>,
 }
 
-/// Ways to all objects.
+/// A path to each object.
 type Paths = Vec<(String, usize)>;
 
 fn cycle(seed: u8, count: usize) -> Vec<u8> {
@@ -92,7 +94,7 @@ impl World {
         }
     }
 
-    /// The bytes of the file as they are on the medium.
+    /// Returns the stored bytes of the file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.medium.bytes()
     }
@@ -101,13 +103,14 @@ impl World {
         self.file.as_ref().unwrap()
     }
 
-    /// The file alone, if it is open; nothing else keeps it open then.
+    /// Returns the file, if it is open, after dropping all other handles.
     pub(crate) fn take_file(&mut self) -> Option<File> {
         self.handles.clear();
         self.file.take()
     }
 
-    /// One path to each link of hard links, groups before what is in them.
+    /// Returns one path of hard links to each link. The path of a group precedes the paths of its
+    /// members.
     pub(crate) fn paths(&self) -> Paths {
         let mut paths = vec![("/".to_owned(), 0)];
         let mut next = 0;
@@ -149,7 +152,7 @@ impl World {
         if path == "/" { (**self.file().root()).clone() } else { self.file().object(path).unwrap() }
     }
 
-    /// Does what an operation says to both, and compares where it reads.
+    /// Executes an operation on the file and the model, and compares the values that it reads.
     pub(crate) fn perform(&mut self, operation: &Operation) {
         match operation {
             Operation::Group { .. } | Operation::Dataset { .. } => self.make(operation),
@@ -231,7 +234,7 @@ impl World {
             Stored::Chunked if !make.dims.is_empty() => {
                 let builder = builder.chunks(&make.chunk).max_shape(&make.max_dims);
                 let builder = make.filters().into_iter().fold(builder, DatasetBuilder::filter);
-                // libhdf5 does not open those that grow where lengths are short.
+                // libhdf5 cannot open growing datasets in files with short lengths.
                 if make.edges_unfiltered
                     && self.settings.low >= LibraryVersion::V110
                     && self.settings.sizes == 8
@@ -250,7 +253,7 @@ impl World {
         builder.track_order(make.track_order).track_times(make.track_times).create().map(|_| ())
     }
 
-    /// A handle of a dataset: a new one, or one that has been open for long.
+    /// Returns a handle of a dataset: a new handle or an older one.
     fn handle(&mut self, path: &str, node: usize, old: bool) -> Dataset {
         if old && let Some(handle) = self.handles.get(&node) {
             return handle.clone();
@@ -376,7 +379,7 @@ impl World {
         self.nodes[parent].links.insert(name.to_owned(), target);
     }
 
-    /// Whether there is a way of hard links from one object to another.
+    /// Returns true if hard links lead from one object to another.
     fn leads_to(&self, from: usize, to: usize) -> bool {
         from == to
             || self.nodes[from]
@@ -456,7 +459,7 @@ impl World {
         }
     }
 
-    /// Flushes; what is then on the medium is everything.
+    /// Flushes the file. The stored bytes then contain all changes.
     fn flush(&mut self) {
         self.file().flush().unwrap();
         if !self.medium.compared {
@@ -497,7 +500,7 @@ impl World {
         assert_eq!(report.leaked_heap_objects.blocks, 0);
     }
 
-    /// Everything that is in a file is what the model says.
+    /// Asserts that the contents of a file equal the model.
     fn compare(&self, file: &File) {
         let mut tokens = HashMap::new();
         for (path, node) in self.paths() {
@@ -544,7 +547,7 @@ impl World {
     }
 }
 
-/// All coordinates of a shape in C order.
+/// Returns all coordinates of a shape in C order.
 fn coordinates(dims: &[u64]) -> impl Iterator<Item = Vec<u64>> {
     (0..dims.iter().product::<u64>()).map(move |mut offset| {
         let mut point = vec![0; dims.len()];

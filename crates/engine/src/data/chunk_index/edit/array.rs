@@ -1,5 +1,5 @@
-//! Changes of fixed and extensible arrays: chunks have numbers, and elements of one block are
-//! changed together.
+//! Changes of fixed and extensible arrays. Each chunk has a number, and all changed elements of one
+//! block are changed together.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// An array of either kind.
+/// A fixed or extensible array.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the encoder of the elements; `None` while there is no array.
     fn elements(&self) -> Option<&Elements<E>>;
@@ -63,8 +63,8 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns that element `number` has no block, without a statement about other elements. The
-    /// number is less than the length of an array, so the next number fits.
+    /// Returns the result "no block" for element `number` only; other elements may have a block.
+    /// The number is less than the length of an array, so the next number fits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -89,7 +89,7 @@ pub(super) enum BlockForm {
 }
 
 impl ArrayBlock {
-    /// Calls `look` with the elements.
+    /// Calls `look` with the elements of the block.
     fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         Ok(match &self.form {
             BlockForm::Page(context) => {
@@ -111,7 +111,7 @@ impl ArrayBlock {
         })
     }
 
-    /// Calls `change` with the elements.
+    /// Calls `change` with the elements of the block, and stores the changed block.
     fn modify<R>(&self, edit: &mut Edit<'_>, change: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
         match &self.form {
             BlockForm::Page(context) => {
@@ -140,7 +140,7 @@ impl ArrayBlock {
     }
 }
 
-/// Returns the error of a chunk whose number exceeds 64 bits.
+/// Creates an error about a chunk whose number exceeds 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A tree of chunks; its root is undefined while there is none.
+/// A tree of chunks. The address of the root is undefined while the tree does not exist.
 #[derive(Debug)]
 pub(super) struct BTreeV1Edit {
     pub(super) root: Address,
@@ -63,7 +63,7 @@ impl BTreeV1Edit {
         key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
             Error::Misuse(format!(
-                "a chunk of {size} bytes in a version 1 B-tree, which holds chunks below 4 GiB"
+                "a chunk of {size} bytes cannot be in a version 1 B-tree, which holds chunks below 4 GiB"
             ))
         })?;
         key.filter_mask = location.filter_mask;
@@ -102,7 +102,8 @@ impl BTreeV1Edit {
         BTreeV1Node { level: 0, left, right, keys: BTreeV1Keys::Chunks(keys), children: Vec::new() }
     }
 
-    /// Returns a node. Checks that its level is one below its parent's level `above`.
+    /// Returns a node. Checks that the level of the node is one less than `above`, the level of its
+    /// parent.
     pub(super) fn node(
         &self,
         store: &Store,
@@ -116,7 +117,7 @@ impl BTreeV1Edit {
     }
 
     /// Returns the path to the leaf of a chunk, and whether the leaf has the chunk. The position in
-    /// the leaf is that of the chunk, or of the chunk before it if there is one.
+    /// the leaf is the position of the chunk, or of the preceding chunk.
     fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let (mut address, mut above) = (self.root, None);
@@ -132,7 +133,7 @@ impl BTreeV1Edit {
                     high = middle;
                 }
             }
-            // A chunk before all others belongs into the first child.
+            // A chunk that precedes all chunks of the tree belongs to the first child.
             let position = low.max(1) - 1;
             path.push(PathNode { address, position });
             let Some(child) = node.children.get(position).filter(|_| node.level > 0) else {
@@ -163,7 +164,7 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Changes the chunk at the end of a path, and the keys above that repeat its key.
+    /// Changes the chunk at the end of a path, and the copies of its key in the nodes above.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {

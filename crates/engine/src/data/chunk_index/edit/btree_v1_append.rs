@@ -10,9 +10,9 @@ use super::btree_v1_keys::{ChunkKey, key, keys, keys_mut, push, reserve, truncat
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// The last node of each level, from the leaf up. While appending, each of these nodes has as many
-/// keys as children. The last child of an inner node is the node before it in the list, and has no
-/// pointer yet.
+/// The last node of each level, from the leaf up. During the append, each of these nodes has as
+/// many keys as children. The last child of an inner node is the preceding node in the list, to
+/// which the inner node has no pointer yet.
 #[derive(Debug)]
 struct BTreeV1Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
@@ -75,11 +75,12 @@ impl BTreeV1Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Starts a right neighbour with the first key `next` for the full leaf, and for the full nodes
-    /// above it.
+    /// Creates a right neighbour, with the first key `next`, of the full leaf and of each full node
+    /// above the leaf.
     fn turn(&mut self, next: &ChunkKey) -> Result<()> {
         let capacity = self.tree.context.capacity();
-        // An inner node is full if the child before it in the list is its last one.
+        // An inner node is full if it has space for one more child only: the preceding node in the
+        // list.
         let above = self.edge.iter().skip(1);
         let full = above.take_while(|(_, node)| node.children.len() + 1 >= capacity).count();
         let count = full + 1;
@@ -90,10 +91,9 @@ impl BTreeV1Appender<'_, '_, '_> {
             // The root keeps its address, so its contents move.
             let moved = self.edit.allocate(SpaceKind::BTree, bytes)?;
             let Some((root, top)) = self.edge.last_mut() else { return Ok(()) };
-            let level = top
-                .level
-                .checked_add(1)
-                .ok_or_else(|| Error::Misuse("a version 1 B-tree of more than 255 levels".into()))?;
+            let level = top.level.checked_add(1).ok_or_else(|| {
+                Error::Misuse("the version 1 B-tree would have more than 255 levels".into())
+            })?;
             let root = std::mem::replace(root, moved);
             self.edge.push((root, BTreeV1Node { level, ..self.tree.empty_leaf() }));
         }

@@ -1,5 +1,5 @@
-//! Changes of a version 1 B-tree that affect several nodes: splits, removed nodes, and keys that
-//! ancestors repeat.
+//! Changes of a version 1 B-tree that affect several nodes: splits and removals of nodes, and
+//! changes of keys that nodes above repeat.
 //!
 //! libhdf5 relies on more than the specification states: the last key of a node is the first key of
 //! its right neighbour, and a parent repeats both. Otherwise, inserting a chunk between two nodes
@@ -15,7 +15,8 @@ use super::btree_v1_keys::{
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// The effects of a change of several nodes, applied once nothing can fail.
+/// The planned changes of several nodes. They are applied together after the last step that can
+/// fail.
 #[derive(Debug, Default)]
 struct Plan {
     nodes: Vec<(Address, BTreeV1Node)>,
@@ -24,7 +25,7 @@ struct Plan {
 }
 
 impl BTreeV1Edit {
-    /// Inserts a chunk at the end of a path where there is none.
+    /// Inserts a chunk at the end of a path. The tree does not have the chunk yet.
     pub(super) fn insert_at(
         &self,
         edit: &mut Edit<'_>,
@@ -56,7 +57,8 @@ impl BTreeV1Edit {
             let level = node.level;
             let node_keys = keys_mut(&mut node)?;
             if let Some([first, last]) = ends.take() {
-                // The child may begin earlier and end later than before.
+                // The new chunk may extend the range of the child's keys at the start and at the
+                // end.
                 if node_keys.offset(step.position).is_some_and(|key| key >= first.offset.as_slice()) {
                     replace(node_keys, step.position, &first)?;
                 }
@@ -96,8 +98,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Returns the key that ends a node after `last`: the first key of the right neighbour, if
-    /// there is one.
+    /// Returns the end key of a node whose last child is `last`: the first key of the right
+    /// neighbour, if there is one.
     fn end_behind(&self, store: &Store, last: &ChunkKey, right: Address) -> Result<ChunkKey> {
         let mut end = None;
         if right.is_defined() {
@@ -148,10 +150,9 @@ impl BTreeV1Edit {
         let [first, _] = ends_of(&left)?.ok_or_else(|| too_few(step.address))?;
         let [_, last] = ends_of(&right)?.ok_or_else(|| too_few(step.address))?;
         if is_root {
-            let level = left
-                .level
-                .checked_add(1)
-                .ok_or_else(|| Error::Misuse("a version 1 B-tree of more than 255 levels".into()))?;
+            let level = left.level.checked_add(1).ok_or_else(|| {
+                Error::Misuse("the version 1 B-tree would have more than 255 levels".into())
+            })?;
             let mut keys = ChunkKeys::new(self.chunk.len());
             [&first, &between, &last].into_iter().for_each(|key| push(&mut keys, key));
             let root = BTreeV1Node {
@@ -257,7 +258,7 @@ fn too_few(address: Address) -> Error {
     Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "fewer").at(address)
 }
 
-/// Returns the first and the last key.
+/// Returns the first and the last key of a node.
 fn ends_of(node: &BTreeV1Node) -> Result<Option<[ChunkKey; 2]>> {
     let keys = keys(node)?;
     let last = keys.len().checked_sub(1).and_then(|last| key(keys, last));

@@ -83,7 +83,7 @@ pub(super) fn check_shape(
         }
     }
     let elements = chunk.iter().try_fold(element_size, |bytes, size| bytes.checked_mul(*size));
-    elements.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))
+    elements.ok_or_else(|| Error::Misuse("a chunk has more than 2^64 bytes".into()))
 }
 
 fn version(bounds: LibverBounds, new: &NewChunks<'_>, bytes: u64) -> Result<u8> {

@@ -73,7 +73,7 @@ impl<E: Entry> ExtensibleArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Adds the array whose header is at `address`, if the address is defined.
+    /// Reads the header of an existing array at `address`, if the address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
@@ -251,7 +251,7 @@ impl<E: Entry> Made<E> {
         index.data_blocks.iter().copied().zip(inline).collect()
     }
 
-    /// Returns all blocks except the header, and the addresses at which pages may begin.
+    /// Returns all blocks except the header, and all addresses at which a page may begin.
     fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
         let (mut blocks, mut pages) = (Vec::new(), Vec::new());
         if !self.header.index_block.is_defined() {

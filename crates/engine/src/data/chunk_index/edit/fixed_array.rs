@@ -1,5 +1,5 @@
-//! Changes of a fixed array. The data block is created with the first chunk, and a page with its
-//! first chunk.
+//! Changes of a fixed array. The data block is created with the first chunk of the array, and each
+//! page with the first chunk of the page.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl<E: Entry> FixedArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Adds the array whose header is at `address`, if the address is defined.
+    /// Reads the header of an existing array at `address`, if the address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
@@ -70,7 +70,8 @@ impl<E: Entry> Made<E> {
         Ok(Self { address, header, layout, elements })
     }
 
-    /// Returns the number of an element as an index, if the array has the element.
+    /// Converts the number of an element to an index. Returns `None` if the array does not have the
+    /// element.
     fn element(&self, number: u64) -> Option<usize> {
         usize::try_from(number).ok().filter(|element| *element < self.layout.elements())
     }

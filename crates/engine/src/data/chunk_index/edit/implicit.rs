@@ -32,8 +32,8 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
         !self.first.is_defined()
     }
 
-    // All chunks are allocated together. The first location that is set determines the others, and
-    // a different location is an error.
+    // Sets the location of a chunk. All chunks are allocated together, so the first location that
+    // is set determines all other locations. A different location is an error.
     fn set(
         &mut self,
         edit: &mut Edit<'_>,
@@ -51,7 +51,7 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
         Ok(before)
     }
 
-    // A chunk keeps its space, so nothing is removed.
+    // Returns `None`. Chunks of this index keep their space permanently.
     fn remove(&mut self, _edit: &mut Edit<'_>, _scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         Ok(None)
     }
@@ -70,7 +70,7 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
             return Ok(None);
         }
         let bytes = self.order.count().checked_mul(self.rules.bytes);
-        let bytes = bytes.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))?;
+        let bytes = bytes.ok_or_else(|| Error::Misuse("the chunks have more than 2^64 bytes".into()))?;
         self.first = if zeroed {
             edit.allocate_zeroed(SpaceKind::RawData, bytes)?
         } else {

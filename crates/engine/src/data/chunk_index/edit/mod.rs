@@ -45,8 +45,8 @@ pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structur
 /// A function that is called for each chunk of a deleted index.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
-/// The index of one dataset, for changes. At most one editor of an index may exist; it can make
-/// many changes. Readers that opened the index earlier see its state at that time.
+/// The index of one dataset, for changes. Only one editor of an index may exist at a time. An
+/// editor can make many changes. Readers that opened the index earlier see its state at that time.
 ///
 /// A change may alter the layout message. [`layout`](Self::layout) returns its present state.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the entry of a chunk.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns whether the index certainly has no chunk.
+    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
     fn is_empty(&self) -> bool;
 
     /// Implements [`ChunkTable::has_none_of`].
@@ -118,7 +118,8 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
 }
 
 impl ChunkIndexEditor {
-    /// Opens the index that `layout` names, if it exists yet.
+    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
+    /// creates it.
     ///
     /// # Errors
     /// Returns errors of reading the index's header. Returns an error if the layout contradicts
@@ -163,7 +164,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.get(store, scaled)
     }
 
-    /// Returns whether the index certainly has no chunk.
+    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
@@ -213,8 +214,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.for_each(store, &chunks, visit)
     }
 
-    /// Frees the space of all chunks and of the index. The layout is then that of a dataset without
-    /// chunks.
+    /// Frees the space of all chunks and of the index. Afterwards the layout describes a dataset
+    /// without chunks.
     ///
     /// # Errors
     /// Returns the errors of [`delete_with`](Self::delete_with).
@@ -224,8 +225,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         })
     }
 
-    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is then that
-    /// of a dataset without chunks, and the index can be used again.
+    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. Afterwards the layout
+    /// describes a dataset without chunks, and the index can be used again.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `at_chunk`; no block of the index is then freed.
@@ -240,7 +241,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.clear(edit)
     }
 
-    /// Moves all chunks by `count` chunks along dimension `axis`, toward 0 if `count` is negative.
+    /// Adds `count`, which may be negative, to the coordinate of all chunks along dimension `axis`.
     /// Datasets that grow or shrink at their front use this function.
     ///
     /// # Errors
@@ -382,7 +383,7 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// Opens the index that `layout` names for changes.
+/// Opens the index that `layout` names, so that it can be changed.
 ///
 /// # Errors
 /// Returns the errors of [`ChunkIndexEditor::open`].

@@ -24,7 +24,8 @@ use crate::store::Store;
 pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
 
 impl ChunkIndexEditor<StructuredLocation> {
-    /// Opens the index that `layout` names, if it exists yet.
+    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
+    /// creates it.
     ///
     /// # Errors
     /// Returns the errors of [`open_structured`](super::super::open_structured).
@@ -89,7 +90,7 @@ pub struct NewStructuredChunks<'a> {
 pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChunkLayout> {
     check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
     if new.element_size == 0 {
-        return Err(Error::Misuse("structured chunks of elements without bytes".into()));
+        return Err(Error::Misuse("structured chunks need elements of at least one byte".into()));
     }
     let (sections, metadata_sections): (u8, &[u8]) = composition(new.chunk_type)?;
     let mut dims = Dims::from_slice(new.chunk);
@@ -125,7 +126,7 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
         (false, true) => (2, &[0, 1]),
         (false, false) => {
             return Err(Error::Misuse(
-                "structured chunks that are neither sparse nor variable-length".into(),
+                "structured chunks must be sparse, or have variable-length elements".into(),
             ));
         }
     })

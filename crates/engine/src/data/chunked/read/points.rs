@@ -1,4 +1,5 @@
-//! Reads of points and irregular blocks, whose elements have any positions in the result.
+//! Reads of points and irregular blocks. The elements of one chunk can have any positions in the
+//! result.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::memory::lengthen;
 /// Largest number of decoded bytes in memory during a read.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Least number of requests for which a thread is used.
+/// Smallest number of requests for which another thread is used.
 const MIN_THREAD_REQUESTS: usize = 128;
 
 /// Largest number of chunks that are read together.
@@ -44,7 +45,7 @@ struct Run {
     bytes: usize,
 }
 
-/// Points by the chunks that contain them.
+/// Points, sorted by the chunks that contain them.
 struct ByChunk {
     /// The chunk, the offset of the first byte in the chunk, and the position in the result;
     /// sorted.
@@ -132,8 +133,8 @@ impl<'a> Scattered<'a> {
         self.read_batch(to, &batch)
     }
 
-    /// Returns the chunks to look up one by one, in C order, if that is faster than a walk over the
-    /// box of chunks.
+    /// Returns the list of chunks to read, in C order, if looking up each chunk is faster than a
+    /// walk over the box of chunks.
     fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {
@@ -201,7 +202,7 @@ impl<'a> Scattered<'a> {
         Ok(chunk)
     }
 
-    /// Reads runs of unfiltered chunks, without the bytes between the runs.
+    /// Reads runs of elements from unfiltered chunks. Does not read the bytes between the runs.
     fn read_plain(&self, to: &mut ReadTarget<'_>, mut runs: Vec<(u64, Run)>) -> Result<()> {
         runs.sort_unstable_by_key(|(at, _)| *at);
         let mut rest = runs.as_slice();

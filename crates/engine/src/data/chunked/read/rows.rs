@@ -73,8 +73,8 @@ impl<'a> RowRead<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads the elements if they need no conversion and the index is in order. Returns whether it
-    /// did.
+    /// Reads the elements if they need no conversion and the index is in order. Returns whether the
+    /// elements were read.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {

@@ -1,5 +1,5 @@
-//! Reads of a selection that is the same along each dimension: every chunk of the selection is a
-//! tile of the result, which any thread can place.
+//! Reads of a selection whose dimensions are selected independently of one another: the elements of
+//! each chunk form a tile of the result. Any thread can copy a tile to the result.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ const GROUP_BYTES: u64 = 256 << 10;
 /// Largest gap in bytes between two chunks that are read together.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Least length in bytes of rows that the system reads directly into the result.
+/// Smallest length of a row, in bytes, that is read directly into the result.
 const MIN_ROW_BYTES: usize = 512;
 
-/// A read of a selection that is the same along each dimension.
+/// A read of a selection whose dimensions are selected independently of one another.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
     pub(super) source: &'a ChunkedSource,
@@ -42,10 +42,10 @@ struct Listed {
     locations: Vec<ChunkLocation>,
 }
 
-/// Chunks that one thread reads one after the other.
+/// Chunks that one thread reads in sequence.
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
-    /// The decoded chunk from the cache. The group then has only this chunk.
+    /// The decoded chunk, if the cache has it. Such a group has no other chunk.
     known: Option<Arc<[u8]>>,
 }
 
@@ -117,7 +117,7 @@ impl Regular<'_> {
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// Returns the number of chunks with selected elements, if they are few enough to list.
+    /// Returns the number of chunks with selected elements, or `None` if they are too many to list.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
         for dimension in 0..self.tiling.shape().len() {
@@ -196,7 +196,7 @@ impl Regular<'_> {
         u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether the cache takes the decoded chunks.
+    /// Returns whether the decoded chunks are added to the cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
@@ -297,7 +297,8 @@ impl Regular<'_> {
         count
     }
 
-    /// Places chunks from the bytes of a group, which begin with the first chunk.
+    /// Copies the selected elements of the chunks of a group to the result. The bytes of the group
+    /// begin with the first chunk.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,

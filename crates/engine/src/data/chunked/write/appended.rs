@@ -27,7 +27,7 @@ pub struct Appended {
 
 impl Appended {
     /// Encodes the chunks that the write replaces as a whole, for a selection in a dataset of shape
-    /// `dims`. Returns `None` if there are none, or too many.
+    /// `dims`. Returns `None` if the write replaces no whole chunk, or too many chunks.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).

@@ -23,9 +23,10 @@ pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 pub(super) struct BufferedChunks {
     /// The chunks, whose addresses are not yet defined.
     chunks: Vec<(Dims, ChunkLocation)>,
-    /// True if the chunks did not come in C order of their coordinates, or if one came twice.
+    /// True if the chunks were not added in C order of their coordinates, or if a chunk was added
+    /// twice.
     scattered: bool,
-    /// The bytes of all chunks, in the order in which the chunks came.
+    /// The bytes of all chunks, in the order in which the chunks were added.
     bytes: Vec<u8>,
 }
 
@@ -116,8 +117,9 @@ impl ChunkWriter {
     }
 
     /// Extends the dataset by one chunk along dimension `axis`, up to length `maximum`, and buffers
-    /// the elements of that chunk. This works only if chunks are unfiltered and the dataset is one
-    /// chunk wide in the other dimensions. Returns the new length if it works.
+    /// the elements of that chunk. Returns the new length. Returns `None` and changes nothing if
+    /// this is not possible: chunks must be unfiltered, and the dataset must be one chunk wide in
+    /// the other dimensions.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.
@@ -207,8 +209,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Stores the chunks one by one, because some of them are already in the file. Those keep their
-    /// addresses.
+    /// Stores the chunks one by one, because some of them are already in the file. These chunks
+    /// keep their addresses.
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));

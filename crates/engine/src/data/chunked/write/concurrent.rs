@@ -24,7 +24,7 @@ use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, 
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes of complete dirty chunks from which a write flushes them.
+/// A write flushes complete dirty chunks if they have at least this many bytes.
 const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
@@ -35,8 +35,8 @@ impl ChunkedSource {
     }
 }
 
-/// Access to a dataset's writer for threads that do not hold exclusive access to the file all the
-/// time.
+/// Access to a dataset's writer for threads that hold exclusive access to the file only for short
+/// times.
 pub trait ChunkAccess {
     /// Calls `work` with the writer and its dirty chunks. Returns `None` if the writer no longer
     /// exists.
@@ -120,7 +120,8 @@ fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     if load.idle - load.complete > limit {
         flush_concurrently(access, Due::Oldest { keep: limit / 2 })?;
     }
-    // A thread that writes faster than the other threads encode helps them, and finally waits.
+    // If this thread writes faster than the other threads encode, it encodes chunks, too, and
+    // finally waits.
     let exceeds = |bytes: usize| bytes.div_ceil(2) > limit;
     if exceeds(load.all) {
         flush_concurrently(access, Due::Oldest { keep: 0 })?;
@@ -185,7 +186,7 @@ impl<A: ChunkAccess> Drop for Flush<'_, A> {
     }
 }
 
-/// Some chunks of a write, which other threads see as a whole or not at all.
+/// Some chunks of a write. Other threads see all changes of a batch or none of them.
 struct Batch<'a, A> {
     access: &'a A,
     source: &'a Arc<ChunkedSource>,
@@ -215,8 +216,8 @@ enum BatchResult {
 /// Chunks that were read from the file, with the written elements.
 struct FetchedChunks<'a, A: ChunkAccess> {
     access: &'a A,
-    /// The chunks that another thread may replace until they become dirty, with the numbers of
-    /// their reads.
+    /// The chunks that other threads may still replace in the file before this write makes them
+    /// dirty, and the numbers of their reads.
     watched: BTreeMap<Dims, u64>,
     ready: BTreeMap<Dims, Vec<u8>>,
 }
@@ -290,8 +291,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
     }
 
-    /// Writes the elements into the partly written chunks, if each of these is dirty, or was read
-    /// and has not been replaced in the file since.
+    /// Writes the elements into the partly written chunks, if each of these chunks is dirty, or was
+    /// read and has not been replaced in the file since then.
     fn put_parts(
         &self,
         writer: &mut ChunkWriter,
@@ -453,7 +454,7 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Declares all chunks that were read from the file to be outdated.
+    /// Marks all chunks that were read from the file as out of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

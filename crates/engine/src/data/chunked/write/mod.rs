@@ -52,7 +52,7 @@ pub struct ChunkWriter {
     buffered: BufferedChunks,
 }
 
-/// The file and the chunk index of one write.
+/// The access to the file and to the chunk index during one write.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
     /// The access to change the file.
@@ -71,14 +71,14 @@ struct ChunkJob {
     scaled: Dims,
     /// The present location.
     before: Option<ChunkLocation>,
-    /// The present elements, if they are in memory.
+    /// The present elements, if the chunk is in memory.
     known: Option<Vec<u8>>,
     /// True if the write replaces all elements.
     whole: bool,
 }
 
 impl ChunkWriter {
-    /// Returns a writer of the dataset that `source` reads.
+    /// Returns a writer of the dataset that `source` describes.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
         Self {
             source: Arc::new(source),
@@ -88,7 +88,7 @@ impl ChunkWriter {
         }
     }
 
-    /// Returns the bytes of chunks that are not yet stored.
+    /// Returns the number of bytes in chunks that are not yet stored.
     pub fn unstored_bytes(&self) -> usize {
         self.dirty.bytes() + self.buffered.bytes()
     }
@@ -109,8 +109,8 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements, except those in the first `done` chunks, which are already
-    /// written.
+    /// Writes the selected elements, except the elements of the first `done` chunks, which are
+    /// already written.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -146,8 +146,8 @@ impl ChunkWriter {
         while chunks.peek().is_some() {
             let (mut batch, mut kept) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH_CHUNKS) {
-                // Chunks without filters take no memory, except dirty ones, which have a limit of
-                // their own.
+                // Chunks without filters take no memory here. Dirty chunks have a limit of their
+                // own.
                 if !plain {
                     kept += self.source.chunk_bytes;
                 }
@@ -162,8 +162,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Returns the coordinates of the chunk that the selection equals, if it equals one. The
-    /// selected elements then have the order of the chunk's elements.
+    /// Returns the coordinates of a chunk if the selection consists of exactly the elements of this
+    /// chunk. The selected elements then have the order of the chunk's elements.
     fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
         let grid = &self.source.grid;
@@ -244,7 +244,7 @@ impl ChunkWriter {
         let (scaled, _) = self.source.grid.locate(element)?;
         if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
             let (got, size) = (bytes.len(), self.source.chunk_bytes);
-            return Err(Error::Misuse(format!("{got} bytes for an unfiltered chunk of {size} bytes")));
+            return Err(Error::Misuse(format!("an unfiltered chunk has {size} bytes, but {got} are given")));
         }
         self.dirty.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };
@@ -335,8 +335,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes filtered chunks. Whole chunks are encoded at once; partly written chunks become
-    /// dirty.
+    /// Writes filtered chunks. Complete chunks are encoded immediately; partly written chunks
+    /// become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -400,7 +400,8 @@ impl ChunkJob {
     }
 }
 
-/// Returns a chunk of fill values, or of any values if `needs_fill` is false.
+/// Returns a chunk with the fill value in all elements. If `needs_fill` is false, the values are
+/// unspecified.
 fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
     if needs_fill && !source.fill.is_zero() {
@@ -409,7 +410,7 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Largest chunk in bytes that optional filters may lengthen.
+/// Size in bytes of the largest chunk that optional filters may lengthen.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
 /// Returns the bytes to store for a chunk, and its filter mask.

@@ -1,5 +1,5 @@
-//! Partly written new chunks without filters: they stay dirty until the remaining elements come, so
-//! that each chunk is stored once.
+//! New chunks without filters of which some elements are written. Such a chunk stays dirty until
+//! the remaining elements are written, so that it is stored once.
 
 use hyperslab_dataspace::Dims;
 
@@ -8,15 +8,16 @@ use super::selected::Selected;
 use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
-/// A chunk stays dirty if the written elements span at least the chunk's size divided by this
-/// number. Of a chunk with a smaller span, only the written elements are stored.
+/// A divisor of the size of a chunk. A chunk stays dirty if the range from the first to the last
+/// written element is at least the quotient. Otherwise, only the written elements are stored.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
 /// A chunk stays dirty only if the limit of dirty bytes holds at least this many chunks.
 const MIN_CHUNKS_IN_LIMIT: usize = 4;
 
 impl ChunkWriter {
-    /// Writes elements into the chunk if the chunk is dirty. Returns whether it is.
+    /// Writes elements into a chunk, if the chunk is dirty. Returns whether the elements were
+    /// written.
     pub(super) fn put_dirty(
         &mut self,
         scaled: &Dims,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// A selection of a chunked dataset.
 pub(super) enum Selected<'a> {
-    /// A selection that is the same along each dimension.
+    /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
     /// Irregular blocks.
     Blocks(Ordered, &'a ChunkGrid),
@@ -82,7 +82,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of replaced elements of a chunk, or 0 if counting takes long.
+    /// Returns the number of replaced elements of a chunk. Returns 0 if counting takes long.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.count_in(scaled),
@@ -91,8 +91,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns about the number of elements that the replaced elements of a chunk span, or 0 if
-    /// counting takes long.
+    /// Returns an estimate of the range of a chunk from the first to the last replaced element, in
+    /// elements. Returns 0 if an estimate takes long.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
@@ -113,7 +113,11 @@ impl<'a> Selected<'a> {
             let at = byte_count(element, source.element_size, "chunk")?;
             let length = byte_count(count, source.element_size, "chunk")?;
             let to = chunk.get_mut(at..).and_then(|to| to.get_mut(..length));
-            from.put(position, count, to.ok_or_else(|| Error::Misuse("an element outside its chunk".into()))?)
+            from.put(
+                position,
+                count,
+                to.ok_or_else(|| Error::Misuse("an element lies outside its chunk".into()))?,
+            )
         };
         match self {
             Self::Tiles(tiling) => {
@@ -135,7 +139,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the tiling of a selection that is the same along each dimension.
+    /// Returns the tiling of a selection whose dimensions are selected independently of one
+    /// another.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

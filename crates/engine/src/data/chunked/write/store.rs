@@ -107,9 +107,10 @@ fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
-/// Writes chunks directly from the caller's buffer if it holds them as they are stored. Chunks that
-/// are neighbours in the buffer and in the file are written with one call. Stops at the first chunk
-/// that needs conversion or gathering. Returns the number of written chunks.
+/// Writes chunks directly from the caller's buffer, if the buffer holds their elements in the
+/// stored form. Chunks that are neighbours in the buffer and in the file are written with one call.
+/// Stops at the first chunk that needs conversion or gathering. Returns the number of written
+/// chunks.
 fn write_direct(
     source: &ChunkedSource,
     store: &Store,
@@ -147,7 +148,8 @@ fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Res
     Ok((count == source.grid.elements_per_chunk()?).then_some((position, count)))
 }
 
-/// Returns the bytes of a chunk, if the caller's buffer holds them as they are stored.
+/// Returns the bytes of a chunk, if the caller's buffer holds the elements of the chunk in the
+/// stored form.
 pub(super) fn stored_bytes<'a>(
     source: &ChunkedSource,
     selected: &Selected<'_>,
@@ -185,7 +187,7 @@ pub(super) fn old_plain(
     chunks.iter().try_for_each(|chunk| change(&mut buffer, chunk))
 }
 
-/// Changes a chunk from the first to the last selected element.
+/// Rewrites the range of a chunk from the first to the last selected element.
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
@@ -216,7 +218,7 @@ fn change_span(
     span.write(offset, bytes)
 }
 
-/// Changes the runs of selected elements of a chunk, without the elements between the runs.
+/// Writes the runs of selected elements of a chunk. Does not rewrite the elements between the runs.
 fn write_runs(
     source: &ChunkedSource,
     store: &Store,

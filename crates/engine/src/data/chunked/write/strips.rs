@@ -40,7 +40,7 @@ struct Strip {
     count: usize,
 }
 
-/// The start of a row of elements in bytes, relative to the first row of its chunk.
+/// The start of a row of elements, in bytes from the first row of its chunk.
 struct StripRow {
     source: u64,
     chunk: u64,
@@ -89,8 +89,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Writes the first chunks of a dataset. All chunks are allocated together, and the blocks of
-    /// the index follow them in the file.
+    /// Writes the chunks of a dataset that has no stored chunks. All chunks are allocated together,
+    /// before the blocks of the index.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -212,8 +212,8 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of a strip's chunks; for the fastest dimension, that
-    /// of the strip's last chunk.
+    /// Returns the shape of the selected part of a strip's chunks. In the fastest dimension, it is
+    /// the shape of the part of the last chunk.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();

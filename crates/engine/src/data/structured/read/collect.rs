@@ -8,8 +8,8 @@ use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Number of rows above which the elements of a slab are sorted instead of counted row by row,
-/// unless there are as many elements.
+/// Largest number of rows for which the elements of a slab are counted row by row. With more rows
+/// than this number and than elements, the elements are sorted.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
 /// The name of the structure in errors.
@@ -18,7 +18,7 @@ const SLAB: &str = "slab of a sparse dataset";
 /// The number of a row in a slab, in C order. A row has all coordinates except the last in common.
 type Key = u128;
 
-/// The present row of a walk through a chunk.
+/// The row that a walk through a chunk visits at the moment.
 struct SlabRow {
     /// The coordinates of the row, without the last coordinate.
     at: Dims,
@@ -48,7 +48,7 @@ impl Slab {
         let mut rest = positions.as_slice();
         for part in &self.parts {
             let now;
-            // Each element has a place.
+            // Each element has a position.
             (now, rest) = rest.split_at(to_usize(part.set().len())?);
             let mut next = now.iter();
             part.each(form, self.first, |row, column| {
@@ -193,7 +193,7 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Copies values to their places.
+/// Copies values to their positions.
 fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

@@ -1,5 +1,5 @@
-//! Reads of defined elements in C order, slab by slab. A slab has the chunks with the same first
-//! coordinate.
+//! Reads of defined elements in C order, slab by slab. A slab consists of the chunks whose
+//! coordinate along the first dimension is the same.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const GROUP_CHUNKS: usize = 128;
 /// Largest number of stored bytes that are decoded concurrently.
 const GROUP_BYTES: u128 = 8 << 20;
 
-/// Number of rows of chunks in one walk of the index.
+/// Number of rows of chunks that one walk of the index covers.
 const WINDOW_ROWS: u64 = 64;
 
 /// The selected defined elements of a chunk.
@@ -34,7 +34,8 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The selected defined elements of the chunks with the same first coordinate.
+/// The selected defined elements of the chunks whose coordinate along the first dimension is the
+/// same.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -104,8 +105,8 @@ impl StructuredSource {
                 }
                 Ok(())
             })?;
-            // Without chunks in this window, there may be none for very many rows.
-            // A window of all rows cannot grow.
+            // If this window has no chunks, a long range of rows may have none, so the next window
+            // is larger. A window of all rows cannot grow.
             rows = if found.is_empty() { rows.checked_mul(2).unwrap_or(rows) } else { WINDOW_ROWS };
             found.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
             for group in groups(found) {
@@ -213,7 +214,8 @@ impl StructuredSource {
         index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
     }
 
-    /// Returns the chunk that holds an element and its location, if it is stored.
+    /// Returns the chunk that holds an element, and the location of the chunk, if the chunk is
+    /// stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if there is no such element.

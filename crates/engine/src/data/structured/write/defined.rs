@@ -25,7 +25,11 @@ impl StructuredWriter {
         let mut updates = Vec::with_capacity(chunks.len());
         for (scaled, defined, values) in chunks {
             if byte_count(defined.len(), self.form.element_size, "structured chunk")? != values.len() {
-                return Err(Error::Misuse(format!("{} bytes for {} elements", values.len(), defined.len())));
+                return Err(Error::Misuse(format!(
+                    "{} bytes are given for {} elements",
+                    values.len(),
+                    defined.len()
+                )));
             }
             updates.push(Update { scaled, defined, values: Some(values) });
         }
@@ -50,7 +54,7 @@ impl StructuredWriter {
         let selection = Selection::region(region);
         let count = selection.element_count(&extent)?;
         if byte_count(count, self.form.element_size, "elements")? != elements.len() {
-            return Err(Error::Misuse(format!("{} bytes for {count} elements", elements.len())));
+            return Err(Error::Misuse(format!("{} bytes are given for {count} elements", elements.len())));
         }
         let wanted = Ordered::new(&selection, &extent)?;
         let chunks: Vec<Dims> = self.form.grid.chunks_in(region)?.collect();

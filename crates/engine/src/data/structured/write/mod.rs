@@ -1,5 +1,5 @@
-//! Writes of structured chunks: new elements are merged into dirty chunks in memory. If these
-//! exceed their limit, all threads encode them, and one thread stores them.
+//! Writes of structured chunks: new elements are merged into dirty chunks in memory. If the dirty
+//! chunks exceed their limit, all threads encode chunks, and one thread stores them.
 
 mod defined;
 mod points;
@@ -35,7 +35,7 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// The file and the variable-length data of one change.
+/// The access to the file and to the variable-length data during one change.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The access to change the file.
@@ -54,7 +54,8 @@ struct Update {
     values: Option<Vec<u8>>,
 }
 
-/// A chunk with an update merged; or the error, and the dirty chunk before.
+/// A chunk after the merge of an update. After an error: the error, and the dirty chunk before the
+/// update.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
@@ -80,7 +81,7 @@ impl StructuredWriter {
         self.form.read_chunk(store, scaled, &location).map(Some)
     }
 
-    /// Merges updates of different chunks into these chunks.
+    /// Merges updates into their chunks. Each update belongs to a different chunk.
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, heap) = (writing.edit.store(), writing.cache, writing.heap);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum + update.bytes());
@@ -133,7 +134,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a chunk with an update merged. After an error, `before` still holds the whole chunk.
+    /// Merges an update into a chunk, and returns the chunk. After an error, `before` still holds
+    /// the whole chunk.
     fn merged(
         &self,
         store: &Store,

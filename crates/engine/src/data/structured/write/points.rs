@@ -26,7 +26,7 @@ pub trait PointCoordinates: Sync {
         self.len() == 0
     }
 
-    /// Visits a range of the points: number and coordinates.
+    /// Calls a function with the number and the coordinates of each point of a range.
     ///
     /// # Errors
     /// Returns the errors of `visit`.
@@ -108,7 +108,9 @@ impl StructuredWriter {
     ) -> Result<()> {
         from.check(points.len() as u64)?;
         if from.is_partial() {
-            return Err(Error::unsupported("parts of elements at points: write them with a selection"));
+            return Err(Error::unsupported(
+                "writing some members of elements at points (write them with a selection)",
+            ));
         }
         if points.len() > BATCH_POINTS {
             self.check_points(points)?;
@@ -224,7 +226,7 @@ impl StructuredWriter {
     }
 }
 
-/// Returns the elements of `stored` at the numbers of the points.
+/// Returns the elements of `stored` that belong to the given points.
 fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>> {
     fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Option<Vec<u8>> {
         let elements = stored.as_chunks::<N>().0;

@@ -49,7 +49,7 @@ impl StructuredWriter {
             }
             self.cut(writing, &before, &after, &scaled)?;
             if self.dirty.bytes() > self.limit {
-                // The chunks that are not yet cut stay dirty.
+                // Chunks that the loop has not cut yet stay dirty.
                 let cut = self.dirty.newer();
                 self.form.grid = after.clone();
                 let outcome = self.flush_some(writing, cut);
@@ -61,8 +61,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the chunks of either shape with elements from `from` on along a dimension, and the
-    /// chunk in which the smaller shape ends.
+    /// Returns the chunks, in the old or the new shape, that have elements from coordinate `from`
+    /// on along a dimension, and the chunk in which the smaller shape ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -93,8 +93,8 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Removes the elements of a chunk outside either shape. The chunk becomes dirty if elements
-    /// were removed, or if it must be filtered differently.
+    /// Removes the elements of a chunk that lie outside of the old or of the new shape. The chunk
+    /// becomes dirty if elements were removed, or if the filters of the chunk change.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,

@@ -16,7 +16,7 @@ const NAME: &str = "write of structured chunks";
 
 /// The chunks with selected elements, in C order.
 enum ChunksOf {
-    /// The chunks of a selection that is the same along each dimension.
+    /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
     /// The chunks of points or blocks, which may be far apart.
     Listed(BTreeSet<Dims>),
@@ -146,7 +146,9 @@ impl StructuredWriter {
         values: &mut [u8],
     ) -> Result<()> {
         if !self.form.variable.is_empty() {
-            return Err(Error::unsupported("parts of variable-length elements in structured chunks"));
+            return Err(Error::unsupported(
+                "writing some members of variable-length elements in structured chunks",
+            ));
         }
         let size = self.form.element_size;
         self.form.fill.write(values);

@@ -14,7 +14,8 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
-/// Least number of defined elements of a chunk that decides how sections are encoded.
+/// Smallest number of defined elements of a chunk by which the encoder options of sections are
+/// chosen.
 const MIN_TUNING_ELEMENTS: u64 = 64;
 
 /// Bytes of chunks that are encoded together.
@@ -30,15 +31,15 @@ impl StructuredWriter {
         self.flush_some(writing, all)
     }
 
-    /// Stores dirty chunks until they are within the limit, beginning with those that the current
-    /// operation has not changed.
+    /// Stores dirty chunks until they are within the limit, beginning with the chunks that the
+    /// current operation has not changed.
     pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
         if self.dirty.bytes() > self.limit { self.store_all(writing) } else { Ok(()) }
     }
 
-    /// Stores those of the given chunks that are dirty.
+    /// Stores the dirty chunks among the given chunks.
     pub(super) fn flush_some(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -140,7 +141,8 @@ impl StructuredWriter {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
         }
-        // A dataset without elements may still have chunks from before: look up the first one.
+        // A dataset without elements may still have chunks of an earlier shape: look up the first
+        // chunk.
         let last = self.form.grid.counts().iter().map(|count| (*count).max(1) - 1).collect();
         let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
         let mut first = None;
