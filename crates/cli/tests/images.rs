@@ -224,7 +224,7 @@ f["big"] = drawn(">f8", (8, 10))"#,
     );
     bench.done("export v.h5 t all.tif");
     bench.done("export v.h5 t one.png --select 1,2,::2,1:9");
-    bench.done("export v.h5 t -%d.png --select :,1");
+    bench.done("export v.h5 t n-%d.png --select :,1");
     bench.done("export v.h5 narrow color.png --select 2:,:,:");
     bench.done("export v.h5 narrow gray.tif --pixels gray");
     bench.done("export v.h5 big big.tif");
@@ -234,7 +234,7 @@ f = h5py.File("v.h5")
 t = f["t"][()]
 same(t.reshape(6, 8, 10), tifffile.imread("all.tif"))
 same(t[1, 2, ::2, 1:9], Image.open("one.png"))
-for number in range(2): same(t[number, 1], Image.open(f"-{number}.png"))
+for number in range(2): same(t[number, 1], Image.open(f"n-{number}.png"))
 same(f["narrow"][2:], Image.open("color.png"))
 same(f["narrow"][()], tifffile.imread("gray.tif"))
 same(f["big"][()].astype("<f8"), tifffile.imread("big.tif"))"#,

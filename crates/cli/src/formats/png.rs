@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::ByteOrder;
 use hyperslab::{Column, Datatype};
 use png::{
-    BitDepth, ColorType, DecodeOptions, Decoder, DeflateCompression, Encoder, Limits, Transformations,
+    BitDepth, ColorType, DecodeOptions, Decoder, DeflateCompression, Encoder, Info, Limits, Transformations,
 };
 
 use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_frame};
@@ -31,26 +31,32 @@ impl Reader {
         let mut decoder = Decoder::new_with_options(BufReader::new(File::open(path)?), options);
         decoder.set_limits(Limits { bytes: in_memory(largest_frame(size))? });
         decoder.set_transformations(Transformations::EXPAND);
+        let header = decoder.read_header_info()?;
+        // The reader allocates memory for rows, so that the size is checked first.
+        frame(header, (header.color_type, header.bit_depth)).check_size(size)?;
         let image = decoder.read_info()?;
         if let Some(animation) = image.info().animation_control() {
             bail!("the image is an animation of {} frames, which is not supported", animation.num_frames);
         }
-        let (color, depth) = image.output_color_type();
-        let samples = match color {
-            ColorType::Grayscale | ColorType::Indexed => 1,
-            ColorType::GrayscaleAlpha => 2,
-            ColorType::Rgb => 3,
-            ColorType::Rgba => 4,
-        };
-        let datatype = match depth {
-            BitDepth::Sixteen => Datatype::u16(ByteOrder::LittleEndian),
-            _ => Datatype::u8(),
-        };
-        let info = image.info();
-        let frame = Frame { height: info.height.into(), width: info.width.into(), samples, datatype };
+        let frame = frame(image.info(), image.output_color_type());
         frame.check_size(size)?;
         Ok(Self { image, frame, is_new: true })
     }
+}
+
+/// Returns the frame of an image with a type of pixels.
+fn frame(info: &Info<'_>, (color, depth): (ColorType, BitDepth)) -> Frame {
+    let samples = match color {
+        ColorType::Grayscale | ColorType::Indexed => 1,
+        ColorType::GrayscaleAlpha => 2,
+        ColorType::Rgb => 3,
+        ColorType::Rgba => 4,
+    };
+    let datatype = match depth {
+        BitDepth::Sixteen => Datatype::u16(ByteOrder::LittleEndian),
+        _ => Datatype::u8(),
+    };
+    Frame { height: info.height.into(), width: info.width.into(), samples, datatype }
 }
 
 impl ImageReader for Reader {
