@@ -1,7 +1,7 @@
 //! The reader and the writer of TIFF images, which have one frame for each page.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -12,7 +12,7 @@ use tiff::decoder::{Decoder, DecodingResult, DecodingSampleType, Limits};
 use tiff::encoder::colortype as color;
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, TiffKind};
 use tiff::encoder::{TiffKindBig, TiffKindStandard};
-use tiff::tags::Tag;
+use tiff::tags::{ByteOrder, Tag};
 
 use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_frame};
 
@@ -28,8 +28,23 @@ pub(crate) struct Reader {
     pages: u64,
     /// The size of the samples of a page, and of the samples of a pixel, in bytes.
     page: (u64, u64),
+    /// The number of samples of a pixel.
+    samples: u64,
     /// The number of planes, each of which has one sample of each pixel.
     planes: usize,
+    /// The images without a page.
+    stack: Option<Stack>,
+}
+
+/// The images that ImageJ stores after the first one without a page for each.
+#[derive(Debug, Clone, Copy)]
+struct Stack {
+    /// The offset of the first image, which has a page.
+    offset: u64,
+    /// The number of images.
+    count: u64,
+    /// The number of the current image.
+    at: u64,
 }
 
 impl Reader {
@@ -41,7 +56,7 @@ impl Reader {
         // A page has at most one value for each byte of the file.
         limits.ifd_value_size = in_memory(size)?;
         let decoder = Decoder::new(BufReader::new(File::open(path)?))?.with_limits(limits);
-        Ok(Self { decoder, size, pages: 0, page: (0, 0), planes: 1 })
+        Ok(Self { decoder, size, pages: 0, page: (0, 0), samples: 1, planes: 1, stack: None })
     }
 
     /// Returns the type of the current page.
@@ -65,26 +80,56 @@ impl Reader {
         frame.check_size(self.size)?;
         let pixel = u64::from(samples) * u64::from(frame.datatype.size);
         (self.page, self.planes) = ((frame.bytes()?, pixel), layout.planes);
+        self.samples = samples.into();
         Ok(frame)
     }
 
-    /// Fails if the file has more images than pages. ImageJ stores a page only for the first image
-    /// of a large stack.
-    fn check_images(&mut self) -> Result<()> {
-        let Some(description) = self.decoder.find_tag(Tag::ImageDescription)? else { return Ok(()) };
-        let Ok(description) = description.into_string() else { return Ok(()) };
-        if !description.starts_with("ImageJ=") {
-            return Ok(());
-        }
-        let images =
+    /// Returns the images of ImageJ that follow the last page. Fails if they are not stored one
+    /// after the other.
+    fn stack_of_imagej(&mut self) -> Result<Option<Stack>> {
+        let Some(description) = self.decoder.find_tag(Tag::ImageDescription)? else { return Ok(None) };
+        let Ok(description) = description.into_string() else { return Ok(None) };
+        let count =
             description.lines().find_map(|line| line.strip_prefix("images=")?.trim().parse::<u64>().ok());
-        match images {
-            Some(images) if images > self.pages => bail!(
-                "ImageJ stored {images} images with {} pages, which is not supported; save the stack with a page for each image",
-                self.pages
-            ),
-            _ => Ok(()),
+        let Some(count) = count.filter(|count| *count > self.pages && description.starts_with("ImageJ="))
+        else {
+            return Ok(None);
+        };
+        let compression = self.decoder.find_tag_unsigned::<u16>(Tag::Compression)?;
+        let offsets = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripOffsets)?;
+        let sizes = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripByteCounts)?;
+        let (offsets, sizes) = (offsets.unwrap_or_default(), sizes.unwrap_or_default());
+        let mut follows = offsets.iter().zip(&sizes).zip(offsets.iter().skip(1));
+        let is_contiguous = follows.all(|((offset, size), next)| offset.checked_add(*size) == Some(*next));
+        let offset = offsets.first().copied();
+        let (bytes, _) = self.page;
+        let end = offset.and_then(|offset| offset.checked_add(count.checked_mul(bytes)?));
+        match offset {
+            Some(offset)
+                if self.pages == 1
+                    && compression.is_none_or(|compression| compression == 1)
+                    && is_contiguous
+                    && end.is_some_and(|end| end <= self.size) =>
+            {
+                Ok(Some(Stack { offset, count, at: 0 }))
+            }
+            _ => bail!("ImageJ stored {count} images, and the file has {} pages", self.pages),
         }
+    }
+
+    /// Reads an image without a page.
+    fn read_stacked(&mut self, stack: Stack) -> Result<Vec<u8>> {
+        let (size, pixel) = self.page;
+        let offset = stack.at.checked_mul(size).and_then(|past| past.checked_add(stack.offset));
+        self.decoder.goto_offset_u64(offset.context("the offset of an image exceeds the file")?)?;
+        let mut bytes = vec![0; in_memory(size)?];
+        self.decoder.inner().read_exact(&mut bytes)?;
+        let is_native = (self.decoder.byte_order() == ByteOrder::BigEndian) == cfg!(target_endian = "big");
+        let sample = in_memory(pixel / self.samples.max(1))?;
+        if !is_native {
+            bytes.chunks_exact_mut(sample.max(1)).for_each(<[u8]>::reverse);
+        }
+        Ok(bytes)
     }
 }
 
@@ -106,11 +151,16 @@ fn datatype(samples: DecodingSampleType) -> Datatype {
 
 impl ImageReader for Reader {
     fn next(&mut self) -> Result<Option<Frame>> {
+        if self.pages > 0 && !self.decoder.more_images() {
+            let stack = match self.stack {
+                Some(stack) => Some(stack),
+                None => self.stack_of_imagej()?,
+            };
+            let Some(stack) = stack.filter(|stack| stack.at + 1 < stack.count) else { return Ok(None) };
+            self.stack = Some(Stack { at: stack.at + 1, ..stack });
+            return self.frame().map(Some);
+        }
         if self.pages > 0 {
-            if !self.decoder.more_images() {
-                self.check_images()?;
-                return Ok(None);
-            }
             self.decoder.next_image()?;
         }
         self.pages += 1;
@@ -119,6 +169,9 @@ impl ImageReader for Reader {
     }
 
     fn read(&mut self) -> Result<Vec<u8>> {
+        if let Some(stack) = self.stack {
+            return self.read_stacked(stack);
+        }
         let mut samples = DecodingResult::U8(Vec::new());
         self.decoder.read_image_to_buffer(&mut samples)?;
         let mut bytes = samples.as_buffer(0).as_bytes().to_vec();

@@ -130,7 +130,7 @@ impl<'a> Frames<'a> {
             *dimension = Taken { start: dimension.at(rest % count), count: 1, ..*dimension };
             rest /= count;
         }
-        let column = self.dataset.read_stored(&selection(&taken))?.column()?;
+        let column = self.dataset.read_stored(selection(&taken))?.column()?;
         if matches!(column, Column::Bool(_)) {
             bail!("truth values cannot be samples of images");
         }

@@ -86,8 +86,9 @@ impl Writer {
 pub(crate) fn holds(data: &DataType) -> bool {
     match data {
         DataType::Dictionary(_, values) => holds(values),
-        DataType::Boolean | DataType::Utf8 => true,
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
+        DataType::Boolean | DataType::Utf8 | DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            true
+        }
         other => other.is_integer(),
     }
 }
