@@ -53,7 +53,7 @@ impl Bench {
 
     /// Runs a command that fails. Returns its message.
     fn refused(&self, line: &str) -> String {
-        self.run(line).failure().to_owned()
+        self.run(line).failure()
     }
 
     fn python(&self, code: &str) -> String {

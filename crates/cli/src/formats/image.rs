@@ -60,8 +60,8 @@ impl std::fmt::Display for Frame {
 
 /// Returns the size in bytes of the largest frame that a file of a size can hold.
 pub(super) fn largest_frame(file: u64) -> u64 {
-    // A file of this size does not exist; the largest number is no limit.
-    file.saturating_mul(MAX_RATIO).max(SMALL_FRAME)
+    // A file of more bytes than this product allows has no limit.
+    file.checked_mul(MAX_RATIO).map_or(u64::MAX, |bytes| bytes.max(SMALL_FRAME))
 }
 
 /// A reader of the frames of a file, in order.

@@ -98,7 +98,9 @@ impl Reader {
         let compression = self.decoder.find_tag_unsigned::<u16>(Tag::Compression)?;
         let offsets = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripOffsets)?;
         let sizes = self.decoder.find_tag_unsigned_vec::<u64>(Tag::StripByteCounts)?;
-        let (offsets, sizes) = (offsets.unwrap_or_default(), sizes.unwrap_or_default());
+        let (Some(offsets), Some(sizes)) = (offsets, sizes) else {
+            bail!("ImageJ stored {count} images, and the first one has no strips");
+        };
         let mut follows = offsets.iter().zip(&sizes).zip(offsets.iter().skip(1));
         let is_contiguous = follows.all(|((offset, size), next)| offset.checked_add(*size) == Some(*next));
         let offset = offsets.first().copied();

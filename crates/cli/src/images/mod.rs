@@ -1,5 +1,5 @@
-//! The conversion of images to and from datasets. Several frames are a stack: the first dimension of
-//! the dataset.
+//! The conversion of images to and from datasets. Several frames are a stack: the first dimension
+//! of the dataset.
 
 #[cfg(not(feature = "images"))]
 mod absent;

@@ -67,8 +67,8 @@ pub(crate) enum TableForm {
 }
 
 impl Kind {
-    /// Returns the format for the extension of a path. Csv is also a format of datasets, so that its
-    /// extension does not decide.
+    /// Returns the format for the extension of a path. Csv is also a format of datasets, so that
+    /// its extension does not decide.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "parquet" | "pq" => Some(Self::Parquet),
