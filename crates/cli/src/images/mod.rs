@@ -63,6 +63,7 @@ pub(crate) enum Pixels {
 
 /// The options of an export.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "images"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {
     pub(crate) kind: Kind,
     /// `None`: the last dimension has samples if it has 3 or 4 elements of unsigned 8 or 16 bits.

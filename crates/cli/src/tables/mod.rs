@@ -47,6 +47,7 @@ pub(crate) enum Kind {
 
 /// The options of an export.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {
     pub(crate) kind: Kind,
     /// True if objects that are no columns are skipped; else such objects are errors.
