@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab::ObjectKind;
 
 use crate::exchange::{self, ExportTarget, MatrixLocation, NamedFormat};
 use crate::formats::{Form, Format, write};
+use crate::images::{self, Pixels};
 use crate::lookup::{self, DatasetArguments};
 use crate::output_target::{Content, OutputTarget};
 use crate::selection::parse_or_everything;
@@ -20,17 +22,24 @@ use crate::tables;
   hyperslab export cells.h5ad obs obs.parquet         the columns of a data frame, with categories
   hyperslab export data.h5 matrix matrix.mtx.gz       the defined elements of a sparse dataset, or the nonzero elements
   hyperslab export cells.h5ad X matrix.npz            compressed rows, as SciPy reads them
-  hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData stores them")]
+  hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData stores them
+  hyperslab export data.h5 movie frame-%04d.png       a PNG image for each frame of a stack
+  hyperslab export data.h5 stack stack.tif            a TIFF file with a page for each frame")]
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// The output file, `-` for standard output, or FILE.h5:/GROUP for a group of compressed rows
+    /// The output file, `-` for standard output, or FILE.h5:/GROUP for a group of compressed rows.
+    /// For images, a number such as `%04d` in the name makes a file for each frame
     out: PathBuf,
     /// For tables: leave out the members of a group that cannot be columns
     #[arg(long)]
     skip_unsupported: bool,
-    /// For matrices: the compression level, 0 to 9 [default: 6 for files, no compression for
-    /// groups]
+    /// For images: the meaning of the last dimension [default: color if it has 3 or 4 elements of
+    /// unsigned 8 or 16 bits]
+    #[arg(long, value_enum, value_name = "MEANING")]
+    pixels: Option<Pixels>,
+    /// For matrices and images: the compression level, 0 to 9 [default: 6 for files of matrices, no
+    /// compression for groups and TIFF]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
     /// Elements to write, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end;
@@ -69,6 +78,10 @@ enum ExportFormat {
     Mtx,
     /// A sparse matrix of SciPy
     Npz,
+    /// A PNG image, or one for each frame
+    Png,
+    /// A TIFF image, with a page for each frame
+    Tiff,
 }
 
 /// The writer of an export.
@@ -76,6 +89,7 @@ enum Writer {
     Elements(Format),
     Table(tables::Kind),
     Matrix(MatrixLocation),
+    Images(images::Kind),
 }
 
 impl ExportFormat {
@@ -91,6 +105,8 @@ impl ExportFormat {
             Self::Jsonl => Writer::Table(tables::Kind::JsonLines),
             Self::Mtx => Writer::Matrix(MatrixLocation::named(out, NamedFormat::MatrixMarket)),
             Self::Npz => Writer::Matrix(MatrixLocation::named(out, NamedFormat::Npz)),
+            Self::Png => Writer::Images(images::Kind::Png),
+            Self::Tiff => Writer::Images(images::Kind::Tiff),
         }
     }
 }
@@ -100,6 +116,7 @@ fn by_extension(out: &Path) -> Option<Writer> {
     MatrixLocation::of(out)
         .map(Writer::Matrix)
         .or_else(|| tables::Kind::of(out).map(Writer::Table))
+        .or_else(|| images::Kind::of(out).map(Writer::Images))
         .or_else(|| Format::by_extension(out).map(Writer::Elements))
 }
 
@@ -112,15 +129,24 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     };
     let writer = writer.with_context(|| {
         format!(
-            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, jsonl, mtx or npz",
+            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, jsonl, mtx, npz, png or tiff",
             out.display()
         )
     })?;
+    let writer = match writer {
+        // A group is a table; a dataset in csv has columns for its dimensions.
+        Writer::Elements(Format::Csv) if arguments.is_group()? => Writer::Table(tables::Kind::Csv),
+        writer => writer,
+    };
     if arguments.skip_unsupported && !matches!(writer, Writer::Table(_)) {
         bail!("--skip-unsupported is for tables");
     }
+    if arguments.pixels.is_some() && !matches!(writer, Writer::Images(_)) {
+        bail!("--pixels is for images");
+    }
     match writer {
         Writer::Elements(format) => arguments.elements(format),
+        Writer::Images(kind) => arguments.images(kind),
         Writer::Table(kind) => arguments.table(kind),
         Writer::Matrix(location) => {
             if arguments.select.is_some() {
@@ -134,6 +160,13 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
 }
 
 impl ExportArguments {
+    /// Returns true if the path leads to a group.
+    fn is_group(&self) -> Result<bool> {
+        let file = self.source.open.open(&self.source.file)?;
+        Ok(lookup::object(&file, &self.source.path)
+            .is_ok_and(|object| object.kind() == Some(ObjectKind::Group)))
+    }
+
     fn elements(&self, format: Format) -> Result<()> {
         let _progress = self.source.open.progress("writing");
         let (file, dataset) = self.source.open()?;
@@ -142,6 +175,18 @@ impl ExportArguments {
         let form = Form { format, escape_formulas: self.escape_formulas };
         write(&mut output, &file, &dataset, taken, form)?;
         output.finish()?;
+        self.source.open.report();
+        Ok(())
+    }
+
+    /// Writes a dataset as images.
+    fn images(&self, kind: images::Kind) -> Result<()> {
+        let _progress = self.source.open.progress("writing");
+        let (_file, dataset) = self.source.open()?;
+        let taken = parse_or_everything(self.select.as_deref(), dataset.dataspace().dims())?;
+        let level = self.deflate.map(u8::try_from).transpose()?;
+        let options = images::ExportOptions { kind, pixels: self.pixels, level };
+        images::export(&dataset, taken, (&self.out, &self.source.file), options)?;
         self.source.open.report();
         Ok(())
     }
@@ -155,8 +200,11 @@ impl ExportArguments {
         let file = self.source.open.open(&self.source.file)?;
         let object = lookup::object(&file, &self.source.path)
             .with_context(|| format!("`{}`", self.source.file.display()))?;
-        let mut output = OutputTarget::named(&self.out, &self.source.file, Content::Bytes)?;
-        let written = tables::export(&file, object, &mut output, kind, self.skip_unsupported);
+        let content = if kind == tables::Kind::Csv { Content::Data } else { Content::Bytes };
+        let mut output = OutputTarget::named(&self.out, &self.source.file, content)?;
+        let (skip, escape_formulas) = (self.skip_unsupported, self.escape_formulas);
+        let options = tables::ExportOptions { kind, skip, escape_formulas };
+        let written = tables::export(&file, object, &mut output, options);
         written.with_context(|| format!("`{}`", self.source.path))?;
         output.finish()?;
         self.source.open.report();

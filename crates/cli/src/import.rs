@@ -10,12 +10,14 @@ use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation,
 use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::formats::{csv, mtx, npy, npz};
+use crate::images::{self, Stack};
 use crate::input::Input;
 use crate::tables::{self, Kind, TableForm};
 use crate::typed::TypeName;
 
 /// The arguments of `import`.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "hyperslab import [OPTIONS] <INPUT>... <FILE> <PATH>")]
 #[command(after_help = "Examples:
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
   hyperslab import arrays.npz data.h5 arrays             a group with a dataset for each array
@@ -27,7 +29,9 @@ use crate::typed::TypeName;
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
   hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; also from .npz files of SciPy
   hyperslab import cells.h5ad:/X data.h5 matrix          a sparse matrix of AnnData or 10x
-  hyperslab import matrix.npz data.h5 matrix --as sparse a sparse dataset")]
+  hyperslab import matrix.npz data.h5 matrix --as sparse a sparse dataset
+  hyperslab import frame-*.png data.h5 movie             a stack of images in three or four dimensions
+  hyperslab import stack.tif data.h5 stack               the pages of a TIFF file")]
 pub(crate) struct ImportArguments {
     /// The format of INPUT [default: by the extension or the first bytes of INPUT]
     #[arg(short, long, value_enum)]
@@ -64,13 +68,32 @@ pub(crate) struct ImportArguments {
     /// For matrices: the compression level, 1 to 9; the same as a gzip filter in --filter
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
     deflate: Option<u32>,
-    /// The file to read, `-` for standard input, or FILE.h5:/GROUP for a matrix of compressed rows
-    /// or columns in an HDF5 file
-    input: PathBuf,
-    /// The HDF5 file. If the file does not exist, it is created
-    file: PathBuf,
-    /// The path of the new dataset
-    path: String,
+    /// INPUT: the file to read, `-` for standard input, or FILE.h5:/GROUP for a matrix of
+    /// compressed rows or columns in an HDF5 file. Several PNG or TIFF images become one dataset,
+    /// in the order of the arguments. FILE: the HDF5 file; if the file does not exist, it is
+    /// created. PATH: the path of the new object
+    #[arg(required = true, num_args = 3.., value_names = ["INPUT", "FILE", "PATH"])]
+    names: Vec<PathBuf>,
+}
+
+/// The inputs and the output of an import.
+struct Names<'a> {
+    /// The first input, and the only one unless the inputs are images.
+    input: &'a Path,
+    inputs: &'a [PathBuf],
+    file: &'a Path,
+    path: &'a str,
+}
+
+impl ImportArguments {
+    fn names(&self) -> Result<Names<'_>> {
+        let [inputs @ .., file, path] = self.names.as_slice() else {
+            bail!("an import needs an input, a file and a path");
+        };
+        let input = inputs.first().context("an import needs an input")?;
+        let path = path.to_str().context("the path of the new object is not UTF-8")?;
+        Ok(Names { input, inputs, file, path })
+    }
 }
 
 /// A format that can be imported.
@@ -90,6 +113,10 @@ enum Format {
     Mtx,
     /// Arrays of NumPy, or a sparse matrix of SciPy
     Npz,
+    /// PNG images
+    Png,
+    /// TIFF images, with one or several pages
+    Tiff,
 }
 
 /// The form in which a matrix or a table is stored.
@@ -103,7 +130,7 @@ enum Form {
     Records,
     /// For tables: a group with a dataset for each column
     Columns,
-    /// For Parquet, Arrow and JSON lines: a group in the format of AnnData, with categories
+    /// For tables: a group in the format of AnnData, with the categories of Parquet and Arrow
     Dataframe,
 }
 
@@ -118,55 +145,66 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Reads a file into a new object.
+/// Reads a file, or several images, into a new object.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
-    let shown = arguments.input.display();
+    let names = arguments.names()?;
+    let shown = names.input.display();
     let filters = match &arguments.filter {
         Some(list) => FilterSpec::parse_list(list)?,
         None => Vec::new(),
     };
     let chunks = arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice());
     let storage = Storage { chunks, filters };
-    let input = Input::open(&arguments.input)?;
-    let named = arguments.format.or_else(|| by_extension(&arguments.input)).or_else(|| by_bytes(&input));
-    let location = MatrixLocation::of(&arguments.input);
-    match named {
-        Some(Format::Npy) => dense(arguments, Dense::Npy, input, &storage),
-        Some(Format::Csv) => dense(arguments, Dense::Csv, input, &storage),
-        Some(Format::Parquet) => dense(arguments, Dense::Table(Kind::Parquet), input, &storage),
-        Some(Format::Arrow) => dense(arguments, Dense::Table(Kind::Arrow), input, &storage),
-        Some(Format::Jsonl) => dense(arguments, Dense::Table(Kind::JsonLines), input, &storage),
-        Some(Format::Mtx) => matrix(
-            arguments,
-            storage,
-            &input,
-            MatrixLocation::named(&arguments.input, NamedFormat::MatrixMarket),
-        ),
-        Some(Format::Npz) => {
-            let is_matrix = npz::is_matrix(input.path());
-            match is_matrix.with_context(|| format!("`{shown}`"))? {
-                true => matrix(
-                    arguments,
-                    storage,
-                    &input,
-                    MatrixLocation::named(&arguments.input, NamedFormat::Npz),
-                ),
-                false => dense(arguments, Dense::Npz, input, &storage),
-            }
+    let input = Input::open(names.input)?;
+    let named = arguments.format.or_else(|| by_extension(names.input)).or_else(|| by_bytes(&input));
+    if names.inputs.len() > 1 && !matches!(named, Some(Format::Png | Format::Tiff)) {
+        bail!("several inputs become one dataset only if they are PNG or TIFF images; `{shown}` is not");
+    }
+    let named_matrix = |format| MatrixLocation::named(names.input, format);
+    let matrix = |storage, from| matrix(arguments, &names, storage, &input, from);
+    let kind = match named {
+        Some(Format::Png | Format::Tiff) => return stack(arguments, &names, input, &storage),
+        Some(Format::Mtx) => return matrix(storage, named_matrix(NamedFormat::MatrixMarket)),
+        Some(Format::Npz) if npz::is_matrix(input.path()).with_context(|| format!("`{shown}`"))? => {
+            return matrix(storage, named_matrix(NamedFormat::Npz));
         }
-        None => match location {
-            Some(location) => matrix(arguments, storage, &input, location),
+        None => match MatrixLocation::of(names.input) {
+            Some(location) => return matrix(storage, location),
             None if !input.path().exists() => bail!("cannot read `{shown}`: the file does not exist"),
             None => bail!(
-                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow, jsonl or mtx"
+                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow, jsonl, mtx, png or tiff"
             ),
         },
+        Some(Format::Npz) => Dense::Npz,
+        Some(Format::Npy) => Dense::Npy,
+        Some(Format::Csv) => Dense::Csv,
+        Some(Format::Parquet) => Dense::Table(Kind::Parquet),
+        Some(Format::Arrow) => Dense::Table(Kind::Arrow),
+        Some(Format::Jsonl) => Dense::Table(Kind::JsonLines),
+    };
+    dense(arguments, &names, kind, input, &storage)
+}
+
+/// Imports images.
+fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: &Storage<'_>) -> Result<()> {
+    if arguments.form.is_some() || arguments.columns || arguments.null.is_some() {
+        bail!("--as, --columns and --null are for matrices and tables");
     }
+    if arguments.dtype.is_some() || arguments.deflate.is_some() {
+        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+    }
+    let rest = names.inputs.iter().skip(1).map(|name| Input::open(name));
+    let inputs = std::iter::once(Ok(first)).chain(rest).collect::<Result<Vec<Input>>>()?;
+    // An unreadable image must not change the file.
+    let stack = Stack::open(inputs)?;
+    let is_default = arguments.filter.is_none();
+    create_whole(names.file, names.path, |new| stack.write(new, storage, is_default))
 }
 
 /// Imports a sparse matrix.
 fn matrix(
     arguments: &ImportArguments,
+    names: &Names<'_>,
     storage: Storage<'_>,
     input: &Input,
     from: MatrixLocation,
@@ -191,7 +229,7 @@ fn matrix(
         filters,
         encoding: arguments.encoding,
     };
-    exchange::import(&from, input, &arguments.file, &arguments.path, &options)
+    exchange::import(&from, input, names.file, names.path, &options)
 }
 
 /// A format of dense arrays or tables.
@@ -211,7 +249,13 @@ enum Opened {
     Table(tables::Import),
 }
 
-fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Storage<'_>) -> Result<()> {
+fn dense(
+    arguments: &ImportArguments,
+    names: &Names<'_>,
+    format: Dense,
+    input: Input,
+    storage: &Storage<'_>,
+) -> Result<()> {
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
         bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
     }
@@ -226,17 +270,15 @@ fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Sto
     if !is_table && (arguments.form.is_some() || arguments.columns || arguments.null.is_some()) {
         bail!("--as, --columns and --null are for matrices and tables");
     }
-    let shown = || format!("`{}`", arguments.input.display());
+    let shown = || format!("`{}`", names.input.display());
     let compressed = input.head().starts_with(GZIP) && is_table;
     let input = if compressed { input.decompressed()? } else { input };
     // Open the input first, because an unreadable input must not change the file.
-    let opened = opened(arguments, format, &input).with_context(shown)?;
-    create_whole(&arguments.file, &arguments.path, |new| {
-        write(&opened, new, form, storage).with_context(shown)
-    })
+    let opened = opened(arguments, format, &input, form).with_context(shown)?;
+    create_whole(names.file, names.path, |new| write(&opened, new, form, storage).with_context(shown))
 }
 
-fn opened(arguments: &ImportArguments, format: Dense, input: &Input) -> Result<Opened> {
+fn opened(arguments: &ImportArguments, format: Dense, input: &Input, form: TableForm) -> Result<Opened> {
     Ok(match format {
         Dense::Npy => Opened::Npy(npy::Source::open(input.path())?),
         Dense::Npz => Opened::Npz(npz::Arrays::open(input.path())?),
@@ -245,12 +287,16 @@ fn opened(arguments: &ImportArguments, format: Dense, input: &Input) -> Result<O
                 delimiter: arguments.delimiter,
                 header: !arguments.no_header,
                 null: arguments.null.clone(),
+                has_index: form == TableForm::Dataframe,
             };
             let table = csv::Table::open(input.path(), &options)?;
             for note in table.notes() {
                 crate::safe::complain(format_args!("hyperslab: note: {note}"));
             }
-            Opened::Csv(table)
+            match form {
+                TableForm::Dataframe => Opened::Table(tables::Import::of_csv(table, arguments.null.clone())?),
+                TableForm::Records | TableForm::Columns => Opened::Csv(table),
+            }
         }
         Dense::Table(kind) => {
             Opened::Table(tables::Import::open(input.path(), kind, arguments.null.clone())?)
@@ -265,7 +311,7 @@ fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storag
         Opened::Csv(table) => match form {
             TableForm::Records => table.write(new, storage),
             TableForm::Columns => table.write_columns(new, storage),
-            TableForm::Dataframe => bail!("--as dataframe is for Parquet, Arrow and JSON lines"),
+            TableForm::Dataframe => bail!("a data frame is not an open csv table"),
         },
         Opened::Table(table) => tables::import(table, new, form, storage),
     }
@@ -284,10 +330,13 @@ fn by_extension(path: &Path) -> Option<Format> {
         _ if name.len() < text.len() => return None,
         "npy" => Format::Npy,
         "npz" => Format::Npz,
+        "png" => Format::Png,
+        "tif" | "tiff" => Format::Tiff,
         _ => match Kind::of(Path::new(name))? {
             Kind::Parquet => Format::Parquet,
             Kind::Arrow => Format::Arrow,
             Kind::JsonLines => Format::Jsonl,
+            Kind::Csv => Format::Csv,
         },
     };
     Some(format)
@@ -298,6 +347,12 @@ fn by_bytes(input: &Input) -> Option<Format> {
     let head = input.head();
     if mtx::is_matrix_market(input.path()) {
         return Some(Format::Mtx);
+    }
+    if let Some(kind) = images::Kind::by_bytes(&head) {
+        return Some(match kind {
+            images::Kind::Png => Format::Png,
+            images::Kind::Tiff => Format::Tiff,
+        });
     }
     let starts: [(&[u8], Format); 4] = [
         (b"\x93NUMPY", Format::Npy),

@@ -18,13 +18,14 @@ mod export;
 mod find;
 mod formats;
 mod help;
+mod images;
 mod import;
 mod info;
 mod input;
 mod interrupted;
 mod lookup;
 mod ls;
-#[cfg(not(all(feature = "browse", feature = "plots", feature = "tables")))]
+#[cfg(not(all(feature = "browse", feature = "images", feature = "plots", feature = "tables")))]
 mod missing_feature;
 mod open;
 mod output;

@@ -1,5 +1,5 @@
 //! Commands that need a feature that the build of the program lacks.
-#![cfg(not(all(feature = "browse", feature = "plots", feature = "tables")))]
+#![cfg(not(all(feature = "browse", feature = "images", feature = "plots", feature = "tables")))]
 
 use hyperslab_testkit::program::Program;
 
@@ -36,6 +36,22 @@ fn tables_name_the_feature() {
     let input = folder.path().join("b.arrow");
     let message = refused(&["import", input.to_str().unwrap(), file.to_str().unwrap(), "table"]);
     assert!(message.contains("this build has no Arrow tables"), "{message}");
+    assert!(!file.exists(), "an unfinished file remains");
+}
+
+#[cfg(not(feature = "images"))]
+#[test]
+fn images_name_the_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("a.tif");
+    let path = image.to_str().unwrap();
+    let message = refused(&["export", "weather_station.h5", "series/temperature", path]);
+    assert!(message.contains("this build has no PNG and TIFF images"), "{message}");
+    assert!(!image.exists(), "an unfinished image remains");
+    let file = folder.path().join("a.h5");
+    std::fs::write(&image, b"II*\0").unwrap();
+    let message = refused(&["import", path, file.to_str().unwrap(), "image"]);
+    assert!(message.contains("this build has no PNG and TIFF images"), "{message}");
     assert!(!file.exists(), "an unfinished file remains");
 }
 

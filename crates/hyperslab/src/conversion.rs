@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hyperslab_engine::ops::OpenFile;
 
-use crate::datatype::convert::{Conversions, ExceptionKind, Exceptions};
+use crate::datatype::convert::{Conversion, Conversions, ConvertError, ExceptionKind, Exceptions};
+use crate::{Datatype, H5Type};
 
 /// Returns the default conversions: those of libhdf5, and the conversions between character sets
 /// and from strings of variable to fixed length. An enumeration value whose name the other
@@ -16,4 +17,13 @@ pub(crate) fn defaults() -> Conversions {
 /// Returns `conversions` with the heap of `file` as the source of variable-length data.
 pub(crate) fn with_heap(conversions: Conversions, file: &Arc<OpenFile>) -> Conversions {
     conversions.with_source_heap(Arc::clone(file) as _)
+}
+
+/// Plans the conversion to values of a Rust type. A member of the type that the file lacks is an
+/// error, because the value has no bytes that could stay.
+pub(crate) fn to_rust<T: H5Type>(
+    conversions: &Conversions,
+    source: &Datatype,
+) -> Result<Conversion, ConvertError> {
+    conversions.clone().with_every_member().plan(source, &T::datatype())
 }

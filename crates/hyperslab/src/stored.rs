@@ -290,7 +290,7 @@ impl Stored {
     /// datatype to `T`, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the result exceeds
     /// [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
-        let conversion = self.conversions(conversion::defaults()).plan(&self.datatype, &T::datatype())?;
+        let conversion = conversion::to_rust::<T>(&self.conversions(conversion::defaults()), &self.datatype)?;
         let count = self.len();
         self.budget()?.hold(count, size_of::<T>().max(T::SIZE))?;
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
@@ -401,7 +401,7 @@ impl Stored {
         let crate::DatatypeClass::VariableLength(variable) = &self.datatype.class else {
             return Err(Error::Misuse(format!("elements of type {} are not sequences", self.datatype)));
         };
-        let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
+        let conversion = conversion::to_rust::<T>(&self.conversions(conversion::defaults()), &variable.base)?;
         let item_size = variable.base.size as usize;
         let budget = self.budget()?;
         let mut sequences = budget.vector(self.len())?;

@@ -72,15 +72,57 @@ fn a_few_members_of_padded_records() {
     assert_eq!(values[1], Pair { c: -2, a: 2 });
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, H5Type)]
+struct More {
+    b: f64,
+    other: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, H5Type)]
+struct Deep {
+    id: u8,
+    point: Far,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, H5Type)]
+struct Far {
+    x: f64,
+    z: f64,
+}
+
+/// Checks that an error names a member that the file does not have.
+fn names(error: &hyperslab::Error, member: &str) {
+    let text = error.to_string();
+    assert!(error.kind() == ErrorKind::Misuse && text.contains(&format!("no member `{member}`")), "{text}");
+}
+
 #[test]
-fn a_member_that_the_file_does_not_have_is_zero() {
-    #[derive(Debug, Clone, Copy, PartialEq, H5Type)]
-    struct More {
-        b: f64,
-        other: u16,
-    }
-    let rows = dataset("datatypes_compound_latest.h5", "padded").read_raw::<More>(..).unwrap();
-    assert_eq!(rows[0], More { b: 1.5, other: 0 });
+fn a_member_that_the_file_does_not_have_is_an_error() {
+    let padded = dataset("datatypes_compound_latest.h5", "padded");
+    names(&padded.read_raw::<More>(..).unwrap_err(), "other");
+    names(&padded.read::<More, IxDyn>(..).unwrap_err(), "other");
+    names(&padded.read_scalar::<More>(0).unwrap_err(), "other");
+    names(&padded.read_into(.., &mut [More { b: 0.0, other: 1 }; 4]).unwrap_err(), "other");
+    names(&padded.read_stored(..).unwrap().convert::<More>().unwrap_err(), "other");
+    let nested = dataset("datatypes_compound_latest.h5", "nested");
+    names(&nested.read_raw::<Deep>(..).unwrap_err(), "z");
+    names(&nested.field("point").unwrap().read_raw::<Far>(..).unwrap_err(), "z");
+    let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
+    file.set_attribute("point", hyperslab::Scalar(Point { x: 1.0, y: 2.0 })).unwrap();
+    names(&file.attribute("point").unwrap().read_scalar::<Far>().unwrap_err(), "z");
+    let lists = file.new_dataset("lists").datatype(hyperslab::Datatype::sequence(Point::datatype(), 8));
+    let lists = lists.shape(&[1]).create().unwrap();
+    lists.write_sequences(.., &[vec![Point { x: 1.0, y: 2.0 }]]).unwrap();
+    names(&lists.read_sequences::<Far, hyperslab::Ix1>(..).unwrap_err(), "z");
+}
+
+/// A program that names a datatype in memory has bytes that stay, as in libhdf5.
+#[test]
+fn bytes_of_members_that_the_file_does_not_have_stay() {
+    let padded = dataset("datatypes_compound_latest.h5", "padded");
+    let mut bytes = More::to_bytes(&[More { b: 0.0, other: 7 }; 4]).into_owned();
+    padded.read_bytes(.., &More::datatype(), &mut bytes).unwrap();
+    assert_eq!(More::from_bytes(&bytes).unwrap()[0], More { b: 1.5, other: 7 });
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, H5Type)]

@@ -3,13 +3,16 @@
 //! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage);
 //! [`write()`] and [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`])
 //! read and write streams of [`entries`](crate::entries). The formats of tables (`parquet`,
-//! `arrow`, `jsonl`) need the feature `tables`, and read and write batches of rows.
+//! `arrow`, `jsonl`) need the feature `tables`, and read and write batches of rows. The formats of
+//! images (`png`, `tiff`) need the feature `images`, and read and write frames.
 
 #[cfg(feature = "tables")]
 pub(crate) mod arrow;
 mod attribute;
 pub(crate) mod csv;
 mod elements;
+#[cfg(feature = "images")]
+pub(crate) mod image;
 mod json;
 #[cfg(feature = "tables")]
 pub(crate) mod jsonl;
@@ -20,11 +23,15 @@ pub(crate) mod npz;
 pub(crate) mod nulls;
 #[cfg(feature = "tables")]
 pub(crate) mod parquet;
+#[cfg(feature = "images")]
+pub(crate) mod png;
 pub(crate) mod record;
 pub(crate) mod storage;
 #[cfg(feature = "tables")]
 pub(crate) mod table;
 mod text;
+#[cfg(feature = "images")]
+pub(crate) mod tiff;
 
 use std::io::Write;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 use hyperslab::{File, Object};
 
-use super::{Kind, TableForm};
+use super::{ExportOptions, Kind, TableForm};
+use crate::formats::csv;
 use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
@@ -20,6 +21,11 @@ impl Import {
     pub(crate) fn open(_: &Path, kind: Kind, _: Option<String>) -> Result<Self> {
         Err(missing(kind))
     }
+
+    /// Returns the error of a build without tables.
+    pub(crate) fn of_csv(_: csv::Table, _: Option<String>) -> Result<Self> {
+        Err(missing_feature("data frames"))
+    }
 }
 
 /// Writes nothing. No value of [`Import`] exists, so this function is never called.
@@ -28,8 +34,8 @@ pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: TableForm, _: &Storag
 }
 
 /// Returns an error, because this build has no support for tables.
-pub(crate) fn export(_: &File, _: Object, _: &mut OutputTarget, kind: Kind, _: bool) -> Result<()> {
-    Err(missing(kind))
+pub(crate) fn export(_: &File, _: Object, _: &mut OutputTarget, options: ExportOptions) -> Result<()> {
+    Err(missing(options.kind))
 }
 
 fn missing(kind: Kind) -> anyhow::Error {
@@ -37,5 +43,6 @@ fn missing(kind: Kind) -> anyhow::Error {
         Kind::Parquet => "Parquet tables",
         Kind::Arrow => "Arrow tables",
         Kind::JsonLines => "JSON lines",
+        Kind::Csv => "tables of groups",
     })
 }

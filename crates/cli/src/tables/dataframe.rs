@@ -50,7 +50,7 @@ pub(crate) fn import(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>)
     let parts = (0..table.members.len()).map(|number| maker.part(number, index, &categories));
     let parts = parts.collect::<Result<Vec<Part>>>()?;
     let mut start = 0_u64;
-    for batch in table.kind.open(&table.path)?.batches {
+    for batch in table.opened()?.batches {
         for batch in cut(&batch?) {
             let region = Region::new(&[start], &[to_u64(batch.num_rows())])?;
             write(table, &parts, &batch, &Selection::region(&region))?;
@@ -96,7 +96,7 @@ fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
         return Ok(all);
     }
     let mut known: Vec<HashSet<String>> = vec![HashSet::new(); all.len()];
-    for batch in table.kind.open(&table.path)?.batches {
+    for batch in table.opened()?.batches {
         let batch = batch?;
         for ((found, known), column) in all.iter_mut().zip(&mut known).zip(batch.columns()) {
             let Some(found) = found else { continue };

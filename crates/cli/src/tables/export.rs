@@ -9,32 +9,32 @@ use arrow_array::RecordBatch;
 use hyperslab::{File, Object};
 use tempfile::NamedTempFile;
 
-use super::Kind;
+use super::ExportOptions;
 use super::source::Table;
 use crate::output_target::OutputTarget;
 
 /// The size of a batch of rows, in bytes, unless a single row is larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Writes an object as a table. If `skip` is set, objects that cannot be columns are skipped;
-/// otherwise such an object is an error.
+/// Writes an object as a table.
 pub(crate) fn export(
     file: &File,
     object: Object,
     output: &mut OutputTarget,
-    kind: Kind,
-    skip: bool,
+    options: ExportOptions,
 ) -> Result<()> {
-    let table = Table::of(file, object, skip)?;
-    let schema = table.schema()?;
+    let table = Table::of(file, object, options)?;
+    let (schema, held) = table.schema()?;
     // The writers of tables need a regular file.
     let mut made = NamedTempFile::with_prefix("hyperslab-")?;
-    let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
+    let mut writer = options.writer(BufWriter::new(made.reopen()?), &schema)?;
     let batch_rows = (BATCH_BYTES / table.row_bytes().max(1)).max(1);
     let mut start = 0;
     while start < table.rows() {
         let count = batch_rows.min(table.rows() - start);
-        writer.write(&RecordBatch::try_new(Arc::clone(&schema), table.read(start, count)?)?)?;
+        let columns = table.read(start, count)?.into_iter().zip(&held);
+        let columns = columns.filter(|(_, is_held)| **is_held).map(|(column, _)| column).collect();
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
         start += count;
     }
     writer.finish()?;

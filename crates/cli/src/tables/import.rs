@@ -15,19 +15,26 @@ use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
 use super::values::{rows, values};
 use super::{Kind, TableForm, dataframe};
+use crate::formats::csv;
 use crate::formats::new_object::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
+use crate::formats::table::Opened;
 
 /// The largest size of the texts of a batch, in bytes, if each text is padded to the length of the
 /// longest text. Larger batches are divided.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
+/// The rows of a table, which are read more than once.
+enum Source {
+    File(Kind, PathBuf),
+    Csv(csv::Table),
+}
+
 /// A table whose columns are known.
 pub(crate) struct Import {
-    pub(super) path: PathBuf,
-    pub(super) kind: Kind,
+    source: Source,
     pub(super) schema: SchemaRef,
     pub(super) rows: u64,
     pub(super) members: Vec<(String, Element)>,
@@ -39,7 +46,16 @@ impl Import {
     /// Reads the types of the columns, and reads all rows to count the missing values. Returns an
     /// error if HDF5 has no type for a column. `null` is the value for missing values.
     pub(crate) fn open(path: &Path, kind: Kind, null: Option<String>) -> Result<Self> {
-        let opened = kind.open(path)?;
+        Self::of(Source::File(kind, path.to_owned()), null)
+    }
+
+    /// Returns a table of comma-separated values; see [`open`](Self::open).
+    pub(crate) fn of_csv(table: csv::Table, null: Option<String>) -> Result<Self> {
+        Self::of(Source::Csv(table), null)
+    }
+
+    fn of(source: Source, null: Option<String>) -> Result<Self> {
+        let opened = source.rows()?;
         let members = of_fields(opened.schema.fields())?;
         if members.is_empty() {
             bail!("the table has no columns");
@@ -66,14 +82,28 @@ impl Import {
                 (true, None) => Nulls::Mask,
             });
         }
-        let table = Self { path: path.to_owned(), kind, schema: opened.schema, rows, members, nulls: all };
+        let table = Self { source, schema: opened.schema, rows, members, nulls: all };
         table.masked()?;
         Ok(table)
+    }
+
+    /// Opens the rows.
+    pub(super) fn opened(&self) -> Result<Opened> {
+        self.source.rows()
     }
 
     /// Returns the names of the columns with a mask.
     fn masked(&self) -> Result<Vec<String>> {
         masked(self.members.iter().zip(&self.nulls).map(|((name, _), nulls)| (name.as_str(), nulls)))
+    }
+}
+
+impl Source {
+    fn rows(&self) -> Result<Opened> {
+        match self {
+            Self::File(kind, path) => kind.open(path),
+            Self::Csv(table) => table.batches(),
+        }
     }
 }
 
@@ -111,7 +141,7 @@ pub(crate) fn import(
         TableForm::Columns => columns_of(table, new, storage)?,
         TableForm::Dataframe => return dataframe::import(table, new, storage),
     };
-    let opened = table.kind.open(&table.path)?;
+    let opened = table.opened()?;
     let mut start = 0_u64;
     for batch in opened.batches {
         for batch in cut(&batch?) {

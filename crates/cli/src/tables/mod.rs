@@ -1,9 +1,12 @@
-//! The conversion of Parquet and Arrow tables to and from datasets.
+//! The conversion of tables of Parquet, Arrow, JSON lines and csv to and from datasets. Only data
+//! frames are imported from csv here, and only groups are exported to it.
 
 #[cfg(not(feature = "tables"))]
 mod absent;
 #[cfg(feature = "tables")]
 mod arrays;
+#[cfg(feature = "tables")]
+mod categories;
 #[cfg(feature = "tables")]
 mod dataframe;
 #[cfg(feature = "tables")]
@@ -38,6 +41,19 @@ pub(crate) enum Kind {
     Arrow,
     /// JSON lines.
     JsonLines,
+    /// Comma-separated values.
+    Csv,
+}
+
+/// The options of an export.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "the writers need the feature"))]
+pub(crate) struct ExportOptions {
+    pub(crate) kind: Kind,
+    /// True if objects that are no columns are skipped; else such objects are errors.
+    pub(crate) skip: bool,
+    /// True if a quote precedes texts in csv that look like formulas.
+    pub(crate) escape_formulas: bool,
 }
 
 /// The form in which a table is stored.
@@ -52,7 +68,8 @@ pub(crate) enum TableForm {
 }
 
 impl Kind {
-    /// Returns the format for the extension of a path.
+    /// Returns the format for the extension of a path. Csv is also a format of datasets, so that
+    /// its extension does not decide.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "parquet" | "pq" => Some(Self::Parquet),

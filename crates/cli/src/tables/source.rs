@@ -11,6 +11,7 @@ use hyperslab::{Attribute, Column, Dataset, File, Group, IxDyn, Object, ObjectKi
 use hyperslab_exact::{product, sum, to_usize};
 
 use super::arrays::{array, field, fields, lists};
+use super::{ExportOptions, categories};
 use crate::formats::nulls;
 use crate::values::paths::Paths;
 
@@ -24,7 +25,12 @@ pub(super) struct Table {
     row_bytes: u64,
     /// The names of the columns with a mask.
     masked: Vec<String>,
+    /// The categories of members of a compound.
+    categories: Vec<(String, ArrayRef)>,
     paths: Paths,
+    options: ExportOptions,
+    /// The members of the group that are no columns, with the reasons.
+    unsupported: Vec<(String, String)>,
 }
 
 /// The datasets of a column.
@@ -46,34 +52,41 @@ impl Source {
 }
 
 impl Table {
-    /// Returns the table of a dataset or of a group. If `skip` is set, members of the group that
-    /// cannot be columns are skipped.
-    pub(super) fn of(file: &File, object: Object, skip: bool) -> Result<Self> {
-        let paths = Paths::new(file);
+    /// Returns the table of a dataset or of a group.
+    pub(super) fn of(file: &File, object: Object, options: ExportOptions) -> Result<Self> {
         let name =
             object.name().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("values").to_owned();
-        let mut columns = Vec::new();
-        let (mut masked, mut unsupported) = (Vec::new(), Vec::new());
+        let mut table = Self {
+            columns: Vec::new(),
+            rows: 0,
+            row_bytes: 0,
+            masked: Vec::new(),
+            categories: Vec::new(),
+            paths: Paths::new(file),
+            options,
+            unsupported: Vec::new(),
+        };
         match object.kind() {
             Some(ObjectKind::Dataset) => {
                 let dataset = object.into_dataset()?;
-                masked = strings(dataset.attributes()?, nulls::ATTRIBUTE)?;
-                columns.push((name, Source::Plain(dataset)));
+                table.masked = strings(dataset.attributes()?, nulls::ATTRIBUTE)?;
+                table.categories = categories::of_records(file, &dataset, &table.paths)?;
+                table.columns.push((name, Source::Plain(dataset)));
             }
             Some(ObjectKind::Group) => {
                 let group = object.into_group()?;
-                masked.extend(strings(group.attributes()?, nulls::ATTRIBUTE)?);
+                table.masked = strings(group.attributes()?, nulls::ATTRIBUTE)?;
                 for name in ordered(&group)? {
-                    match source(&group, &name, &paths)? {
-                        Ok(source) => columns.push((name, source)),
-                        Err(reason) => unsupported.push((name, reason)),
+                    match source(file, &group, &name, &table.paths)? {
+                        Ok(source) => table.columns.push((name, source)),
+                        Err(reason) => table.unsupported.push((name, reason)),
                     }
                 }
             }
             _ => bail!("`{}` is neither a dataset nor a group", object.name()),
         }
-        check_supported(&unsupported, skip)?;
-        Self { columns, rows: 0, row_bytes: 0, masked, paths }.measured()
+        check_supported(&table.unsupported, options.skip)?;
+        table.measured()
     }
 
     /// Computes the number of rows and their size.
@@ -108,10 +121,27 @@ impl Table {
         self.row_bytes
     }
 
-    /// Returns the schema, which follows from a read of zero rows.
-    pub(super) fn schema(&self) -> Result<SchemaRef> {
-        let fields = self.read_columns(0, 0)?.into_iter().map(|(field, _)| field);
-        Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
+    /// Returns the schema of the columns that the format has, from a read of no rows, and whether
+    /// the format has each column. Fails if a column is missing in the format, unless such columns
+    /// are skipped.
+    pub(super) fn schema(&self) -> Result<(SchemaRef, Vec<bool>)> {
+        let mut unsupported = self.unsupported.clone();
+        let (mut fields, mut held) = (Vec::new(), Vec::new());
+        for (field, _) in self.read_columns(0, 0)? {
+            let is_held = self.options.kind.holds(field.data_type());
+            held.push(is_held);
+            if is_held {
+                fields.push(field);
+            } else {
+                let reason = format!("elements of the type {}", field.data_type());
+                unsupported.push((field.name().clone(), reason));
+            }
+        }
+        check_supported(&unsupported, self.options.skip)?;
+        if fields.is_empty() {
+            bail!("the group has no datasets to export as columns");
+        }
+        Ok((Arc::new(Schema::new(fields)), held))
     }
 
     /// Reads rows, column by column.
@@ -135,6 +165,12 @@ impl Table {
                 }
             }
             all.extend(columns.into_iter().map(|(renamed, array)| (field(renamed.name(), &array), array)));
+        }
+        for (name, categories) in &self.categories {
+            if let Some((named, array)) = all.iter_mut().find(|(field, _)| field.name() == name) {
+                *array = categorized(array, categories)?;
+                *named = field(name, array);
+            }
         }
         self.apply_masks(all)
     }
@@ -217,6 +253,7 @@ fn ordered(group: &Group) -> Result<Vec<String>> {
     let mut names = strings(group.attributes()?, "_index")?;
     names.extend(strings(group.attributes()?, "column-order")?);
     names.retain(|name| members.contains(name));
+    let members = members.into_iter().filter(|member| member != categories::GROUP);
     for member in members {
         if !names.contains(&member) {
             names.push(member);
@@ -225,9 +262,8 @@ fn ordered(group: &Group) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the texts of an attribute. The list is empty if the attribute does not exist or is not
-/// text.
-fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
+/// Returns the texts of an attribute; none if the attribute does not exist or is not text.
+pub(super) fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
     let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name() == name) else {
         return Ok(Vec::new());
     };
@@ -239,16 +275,17 @@ fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
 }
 
 /// Returns the column of a member of a group, or the reason why the member cannot be a column.
-fn source(group: &Group, name: &str, paths: &Paths) -> Result<Result<Source, String>> {
+fn source(file: &File, group: &Group, name: &str, paths: &Paths) -> Result<Result<Source, String>> {
     let object = group.object(name)?;
     match object.kind() {
         Some(ObjectKind::Dataset) => {
             let dataset = object.into_dataset()?;
-            let old = dataset.attributes()?.iter().any(|attribute| attribute.name() == "categories");
-            if old {
-                return Ok(Err("categories in the format of AnnData 0.6".into()));
-            }
-            Ok(Ok(Source::Plain(dataset)))
+            Ok(Ok(
+                match categories::of_column(file, &dataset, paths).with_context(|| format!("`{name}`"))? {
+                    Some(categories) => Source::Categories(dataset, categories),
+                    None => Source::Plain(dataset),
+                },
+            ))
         }
         Some(ObjectKind::Group) => encoded(&object.into_group()?, paths),
         _ => Ok(Err("neither a dataset nor a group".into())),

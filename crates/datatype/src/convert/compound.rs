@@ -193,7 +193,13 @@ pub(super) fn members(
     let by_name: HashMap<_, _> = from.members.iter().map(|member| (member.name.as_slice(), member)).collect();
     let mut parts = Vec::with_capacity(to.members.len());
     for member in &to.members {
-        let Some(found) = by_name.get(member.name.as_slice()) else { continue };
+        let Some(found) = by_name.get(member.name.as_slice()) else {
+            if conversions.needs_every_member() {
+                // Another rule may convert the compounds, as complex numbers.
+                return Ok(None);
+            }
+            continue;
+        };
         let kernel = conversions.kernel(&found.datatype, &member.datatype)?;
         let ranges = (
             part_range(source, found.offset, &found.datatype),

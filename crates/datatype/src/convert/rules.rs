@@ -79,6 +79,7 @@ pub struct Conversions {
     source_heap: Option<Arc<dyn VariableSource>>,
     destination_heap: Option<Arc<dyn VariableSink>>,
     across_charsets: bool,
+    every_member: bool,
 }
 
 /// A built-in rule.
@@ -151,6 +152,22 @@ impl Conversions {
     /// `to`.
     pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
         from == to || self.across_charsets
+    }
+
+    /// Refuses conversions to a compound with a member that the source lacks.
+    ///
+    /// Without this, the bytes of such a member keep the values that the destination had before, as
+    /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
+    /// wrong data.
+    #[must_use]
+    pub fn with_every_member(mut self) -> Self {
+        self.every_member = true;
+        self
+    }
+
+    /// Returns whether each member of a destination needs a member of the source.
+    pub(super) fn needs_every_member(&self) -> bool {
+        self.every_member
     }
 
     /// Returns the handling of exceptions.

@@ -101,7 +101,7 @@ impl Field<'_> {
     }
 
     fn plan(&self, conversions: &Conversions, memory: &Datatype) -> Planned {
-        conversions.plan_member(self.dataset.datatype(), &self.path, memory)
+        conversions.clone().with_every_member().plan_member(self.dataset.datatype(), &self.path, memory)
     }
 
     /// Writes the member of the selected elements; see [`Dataset::write`].

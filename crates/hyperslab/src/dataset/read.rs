@@ -12,6 +12,7 @@ use super::data::{self, ArrayDataMut};
 use super::elements::{Elements, Planned, SelectedElements};
 #[cfg(feature = "ndarray")]
 use super::{array, check_rank};
+use crate::conversion::to_rust;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 
@@ -39,7 +40,7 @@ impl Dataset {
     /// the datatype to `T`. Returns filter and I/O errors.
     #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
-        self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
+        self.read_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
     /// Reads the selected elements into an array, with the conversion that `plan` returns.
@@ -72,7 +73,7 @@ impl Dataset {
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
     pub fn read_raw<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
-        self.read_raw_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
+        self.read_raw_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
     /// Reads the selected elements into a vector, with the conversion that `plan` returns.
@@ -123,8 +124,8 @@ impl Dataset {
         selection: impl IntoSelection,
         values: &mut A,
     ) -> Result<()> {
-        let memory = <A::Element as H5Type>::datatype();
-        self.read_into_planned(selection, values, |conversions| conversions.plan(self.datatype(), &memory))
+        let plan = |conversions: &Conversions| to_rust::<A::Element>(conversions, self.datatype());
+        self.read_into_planned(selection, values, plan)
     }
 
     /// Reads the selected elements into `values`, with the conversion that `plan` returns.

@@ -10,8 +10,8 @@ use hyperslab_exact::to_u64;
 use super::SparseView;
 use super::read::map_slabs;
 use super::slab_rows::SlabRows;
+use crate::conversion::to_rust;
 use crate::dataset::filled;
-use crate::datatype::convert::Conversions;
 use crate::{H5Type, Region, Selection};
 
 /// An integer type for row numbers, column numbers and element counts of a sparse matrix.
@@ -272,8 +272,7 @@ impl SparseView<'_> {
 
     /// Converts `count` stored values, which lie in `parts`, to the type `T`.
     fn converted<T: H5Type>(&self, count: usize, parts: &[Vec<u8>]) -> Result<Vec<T>> {
-        let plan =
-            Conversions::clone(self.dataset.conversions()).plan(self.dataset.datatype(), &T::datatype());
+        let plan = to_rust::<T>(self.dataset.conversions(), self.dataset.datatype());
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let (from, to) = (plan.source_size().max(1), plan.destination_size());
         let values = T::read_vec(count, |mut out| {

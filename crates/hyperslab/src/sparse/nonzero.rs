@@ -6,7 +6,7 @@ use hyperslab_exact::{to_u64, to_usize};
 use ndarray::{ArrayBase, ArrayViewD, Axis, Data, Dimension, Slice};
 
 use super::SparseView;
-use crate::datatype::convert::Conversions;
+use crate::conversion::to_rust;
 use crate::{H5Type, Points};
 
 /// The number of elements of an array that are compared at a time. A row of chunks may have more.
@@ -80,8 +80,7 @@ impl SparseView<'_> {
         let stored = self.dataset.stored_fill_value()?;
         let zeros = vec![0; self.dataset.datatype().size as usize];
         let bytes = if stored.bytes().is_empty() { zeros.as_slice() } else { stored.bytes() };
-        let plan =
-            Conversions::clone(self.dataset.conversions()).plan(self.dataset.datatype(), &T::datatype());
+        let plan = to_rust::<T>(self.dataset.conversions(), self.dataset.datatype());
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let fill = T::read_vec(1, |out| Ok::<(), Error>(plan.convert(bytes, out, 1)?));
         let fill = fill.map_err(|error| self.dataset.context(error))?.into_iter().next();

@@ -12,6 +12,7 @@ use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;
 
 use super::SparseView;
+use crate::conversion::to_rust;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Points, Region, Selection, Stored};
 
@@ -52,9 +53,8 @@ impl<'a> SparseView<'a> {
     /// [`Limits::result_bytes`](crate::Limits::result_bytes). Returns filter and I/O errors.
     pub fn read<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Defined<T>> {
         let (points, stored) = self.read_stored(selection)?;
-        let plan = stored
-            .conversions(Conversions::clone(self.dataset.conversions()))
-            .plan(self.dataset.datatype(), &T::datatype());
+        let conversions = stored.conversions(Conversions::clone(self.dataset.conversions()));
+        let plan = to_rust::<T>(&conversions, self.dataset.datatype());
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let count = stored.len();
         let values = T::read_vec(count, |out| Ok::<(), Error>(plan.convert(stored.bytes(), out, count)?));

@@ -75,6 +75,12 @@ impl Column {
         Self { seen: Seen { fits_i64: false, fits_u64: false, ..self.seen }, ..self.clone() }
     }
 
+    /// Makes the values of the column text.
+    pub(super) fn make_text(&mut self) {
+        let text = Seen { fits_i64: false, fits_u64: false, fits_f64: false, fits_bool: false, ..self.seen };
+        self.seen = Seen { is_numeric: false, ..text };
+    }
+
     pub(super) fn kind(&self) -> TypeName {
         match self.seen {
             Seen { values: 0, .. } => TypeName::Str,

@@ -1,8 +1,12 @@
 //! Comma-separated values.
 
+#[cfg(feature = "tables")]
+mod batches;
 mod columns;
 mod read;
 mod records;
+#[cfg(feature = "tables")]
+pub(crate) mod rows;
 mod write;
 
 pub(crate) use read::{CsvOptions, Table};

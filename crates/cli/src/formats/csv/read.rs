@@ -30,16 +30,30 @@ pub(crate) struct CsvOptions {
     pub(crate) header: bool,
     /// The value for missing values.
     pub(crate) null: Option<String>,
+    /// True if the first column may have no name, as the index in the files of pandas. Its name
+    /// becomes [`INDEX`].
+    pub(crate) has_index: bool,
 }
 
+/// The name of an index without a name, as in AnnData.
+pub(crate) const INDEX: &str = "_index";
+
 /// A table with known columns.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Table {
     path: PathBuf,
     delimiter: u8,
     header: bool,
-    columns: Vec<Column>,
-    records: u64,
+    pub(super) columns: Vec<Column>,
+    pub(super) records: u64,
+}
+
+/// A reader of the records of a table, in batches.
+pub(super) struct Batches {
+    records: Records,
+    /// The number of records before the next batch.
+    start: u64,
+    is_done: bool,
 }
 
 /// Returns the compound with a member for each column, and a member for each mask.
@@ -55,8 +69,8 @@ fn compound(
     packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))
 }
 
-/// Returns a field. [`Table::each_batch`] has checked the number of fields.
-fn field(record: &[String], number: usize) -> &str {
+/// Returns a field. [`Batches::next`] has checked the number of fields.
+pub(super) fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
 
@@ -70,6 +84,9 @@ impl Table {
         if options.header {
             if !records.next(&mut fields)? {
                 bail!("the file is empty: the line of column names is missing");
+            }
+            if let Some(first) = fields.first_mut().filter(|first| options.has_index && first.is_empty()) {
+                INDEX.clone_into(first);
             }
             columns = fields.iter().cloned().map(new).collect();
             check_names(&columns)?;
@@ -92,6 +109,10 @@ impl Table {
         }
         records.check_end(path)?;
         columns.iter().try_for_each(Column::check)?;
+        if options.has_index {
+            // The index of a data frame is text.
+            columns.iter_mut().filter(|column| column.name == INDEX).for_each(Column::make_text);
+        }
         let table =
             Self { path: path.to_owned(), delimiter, header: options.header, columns, records: count };
         table.masked()?;
@@ -220,33 +241,42 @@ impl Table {
 
     /// Calls `visit` with batches of records and the number of the first record of each batch.
     fn each_batch(&self, mut visit: impl FnMut(u64, &[Vec<String>]) -> Result<()>) -> Result<()> {
+        let mut reader = self.reader()?;
+        while let Some((start, batch)) = reader.next(self)? {
+            visit(start, &batch)?;
+        }
+        Ok(())
+    }
+
+    /// Returns a reader of the records from the first one on.
+    pub(super) fn reader(&self) -> Result<Batches> {
         let mut records = Records::open(&self.path, self.delimiter)?;
-        let mut fields = Vec::new();
         if self.header {
-            records.next(&mut fields)?;
+            records.next(&mut Vec::new())?;
         }
-        let mut start = 0_u64;
-        let mut batch = Vec::new();
-        loop {
-            let more = records.next(&mut fields)?;
-            if more {
-                if fields.len() != self.columns.len() {
-                    bail!("{CHANGED}");
-                }
-                batch.push(std::mem::take(&mut fields));
-            }
-            if batch.len() >= BATCH_RECORDS || (!more && !batch.is_empty()) {
-                visit(start, &batch)?;
-                start += to_u64(batch.len());
-                batch.clear();
-            }
-            if !more && start != self.records {
+        Ok(Batches { records, start: 0, is_done: false })
+    }
+}
+
+impl Batches {
+    /// Returns the next batch of records of `table`, and the number of its first record.
+    pub(super) fn next(&mut self, table: &Table) -> Result<Option<(u64, Vec<Vec<String>>)>> {
+        let (start, mut batch) = (self.start, Vec::new());
+        while !self.is_done && batch.len() < BATCH_RECORDS {
+            let mut fields = Vec::new();
+            if !self.records.next(&mut fields)? {
+                self.is_done = true;
+            } else if fields.len() != table.columns.len() {
                 bail!("{CHANGED}");
-            }
-            if !more {
-                return Ok(());
+            } else {
+                batch.push(fields);
             }
         }
+        self.start += to_u64(batch.len());
+        if self.is_done && self.start != table.records {
+            bail!("{CHANGED}");
+        }
+        Ok((!batch.is_empty()).then_some((start, batch)))
     }
 }
 

@@ -95,7 +95,7 @@ fn check_fields(fields: &[String], columns: usize) -> Result<()> {
 }
 
 /// Returns a field, in quotes if RFC 4180 requires them.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

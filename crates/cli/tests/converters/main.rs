@@ -3,110 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+mod bench;
+mod frames;
 
-use hyperslab_testkit::program::{Program, Run, Scratch};
-use hyperslab_testkit::referee::{self, Referee};
-use hyperslab_testkit::workspace;
+use std::process::Command;
 
-const HYPERSLAB: &str = env!("CARGO_BIN_EXE_hyperslab");
-
-/// The start of all scripts: `check(file, path, table)` compares an imported table with an Arrow
-/// table, and `same` compares two Arrow tables.
-const BEGIN: &str = r#"
-import datetime as dt, decimal, json, math, os, random, sys
-import numpy as np, pandas as pd, pyarrow as pa, h5py
-import pyarrow.parquet as pq, pyarrow.feather as feather, pyarrow.csv
-os.chdir(sys.argv[1])
-def plain(value):
-    if isinstance(value, dict): return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)): return [plain(v) for v in value]
-    if isinstance(value, float) and math.isnan(value): return "nan"
-    if isinstance(value, bytes): return list(value)
-    return value
-def same(one, other):
-    assert one.column_names == other.column_names, (one.column_names, other.column_names)
-    for name in one.column_names:
-        a, b = plain(one[name].to_pylist()), plain(other[name].to_pylist())
-        assert a == b, (name, a[:20], b[:20])
-def drawn(seed, rows, nulls=True, lists=True):
-    r = random.Random(seed)
-    def column(make, type, may_null=True):
-        return pa.array([None if nulls and may_null and r.random() < .3 else make() for _ in range(rows)], type)
-    words = ["", "a", "zwölf", "漢字", "x,y", "quote\"d", "two\nlines", "=1+1", " space "]
-    t = {
-        "i8": column(lambda: r.randrange(-128, 128), pa.int8()),
-        "u8": column(lambda: r.randrange(256), pa.uint8()),
-        "i32": column(lambda: r.randrange(-2**31, 2**31), pa.int32()),
-        "i64": column(lambda: r.choice([-2**63, 2**63 - 1, 0, r.randrange(10**12)]), pa.int64()),
-        "u64": column(lambda: r.choice([2**64 - 1, 0]), pa.uint64()),
-        "f32": column(lambda: r.choice([0.5, -0.0, 1e30, float("inf")]), pa.float32()),
-        "f64": column(lambda: r.choice([0.1, 1e300, -5.5, r.random()]), pa.float64()),
-        "nan": column(lambda: r.choice([0.5, float("nan")]), pa.float64()),
-        "flag": column(lambda: r.random() < .5, pa.bool_()),
-        "text": column(lambda: r.choice(words), pa.string()),
-        "large": column(lambda: r.choice(words), pa.large_string()),
-        "day": column(lambda: r.randrange(-1000, 20000), pa.int32()).cast(pa.date32()),
-        "when": column(lambda: r.randrange(10**15), pa.int64()).cast(pa.timestamp("us")),
-        "raw": column(lambda: bytes(r.randrange(256) for _ in range(3)), pa.binary(3)),
-    }
-    if lists:
-        t["list"] = column(lambda: [r.randrange(100) for _ in range(r.randrange(4))], pa.list_(pa.int16()))
-        t["texts"] = column(lambda: [r.choice(words) for _ in range(r.randrange(3))], pa.list_(pa.string()))
-        t["bytes"] = column(lambda: bytes(r.randrange(256) for _ in range(r.randrange(4))), pa.binary())
-    return pa.table(t)
-"#;
-
-struct Bench {
-    scratch: Scratch,
-    python: Referee,
-}
-
-impl Bench {
-    /// Returns an empty folder and the referee, or `None` without the packages.
-    fn new() -> Option<Self> {
-        let python = referee::python()?;
-        if python.run_script("import pandas, pyarrow, anndata, scipy", [""; 0]).is_err() {
-            workspace::skip("tests of converters", "the referee has no pandas, pyarrow, anndata and SciPy");
-            return None;
-        }
-        Some(Self { scratch: Scratch::new(Program::new(HYPERSLAB)), python })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.scratch.path(name)
-    }
-
-    fn run(&self, line: &str) -> Run {
-        self.scratch.run_line(line)
-    }
-
-    fn done(&self, line: &str) -> String {
-        self.run(line).succeeds().out().to_owned()
-    }
-
-    fn python(&self, code: &str) -> String {
-        let answer = self.python.run_script(&format!("{BEGIN}{code}"), [self.scratch.folder()]);
-        answer.unwrap().trim().to_owned()
-    }
-
-    /// Runs a command with bytes on its standard input. Returns its standard output.
-    fn piped(&self, line: &str, input: &[u8]) -> Vec<u8> {
-        let mut child = Command::new(HYPERSLAB)
-            .args(line.split(' '))
-            .current_dir(self.scratch.folder())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{line}");
-        output.stdout
-    }
-}
+use self::bench::{Bench, HYPERSLAB};
 
 #[test]
 fn generated_tables_come_back_from_parquet_and_arrow() {
@@ -302,83 +204,6 @@ h5py.File("old.h5", "w")["kept"] = [1, 2]"#,
     let again = bench.run("import good.parquet old.h5 deep/t").failure();
     assert!(again.contains("exists already"), "{again}");
     bench.python(r#"assert h5py.File("old.h5")["deep/t"]["n"].tolist() == [1]"#);
-}
-
-#[test]
-fn data_frames_of_anndata() {
-    let Some(bench) = Bench::new() else { return };
-    bench.python(
-        r#"
-import anndata
-obs = pd.DataFrame({
-    "kind": pd.Categorical(["b", None, "a", "b"], categories=["a", "b", "c"]),
-    "count": pd.array([1, None, 3, 4], dtype="Int32"),
-    "flag": pd.array([True, None, False, True], dtype="boolean"),
-    "x": [.5, float("nan"), 1., 2.],
-    "name": ["p", "q", "ä", ""],
-}, index=["c1", "c2", "c3", "c4"])
-a = anndata.AnnData(np.eye(4, dtype="f4"), obs=obs)
-a.write_h5ad("x.h5ad")
-f = h5py.File("odd.h5", "w"); f["t/a"] = [1, 2]; f.create_group("t/inner"); f["t/b"] = [3, 4]"#,
-    );
-    bench.done("export x.h5ad obs obs.parquet");
-    bench.done("export x.h5ad obs obs.arrow");
-    let refused = bench.run("export odd.h5 t t.parquet").failure();
-    assert!(refused.contains("`inner`") && refused.contains("--skip-unsupported"), "{refused}");
-    assert!(!bench.path("t.parquet").exists());
-    bench.done("export odd.h5 t t.parquet --skip-unsupported");
-    bench.python(
-        r#"
-import anndata
-want = anndata.read_h5ad("x.h5ad").obs
-t = pq.read_table("obs.parquet")
-assert t.column_names == ["_index", "kind", "count", "flag", "x", "name"], t.column_names
-got = t.to_pandas().set_index("_index")
-assert got.index.tolist() == want.index.tolist()
-assert feather.read_table("obs.arrow").to_pandas()["kind"].cat.categories.tolist() == ["a", "b", "c"]
-for name in want.columns:
-    a, b = want[name], got[name]
-    assert [None if pd.isna(v) else v for v in a] == [None if pd.isna(v) else v for v in b], name
-assert pq.read_table("t.parquet").to_pydict() == {"a": [1, 2], "b": [3, 4]}"#,
-    );
-}
-
-#[test]
-fn anndata_reads_imported_data_frames() {
-    let Some(bench) = Bench::new() else { return };
-    bench.python(
-        r#"
-frame = pd.DataFrame({
-    "kind": pd.Categorical(["b", None, "a", "b"] * 3000),
-    "size": pd.Categorical(["s", "l", None, "m"] * 3000, categories=["s", "m", "l"], ordered=True),
-    "count": pd.array([1, None, 3, 4] * 3000, dtype="Int32"),
-    "flag": pd.array([True, None, False, True] * 3000, dtype="boolean"),
-    "x": [.5, float("nan"), 1., 2.] * 3000,
-    "name": ["p", "q", "ä", ""] * 3000,
-}, index=[f"c{i}" for i in range(12000)])
-frame.to_parquet("f.parquet")
-frame.reset_index(drop=True).to_parquet("plain.parquet", index=False)"#,
-    );
-    bench.done("import f.parquet f.h5 obs --as dataframe --filter shuffle,gzip=1");
-    bench.done("import plain.parquet f.h5 plain --as dataframe");
-    bench.done("export f.h5 obs back.parquet");
-    bench.done("check f.h5");
-    bench.python(
-        r#"
-import anndata
-want = pd.read_parquet("f.parquet")
-f = h5py.File("f.h5")
-for name, index in [("obs", list(want.index)), ("plain", [str(i) for i in range(12000)])]:
-    got = anndata.io.read_elem(f[name])
-    assert list(got.columns) == list(want.columns) and list(got.index) == index
-    assert isinstance(got["kind"].dtype, pd.CategoricalDtype) and str(got["count"].dtype) == "Int32"
-    assert got["size"].cat.ordered and not got["kind"].cat.ordered
-    for column in want.columns:
-        a, b = want[column], got[column]
-        assert [None if pd.isna(v) else v for v in a] == [None if pd.isna(v) else v for v in b], column
-back = pq.read_table("back.parquet").to_pandas().set_index("_index")
-assert list(back["kind"].astype(object).where(back["kind"].notna(), None)) == list(want["kind"].astype(object).where(want["kind"].notna(), None))"#,
-    );
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! The import and the export of images in a build without the feature `images`: errors that name
+//! the feature.
+
+use std::path::Path;
+
+use anyhow::Result;
+use hyperslab::Dataset;
+
+use super::ExportOptions;
+use crate::formats::new_object::NewObject;
+use crate::formats::storage::Storage;
+use crate::input::Input;
+use crate::missing_feature::missing_feature;
+use crate::selection::Taken;
+
+/// A stack of images. The type has no values, because this build opens no image.
+pub(crate) enum Stack {}
+
+impl Stack {
+    /// Returns the error of a build without images.
+    pub(crate) fn open(_: Vec<Input>) -> Result<Self> {
+        Err(missing_feature("PNG and TIFF images"))
+    }
+
+    /// Writes nothing, because a value of this type does not exist.
+    pub(crate) fn write(&self, _: &NewObject<'_>, _: &Storage<'_>, _: bool) -> Result<()> {
+        match *self {}
+    }
+}
+
+/// Returns the error of a build without images.
+pub(crate) fn export(_: &Dataset, _: Vec<Taken>, _: (&Path, &Path), _: ExportOptions) -> Result<()> {
+    Err(missing_feature("PNG and TIFF images"))
+}

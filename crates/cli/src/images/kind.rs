@@ -1,0 +1,28 @@
+//! The reader and the writer of each format of images.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Kind;
+use crate::formats::image::{ImageReader, ImageWriter};
+use crate::formats::{png, tiff};
+
+impl Kind {
+    /// Opens a file for reading.
+    pub(super) fn open(self, path: &Path) -> Result<Box<dyn ImageReader>> {
+        Ok(match self {
+            Self::Png => Box::new(png::Reader::open(path)?),
+            Self::Tiff => Box::new(tiff::Reader::open(path)?),
+        })
+    }
+
+    /// Returns the writer of a new file for samples of a size, in bytes.
+    pub(super) fn writer(self, out: File, bytes: u64, level: Option<u8>) -> Result<Box<dyn ImageWriter>> {
+        Ok(match self {
+            Self::Png => Box::new(png::Writer::new(out, level)),
+            Self::Tiff => tiff::writer(out, bytes, level)?,
+        })
+    }
+}
