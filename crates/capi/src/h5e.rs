@@ -63,7 +63,7 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
 }
 
 /// Returns a copy of the records of a stack; `H5E_DEFAULT` is the thread's stack.
-fn records(id: hid_t) -> Outcome<Vec<Record>> {
+fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
 
@@ -104,7 +104,7 @@ pub fn print_to_stderr() {
 }
 
 /// Returns the records as text, the function that the program called first.
-fn text_of(records: &[Record]) -> String {
+fn text_of(records: &[Arc<Record>]) -> String {
     let mut out = String::new();
     let mut class_before = 0;
     for (number, record) in records.iter().rev().enumerate() {
@@ -483,7 +483,7 @@ pub fn push_formatted(
     }
     match saved(stack_id) {
         Ok(saved) => {
-            saved.records.lock().push(record);
+            saved.records.lock().push(Arc::new(record));
             0
         }
         Err(_) => -1,

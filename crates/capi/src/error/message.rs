@@ -31,7 +31,7 @@ pub struct ErrorMessage {
 #[derive(Debug, Default)]
 pub struct SavedStack {
     /// The records, the innermost first.
-    pub records: Mutex<Vec<super::stack::Record>>,
+    pub records: Mutex<Vec<Arc<super::stack::Record>>>,
     /// The function that is called for each failure on the stack.
     pub automatic: Mutex<super::automatic::Automatic>,
 }

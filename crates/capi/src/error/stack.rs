@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_uint};
+use std::sync::Arc;
 
 use super::{Failure, codes};
 use crate::ctypes::hid_t;
@@ -29,7 +30,7 @@ pub struct Record {
 }
 
 thread_local! {
-    static STACK: RefCell<Vec<Record>> = const { RefCell::new(Vec::new()) };
+    static STACK: RefCell<Vec<Arc<Record>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns a text for C: up to its first zero byte.
@@ -62,18 +63,19 @@ pub fn push(function: &str, failure: Failure) {
 pub fn add(record: Record) {
     STACK.with_borrow_mut(|stack| {
         if stack.len() < MAX_RECORDS {
-            stack.push(record);
+            stack.push(Arc::new(record));
         }
     });
 }
 
-/// Returns a copy of the thread's stack.
-pub fn copy() -> Vec<Record> {
+/// Returns the records of the thread's stack. The stack keeps them until it is cleared, because
+/// programs read their texts after a walk.
+pub fn copy() -> Vec<Arc<Record>> {
     STACK.with_borrow(Clone::clone)
 }
 
 /// Replaces the records of the thread's stack, and returns the earlier ones.
-pub fn replace(records: Vec<Record>) -> Vec<Record> {
+pub fn replace(records: Vec<Arc<Record>>) -> Vec<Arc<Record>> {
     STACK.with_borrow_mut(|stack| std::mem::replace(stack, records))
 }
 
