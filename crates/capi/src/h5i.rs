@@ -107,8 +107,19 @@ export! {
 
     /// Returns the name of an object: the path by which it was opened.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
-        let (_, place) = location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
-        let name = place.name.get().unwrap_or_default();
+        let (object, place) =
+            location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
+        let name = match place.name.get() {
+            Some(name) => name,
+            // An object that was opened by a reference or an address has the first path that leads
+            // to the object.
+            None if object.link_count()? == 0 => Vec::new(),
+            None => {
+                let found = crate::h5r::path_of(&place.shared, object.token().address())?;
+                place.name.set(found.clone());
+                found.unwrap_or_default()
+            }
+        };
         buffer.put(&name, size);
         crate::text::length(&name)
     }

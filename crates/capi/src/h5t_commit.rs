@@ -30,7 +30,7 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
     let Parent { group, place, last } = traverse::parent(loc, name, H5P_DEFAULT, intermediate)?;
     if group.by_bytes().link(last)?.is_some() {
-        return Err(Failure::new(codes::SYM, codes::EXISTS, "an object with this name exists"));
+        return Err(Failure::new(codes::SYM, codes::EXISTS, "name already exists"));
     }
     let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
     let committed = group.commit_unlinked_datatype(&in_file)?;
