@@ -249,6 +249,10 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
         *prefix = without_origin(prefix, &location);
     }
+    if let (Layout::Virtual, Some(prefix)) = (dataset.layout(), &access.virtual_prefix) {
+        use std::os::unix::ffi::OsStrExt as _;
+        location.shared.file.search_first(std::ffi::OsStr::from_bytes(prefix));
+    }
     let heap = Arc::new(crate::convert::heap::Heap::default());
     let memory = form::memory(dataset.datatype());
     let dataset = dataset.with_conversions(defaults().with_destination_heap(heap));

@@ -220,6 +220,9 @@ impl Request<'_> {
         }
         let (file, user_driver) = self.open_new()?;
         self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
+        if let Some(prefix) = std::env::var_os("HDF5_VDS_PREFIX") {
+            file.search_first(prefix);
+        }
         let identity = match &self.access.driver {
             DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
             _ => identity_of(self.path()),
