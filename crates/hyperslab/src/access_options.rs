@@ -140,6 +140,14 @@ impl<M> AccessOptions<M> {
         self
     }
 
+    /// Sets the use of the page buffer for small raw data: `true` by default. With `false`, each
+    /// read of raw data reaches the driver, as a driver needs that counts or checks reads.
+    #[must_use]
+    pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
+        self.store.buffer_raw_data = buffered;
+        self
+    }
+
     /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by
     /// default. An operation that exceeds the limit is followed by a flush.
     ///

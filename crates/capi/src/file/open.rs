@@ -108,7 +108,7 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     }
     if matches!(access.driver, DriverChoice::User(..)) {
         // The user's driver sees each access.
-        options = options.page_buffer(0).chunk_cache(0);
+        options = options.buffer_raw_data(false).chunk_cache(0);
     }
     if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
         options = options.raw_data_folder(prefix);

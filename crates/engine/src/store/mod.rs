@@ -87,6 +87,7 @@ pub struct Store {
     params: FileParams,
     limits: Limits,
     filters: Registry,
+    buffers_raw_data: bool,
     backing: Backing,
     caches: Caches,
     write_state: WriteState,
