@@ -9,6 +9,7 @@ use parking_lot::RwLock;
 use crate::attribute::{self, AttributeHandle, list};
 use crate::convert::Rules;
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
+use crate::dataset::transfer::needs_old_elements;
 use crate::datatype::{self, CType, TypeHandle, TypeState, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
@@ -40,6 +41,11 @@ const _: () = assert!(size_of::<H5A_info_t>() == 24);
 pub fn register((owner, location): Place, name: &[u8]) -> Outcome<hid_t> {
     let attribute = RwLock::new(owner.attribute_named(name)?);
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle { owner, location, attribute }))))
+}
+
+/// Returns an error unless a list is an access list of attributes.
+fn require_access(aapl: hid_t) -> Outcome<()> {
+    plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
 
 /// Returns the object of an identifier that may have attributes.
@@ -101,9 +107,14 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
         None => None,
     };
     let converted;
-    let (memory, bytes) = if rules.call_user(&memory, &in_memory) {
+    let partial = needs_old_elements(&memory, &in_memory);
+    let (memory, bytes) = if partial || rules.call_user(&memory, &in_memory) {
         let plan = rules.plan(&memory, &in_memory)?;
         let mut out = vec![0; count * in_memory.size as usize];
+        if partial {
+            let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
+            attribute.read_bytes(&in_memory, &conversions, &mut out)?;
+        }
         plan.convert(bytes, &mut out, count)?;
         converted = out;
         (in_memory, converted.as_slice())
@@ -217,7 +228,7 @@ const NO_OPEN: &str = "unable to synchronously open attribute";
 export! {
     /// Creates an attribute.
     fn H5Acreate2(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
@@ -232,7 +243,7 @@ export! {
     fn H5Acreate_by_name(
         loc: hid_t, object: Text, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
         traverse::open(loc, object, lapl)
             .and_then(|place| create(place, name, type_id, space_id, acpl))
@@ -241,7 +252,7 @@ export! {
 
     /// Opens an attribute.
     fn H5Aopen(loc: hid_t, name: Text, aapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
@@ -260,7 +271,7 @@ export! {
 
     /// Opens an attribute of the object at a path.
     fn H5Aopen_by_name(loc: hid_t, object: Text, name: Text, aapl: hid_t, lapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
         traverse::open(loc, object, lapl)
             .and_then(|place| register(place, name))
@@ -271,7 +282,7 @@ export! {
     fn H5Aopen_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let object = object.name("object name")?;
         traverse::open(loc, object, lapl)
             .and_then(|place| {
@@ -325,6 +336,7 @@ export! {
     /// Returns the name.
     fn H5Aget_name(attribute_id: hid_t, size: usize, buffer: TextBuffer) -> isize {
         let handle = attribute::find(attribute_id)?;
+        buffer.require(size, "buffer for the name")?;
         let name = handle.attribute.read().name_bytes().to_vec();
         buffer.put(&name, size);
         crate::text::length(&name)
@@ -335,6 +347,7 @@ export! {
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
         lapl: hid_t,
     ) -> isize {
+        buffer.require(size, "buffer for the name")?;
         let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number).because(codes::ATTR, codes::CANTGET, "can't get name")?;
         buffer.put(&name, size);

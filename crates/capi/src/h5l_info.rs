@@ -38,10 +38,17 @@ pub struct H5L_info2_t {
     pub corder_valid: bool,
     pub corder: i64,
     pub cset: c_int,
-    pub value: H5O_token_t,
+    pub value: TokenOrSize,
 }
 
+/// The token of an object or the size of a value: a union in the C interface, whose alignment is
+/// that of the size.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy)]
+pub struct TokenOrSize(H5O_token_t);
+
 const _: () = assert!(size_of::<H5L_info1_t>() == 32 && size_of::<H5L_info2_t>() == 40);
+const _: () = assert!(std::mem::offset_of!(H5L_info2_t, value) == 24);
 
 /// A function that visits links (`H5L_iterate1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info1_t, *mut c_void) -> herr_t;
@@ -100,7 +107,7 @@ fn first(link: &Link) -> H5L_info1_t {
 fn second(link: &Link) -> H5L_info2_t {
     let info = first(link);
     let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
-    H5L_info2_t { kind, corder_valid, corder, cset, value: H5O_token_t::of(value) }
+    H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
 }
 
 fn order_of(link: &Link) -> (bool, i64) {

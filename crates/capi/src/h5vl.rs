@@ -166,4 +166,3 @@ export! {
 
 /// A configuration that the library does not read.
 pub type c_void_t = u8;
-

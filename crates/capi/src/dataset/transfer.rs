@@ -223,7 +223,7 @@ fn write_packed(
 }
 
 /// Returns whether a write of elements in memory keeps members of the elements in the file.
-fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
+pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;
     match (&memory.class, &file.class) {
         (Compound(memory), Compound(file)) => {
