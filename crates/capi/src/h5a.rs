@@ -7,7 +7,7 @@ use hyperslab::{AttributeElements, CharacterSet, Object};
 use parking_lot::RwLock;
 
 use crate::attribute::{self, AttributeHandle, list};
-use crate::convert::Rules;
+use crate::convert::{Rules, references};
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
 use crate::dataset::transfer::needs_old_elements;
 use crate::datatype::{self, CType, TypeHandle, TypeState, form};
@@ -100,15 +100,19 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
     let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
     let bytes = buffer.bytes(count * memory.size as usize, "buffer")?;
-    let rules = Rules::of(H5P_DEFAULT)?;
-    let in_memory = form::memory(&in_file);
+    let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
+    let in_memory = match references::apply(&memory, &in_file) {
+        true => in_file.clone(),
+        false => form::memory(&in_file),
+    };
     let committed = match attribute.committed_datatype()? {
         Some(token) => Some(handle.location.shared.file.root().object_at(token)?.into_datatype()?),
         None => None,
     };
     let converted;
     let partial = needs_old_elements(&memory, &in_memory);
-    let (memory, bytes) = if partial || rules.call_user(&memory, &in_memory) {
+    let converts = rules.call_user(&memory, &in_memory) || references::apply(&memory, &in_memory);
+    let (memory, bytes) = if partial || converts {
         let plan = rules.plan(&memory, &in_memory)?;
         let mut out = vec![0; count * in_memory.size as usize];
         if partial {
@@ -157,9 +161,14 @@ fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
         return Ok(());
     }
     let target = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
-    let rules = Rules::of(H5P_DEFAULT)?;
+    let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
     let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
     let in_memory = form::memory(&in_file);
+    if references::apply(&in_file, &memory) {
+        let mut stored = vec![0; count * in_file.size as usize];
+        attribute.read_bytes(&in_file, &conversions, &mut stored)?;
+        return Ok(rules.plan(&in_file, &memory)?.convert(&stored, target, count)?);
+    }
     if !rules.call_user(&in_memory, &memory) {
         return attribute.read_bytes(&memory, &conversions, target).map_err(conversion);
     }

@@ -220,11 +220,9 @@ fn below(
     walk: (hid_t, (Index, Order), Visit),
     seen: &mut HashSet<u64>,
 ) -> Outcome<herr_t> {
+    // A visit of groups without the order of creation uses the order of names, as in the C library.
     let untracked = group.link_order()? == hyperslab::CreationOrder::Untracked;
     let index = if untracked { Index::Name } else { walk.1.0 };
-    if untracked && walk.1.0 == Index::CreationOrder && path.is_empty() {
-        return Err(Failure::new(codes::SYM, codes::NOTFOUND, "the creation order is not tracked"));
-    }
     for link in links::sorted(group, index, walk.1.1)? {
         let whole = if path.is_empty() { link.name.clone() } else { [path, b"/", &link.name].concat() };
         let outcome = walk.2.call(walk.0, &whole, &link);
