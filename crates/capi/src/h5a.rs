@@ -77,7 +77,9 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
         _ => None,
     };
     let count = extent.element_count().because(codes::DATASPACE, codes::OVERFLOW, "too many elements")?;
-    let size = crate::dataset::elements::bytes(hyperslab_exact::to_usize(count)?, in_file.size as usize)?;
+    // Zeros in memory are empty elements, also for variable-length data.
+    let memory = if in_file.is_variable_length() { form::memory(&in_file) } else { in_file.clone() };
+    let size = crate::dataset::elements::bytes(hyperslab_exact::to_usize(count)?, memory.size as usize)?;
     let zeros = vec![0; size];
     let elements = AttributeElements {
         name,
@@ -85,10 +87,11 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
         datatype: &in_file,
         committed: committed.as_deref(),
         dataspace: &extent,
-        memory: &in_file,
+        memory: &memory,
         bytes: &zeros,
     };
-    place.0.set_attribute_elements(&elements, &hyperslab::datatype::convert::Conversions::default())?;
+    let heap = Arc::new(crate::convert::heap::Heap::default());
+    place.0.set_attribute_elements(&elements, &crate::convert::defaults().with_source_heap(heap))?;
     register(place, name)
 }
 

@@ -58,6 +58,7 @@ export! {
         };
         change_dataset_create(plist_id, |it| {
             it.layout = layout;
+            it.mappings.clear();
             Ok(0)
         })
     }
@@ -299,16 +300,17 @@ export! {
         let dataset = src_dset_name.bytes("name of the source dataset")?.to_vec();
         let (destination, source) = (space::copy_of(vspace_id)?, space::copy_of(src_space_id)?);
         check_mapping(&destination, &source)?;
+        let selections = (space::effective(&destination)?, space::effective(&source)?);
         change_dataset_create(dcpl_id, |it| {
             if it.layout != LayoutChoice::Virtual {
                 it.mappings.clear();
             }
             it.layout = LayoutChoice::Virtual;
             it.mappings.push(MappingChoice {
-                space: (destination.extent, destination.selection),
+                space: (destination.extent, selections.0),
                 file,
                 dataset,
-                source: (source.extent, source.selection),
+                source: (source.extent, selections.1),
             });
             Ok(0)
         })

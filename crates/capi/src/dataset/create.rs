@@ -25,6 +25,9 @@ const UNFILTERED_EDGES: u32 = 0x02;
 /// The flag of structured chunks with defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: u32 = 0x01;
 
+/// The time of fill values that are never written (`H5D_FILL_TIME_NEVER`).
+const FILL_NEVER: std::ffi::c_int = 1;
+
 /// A new dataset as a call describes it.
 #[derive(Debug)]
 pub struct NewDataset {
@@ -49,6 +52,11 @@ impl NewDataset {
         if ctype.datatype.size == 0 {
             return Err(Failure::new(codes::DATATYPE, codes::BADTYPE, "the datatype has no size"));
         }
+        if self.create.fill_time == FILL_NEVER && in_file.is_variable_length() {
+            let text = "variable-length elements need a fill value";
+            return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
+        }
+        crate::filter::provide(&place.shared, self.create.filters.iter().map(|filter| filter.id));
         let mut builder = group.new_dataset("");
         builder = match &ctype.committed {
             Some((committed, at)) if Arc::ptr_eq(&at.shared, &place.shared) => builder.committed(committed),

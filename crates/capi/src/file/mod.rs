@@ -52,6 +52,8 @@ pub struct SharedFile {
     pub mounts: RwLock<Vec<Mount>>,
     /// The file that the driver of the user has open, for `H5Fget_vfd_handle`.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
+    /// Whether the log of the metadata cache is written now.
+    pub is_logging: std::sync::atomic::AtomicBool,
     /// Whether new object headers are made as small as possible.
     pub minimize: std::sync::atomic::AtomicBool,
 }

@@ -203,7 +203,9 @@ impl Request<'_> {
         let writes = self.writes();
         let kept = self.flags & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
         let flags = if writes { kept | H5F_ACC_RDWR } else { kept };
+        let is_logging = self.access.cache_log.0 && self.access.cache_log.2;
         let shared = SharedFile {
+            is_logging: is_logging.into(),
             file,
             number: SharedFile::next_number(),
             identity,

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 use hyperslab::filter::{Filter, FilterId, Registry};
 use parking_lot::Mutex;
 
+use crate::file::SharedFile;
 use user::UserFilter;
 
 /// The flag of a filter that can encode.
@@ -89,11 +90,15 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Returns the filters for a dataset or a list with these filters: plugins are loaded for those
-/// that are missing.
-pub fn registry_with(ids: impl IntoIterator<Item = c_int>) -> Registry {
+/// Gives a file the filters with these identifiers: those that users registered after the file was
+/// opened, and those of plugins.
+pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
+    let mut any = false;
     for id in ids {
         is_available(id);
+        any = true;
     }
-    registry()
+    if any {
+        file.file.set_filters(registry());
+    }
 }

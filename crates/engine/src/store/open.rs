@@ -116,7 +116,7 @@ impl Store {
             superblock: RwLock::new(superblock),
             params,
             limits,
-            filters,
+            filters: RwLock::new(filters),
             backing: Backing::new(driver, base, length, stored),
             caches: Caches::new(page_buffer, dirty_limit),
             write_state: WriteState::new(writing, journal, base + end, dirty_limit, placement),
