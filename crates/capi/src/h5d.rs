@@ -49,6 +49,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     let new = NewDataset { datatype: types.0, space: types.1, create };
     let builder = new.builder(&group, &place)?;
     let made = group.by_bytes().create_dataset(last, charset, builder)?;
+    new.remember(&made, &place.shared);
     let location = Location { name: place.name.join(last), shared: place.shared };
     Ok(register(&made, location, access))
 }

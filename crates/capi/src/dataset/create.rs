@@ -13,7 +13,7 @@ use crate::convert::{Rules, defaults};
 use crate::ctypes::{H5S_UNLIMITED, hid_t};
 use crate::datatype::{self, form};
 use crate::error::{Because, Failure, Outcome, codes};
-use crate::file::Location;
+use crate::file::{Location, SharedFile};
 use crate::file::open::creation_order;
 use crate::plist::settings::{
     DatasetAccess, DatasetCreate, FillChoice, FilterEntry, LayoutChoice, MappingChoice, StructuredChoice,
@@ -40,6 +40,15 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
+    /// Keeps the mappings of a new virtual dataset, because the file does not store the extents of
+    /// the sources.
+    pub fn remember(&self, made: &Dataset, file: &SharedFile) {
+        if self.create.layout == LayoutChoice::Virtual {
+            let mappings = self.create.mappings.clone();
+            file.created_mappings.write().insert(made.token().address(), mappings);
+        }
+    }
+
     /// Returns the builder of the dataset in a file.
     ///
     /// # Errors
@@ -285,7 +294,7 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
         }
         Layout::Virtual => {
             create.layout = LayoutChoice::Virtual;
-            create.mappings = mapping_choices(dataset)?;
+            create.mappings = mapping_choices(handle)?;
         }
         Layout::Structured => {
             create.layout = LayoutChoice::Structured;
@@ -322,7 +331,12 @@ fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     }
 }
 
-fn mapping_choices(dataset: &Dataset) -> Outcome<Vec<MappingChoice>> {
+fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
+    let dataset = &handle.dataset;
+    let created = handle.location.shared.created_mappings.read().get(&dataset.token().address()).cloned();
+    if let Some(created) = created {
+        return Ok(created);
+    }
     let extent = dataset.dataspace();
     let choice = |mapping: VirtualMapping| {
         let source = source_extent(&mapping, &extent);
