@@ -1,6 +1,7 @@
 //! Filters: those of hyperslab, those that users register, and those of plugins.
 
 pub mod class;
+pub mod late;
 pub mod plugin;
 pub mod user;
 
@@ -19,7 +20,11 @@ pub const ENCODES: c_uint = 1;
 pub const DECODES: c_uint = 2;
 
 static USERS: Mutex<Vec<Arc<UserFilter>>> = Mutex::new(Vec::new());
-static BUILT_IN: LazyLock<Registry> = LazyLock::new(Registry::default);
+static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
+    let mut registry = Registry::default();
+    registry.register(Arc::new(late::LateScaleOffset::default()));
+    registry
+});
 
 /// Returns the identifier of a filter for a registry.
 fn number(id: c_int) -> Option<FilterId> {
