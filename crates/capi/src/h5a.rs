@@ -464,3 +464,41 @@ export! {
             .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
     }
 }
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5f::{H5Fclose, H5Fcreate};
+    use crate::h5s::H5Screate;
+    use crate::h5t::H5Tcreate;
+    use crate::h5t_compound::H5Tinsert;
+    use crate::symbols::datatypes::H5T_NATIVE_INT_g;
+
+    #[test]
+    fn a_write_of_one_member_keeps_the_others() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = crate::error::stack::text(folder.path().join("a.h5").as_os_str().as_encoded_bytes());
+        let text = |text: &std::ffi::CStr| Text::of(text.as_ptr());
+        let (first, second, mut read) = ([1_i32, 2], [8_i32, 9], [0_i32; 2]);
+        // SAFETY: the pointers lead to values of the right types.
+        unsafe {
+            let file = H5Fcreate(text(&path), 2, H5P_DEFAULT, H5P_DEFAULT);
+            let (whole, part) = (H5Tcreate(6, 8), H5Tcreate(6, 8));
+            for (list, name, at) in [(whole, c"a", 0), (whole, c"b", 4), (part, c"b", 4)] {
+                assert_eq!(H5Tinsert(list, text(name), at, H5T_NATIVE_INT_g), 0);
+            }
+            let space = H5Screate(0);
+            let name = text(c"pair");
+            assert_eq!(H5Acreate2(file, name, whole, space, H5P_DEFAULT, file), -1);
+            let attribute = H5Acreate2(file, name, whole, space, H5P_DEFAULT, H5P_DEFAULT);
+            assert_eq!(H5Awrite(attribute, whole, Data::of(first.as_ptr().cast())), 0);
+            assert_eq!(H5Awrite(attribute, part, Data::of(second.as_ptr().cast())), 0);
+            assert_eq!(H5Aread(attribute, whole, Buffer::of(read.as_mut_ptr().cast())), 0);
+            assert_eq!(read, [1, 9]);
+            let none = TextBuffer::of(std::ptr::null_mut());
+            assert_eq!((H5Aget_name(attribute, 8, none), H5Aget_name(attribute, 0, none)), (-1, 4));
+            assert_eq!((H5Aclose(attribute), H5Fclose(file)), (0, 0));
+        }
+    }
+}

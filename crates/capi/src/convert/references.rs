@@ -53,7 +53,8 @@ impl RuleTrait for Rule {
         destination: &Datatype,
         _: &Conversions,
     ) -> Result<Option<Arc<dyn Kernel>>, ConvertError> {
-        let (DatatypeClass::Reference(from), DatatypeClass::Reference(to)) = (&source.class, &destination.class)
+        let (DatatypeClass::Reference(from), DatatypeClass::Reference(to)) =
+            (&source.class, &destination.class)
         else {
             return Ok(None);
         };
@@ -108,7 +109,8 @@ impl Between {
 impl Kernel for Between {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ConvertError> {
         let failed = |failure: Failure| {
-            let text = failure.causes.into_iter().next().map_or_else(String::new, |cause| cause.text.into_owned());
+            let text =
+                failure.causes.into_iter().next().map_or_else(String::new, |cause| cause.text.into_owned());
             ConvertError::Heap(HeapError::new(text))
         };
         let elements = source.chunks_exact(self.sizes.0.max(1));

@@ -13,8 +13,8 @@ use crate::convert::{Rules, defaults};
 use crate::ctypes::{H5S_UNLIMITED, hid_t};
 use crate::datatype::{self, form};
 use crate::error::{Because, Failure, Outcome, codes};
-use crate::file::{Location, SharedFile};
 use crate::file::open::creation_order;
+use crate::file::{Location, SharedFile};
 use crate::plist::settings::{
     DatasetAccess, DatasetCreate, FillChoice, FilterEntry, LayoutChoice, MappingChoice, StructuredChoice,
 };

@@ -308,7 +308,8 @@ impl<'a> Targets<'a> {
         let known = others.iter().map(|other| &other.file).find(same).cloned();
         let same = known.or_else(|| Some(self.root).filter(same).map(Arc::clone));
         let file = same.unwrap_or(opened);
-        let entry = OtherFile { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file), is_shared };
+        let entry =
+            OtherFile { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file), is_shared };
         others.push(entry);
         Ok(file)
     }
