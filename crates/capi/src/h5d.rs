@@ -91,6 +91,15 @@ fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
 fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     let handle = dataset::find(dataset_id)?;
     let dims = dims.array(handle.dataset.ndim(), "dimensions")?;
+    let text = match handle.dataset.layout() {
+        Layout::Compact => Some("dataset has compact storage"),
+        Layout::Contiguous { .. } => Some("dataset has contiguous storage"),
+        _ => None,
+    };
+    // External raw data is contiguous, and may grow.
+    if let Some(text) = text.filter(|_| handle.dataset.external_files().is_empty()) {
+        return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
+    }
     let extent = handle.dataset.dataspace();
     if extent.dims() == dims {
         return Ok(());
