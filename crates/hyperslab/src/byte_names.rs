@@ -10,7 +10,8 @@ use hyperslab_engine::{Address, Error, Result};
 
 use crate::known::Known;
 use crate::{
-    CharacterSet, Dataset, DatasetBuilder, Group, GroupOptions, Link, LinkTarget, Object, ObjectKind, ObjectToken,
+    CharacterSet, Dataset, DatasetBuilder, Group, GroupOptions, Link, LinkTarget, Object, ObjectKind,
+    ObjectToken,
 };
 
 /// The result of following a path.

@@ -129,7 +129,7 @@ pub use creation_order::CreationOrder;
 pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
-pub use external::ExternalFiles;
+pub use external::{ExternalFiles, OpenFiles};
 pub use file::File;
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
 pub use group_edit::GroupOptions;

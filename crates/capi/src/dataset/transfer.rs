@@ -4,7 +4,7 @@ use hyperslab::{Dataspace, Datatype, Selection};
 
 use super::DatasetHandle;
 use super::elements::{bytes, end, gather, range, runs, scatter};
-use crate::convert::{Rules, reclaim};
+use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
 use crate::error::{Because, Failure, Outcome, codes};
@@ -94,6 +94,7 @@ pub fn read(
     buffer: Buffer,
 ) -> Outcome<()> {
     let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let rules = rules.in_file(&dataset.location.shared);
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;
     if plan.count == 0 {
         return Ok(());
@@ -126,6 +127,12 @@ fn read_packed(
     target: &mut [u8],
 ) -> Outcome<()> {
     let handle = &dataset.dataset;
+    let in_file = handle.datatype();
+    if references::apply(in_file, memory) {
+        let mut stored = vec![0; bytes(plan.count, in_file.size as usize)?];
+        handle.read_bytes(&plan.selection, in_file, &mut stored).map_err(conversion)?;
+        return Ok(rules.plan(in_file, memory)?.convert(&stored, target, plan.count)?);
+    }
     if !rules.call_user(&dataset.memory, memory) {
         return handle.read_bytes(&plan.selection, memory, target).map_err(conversion);
     }
@@ -173,6 +180,7 @@ pub fn write(
     buffer: Data,
 ) -> Outcome<()> {
     let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let rules = rules.in_file(&dataset.location.shared);
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;
     if plan.count == 0 {
         return Ok(());
@@ -204,6 +212,15 @@ fn write_packed(
     elements: &[u8],
 ) -> Outcome<()> {
     let handle = &dataset.dataset;
+    let in_file = handle.datatype();
+    if references::apply(memory, in_file) {
+        let mut converted = vec![0; bytes(plan.count, in_file.size as usize)?];
+        if needs_old_elements(memory, in_file) {
+            handle.read_bytes(&plan.selection, in_file, &mut converted)?;
+        }
+        rules.plan(memory, in_file)?.convert(elements, &mut converted, plan.count)?;
+        return handle.write_bytes(&plan.selection, in_file, &converted).map_err(conversion);
+    }
     if rules.call_user(memory, &dataset.memory) {
         let conversion = rules.plan(memory, &dataset.memory)?;
         let mut converted = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
@@ -225,7 +242,7 @@ fn write_packed(
 }
 
 /// Returns whether a write of elements in memory keeps members of the elements in the file.
-fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
+pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;
     match (&memory.class, &file.class) {
         (Compound(memory), Compound(file)) => {

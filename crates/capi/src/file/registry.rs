@@ -14,6 +14,8 @@ use crate::error::Failure;
 
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
+/// The number of files that were opened and closed.
+static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
@@ -39,6 +41,7 @@ impl SharedFile {
 
     /// Adds the file to the open files.
     pub fn shared(self) -> Arc<Self> {
+        GENERATION.fetch_add(1, Ordering::AcqRel);
         let file = Arc::new(self);
         OPEN.lock().push((file.number, Arc::downgrade(&file)));
         file
@@ -50,7 +53,22 @@ pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
 }
 
+/// The open files, for links and virtual datasets that lead to them.
+#[derive(Debug)]
+pub struct Registry;
+
+impl hyperslab::OpenFiles for Registry {
+    fn find(&self, path: &Path) -> Option<hyperslab::File> {
+        Some(find_open(&identity_of(path)?)?.file.clone())
+    }
+
+    fn generation(&self) -> u64 {
+        GENERATION.load(Ordering::Acquire)
+    }
+}
+
 pub(super) fn forget(number: u64) {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 

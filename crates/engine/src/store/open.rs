@@ -117,7 +117,7 @@ impl Store {
             superblock: RwLock::new(superblock),
             params,
             limits,
-            filters,
+            filters: RwLock::new(filters),
             buffers_raw_data,
             backing: Backing::new(driver, base, length, stored),
             caches: Caches::new(page_buffer, dirty_limit),
