@@ -55,7 +55,11 @@ fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t
 
 /// Returns the outcome of another function, whose records are on the stack.
 fn outcome(result: herr_t) -> Outcome<herr_t> {
-    if result < 0 { Err(Failure::new(codes::SYM, codes::CANTOPERATE, "the operation failed")) } else { Ok(result) }
+    if result < 0 {
+        Err(Failure::new(codes::SYM, codes::CANTOPERATE, "the operation failed"))
+    } else {
+        Ok(result)
+    }
 }
 
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {

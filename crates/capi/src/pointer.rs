@@ -166,12 +166,6 @@ impl<T: Copy> In<T> {
     pub fn pointer(self) -> *const T {
         self.0
     }
-
-    /// Returns the argument that a pointer makes.
-    #[cfg(test)]
-    pub fn of(pointer: *const T) -> Self {
-        Self(pointer, PhantomData)
-    }
 }
 
 /// Values that a function returns through a pointer.
@@ -242,12 +236,6 @@ impl<T: Copy> Out<T> {
     /// Returns the pointer.
     pub fn pointer(self) -> *mut T {
         self.0
-    }
-
-    /// Returns the argument that a pointer makes.
-    #[cfg(test)]
-    pub fn of(pointer: *mut T) -> Self {
-        Self(pointer, PhantomData)
     }
 
     /// Returns the argument that leads to values of the library. The values must live as long as
@@ -327,12 +315,6 @@ impl Data {
     /// Returns the pointer.
     pub fn pointer(self) -> *const c_void {
         self.0
-    }
-
-    /// Returns the argument that a pointer makes.
-    #[cfg(test)]
-    pub fn of(pointer: *const c_void) -> Self {
-        Self(pointer)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Release of the variable-length data of elements in memory.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the library's heap")]
+#![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
 
 use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Datatype, DatatypeClass};

@@ -180,12 +180,11 @@ pub fn write(
     let size = memory.size as usize;
     let source = buffer.bytes(bytes(end(&plan.runs)?, size)?, "input buffer")?;
     let packed;
-    let elements = match plan.one_run() {
-        Some((start, count)) => source.get(range(start, count, size)?).unwrap_or_default(),
-        None => {
-            packed = gather(source, &plan.runs, size)?;
-            packed.as_slice()
-        }
+    let elements = if let Some((start, count)) = plan.one_run() {
+        source.get(range(start, count, size)?).ok_or_else(|| Failure::bad_value("the buffer is too short"))?
+    } else {
+        packed = gather(source, &plan.runs, size)?;
+        packed.as_slice()
     };
     write_packed(dataset, memory, &plan, &rules, elements).because(
         codes::DATASET,

@@ -52,7 +52,7 @@ pub struct SharedFile {
     pub mounts: RwLock<Vec<Mount>>,
     /// The file that the driver of the user has open, for `H5Fget_vfd_handle`.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
-    /// Whether new object headers are made as small as possible.
+    /// True if new object headers are made as small as possible.
     pub minimize: std::sync::atomic::AtomicBool,
 }
 
