@@ -52,6 +52,7 @@ pub(crate) fn text(text: &[u8]) -> *mut c_char {
     block.cast()
 }
 
+// SAFETY: the declarations are those of the C standard; a stream is an opaque pointer.
 unsafe extern "C" {
     fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fn fflush(stream: *mut c_void) -> i32;

@@ -1,6 +1,6 @@
 //! The space of a file: its length, its end, and free bytes.
 
-use hyperslab_engine::{LibverBounds, Result};
+use hyperslab_engine::{Error, LibverBounds, Result};
 
 use crate::File;
 
@@ -42,8 +42,8 @@ impl File {
             return Ok(0);
         }
         let usage = self.root().file().edit()?.usage();
-        // Saturates, because the sum is only reported.
-        Ok(usage.free.saturating_add(usage.pending))
+        let (structure, invariant) = ("free space", "free blocks are inside the file");
+        usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
     }
 
     /// Sets the versions of the library that must be able to read the structures that are written

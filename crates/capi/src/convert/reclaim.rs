@@ -21,12 +21,13 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
             VariableLengthKind::Sequence => {
                 let Some(found) = sequence(bytes) else { return };
                 let size = variable.base.size as usize;
-                if !found.p.is_null() && is_nested(&variable.base) && size > 0 {
+                let length = found.len.checked_mul(size).filter(|length| isize::try_from(*length).is_ok());
+                if let Some(length) =
+                    length.filter(|_| !found.p.is_null() && is_nested(&variable.base) && size > 0)
+                {
                     // SAFETY: the element states the number of its items, which the library's heap
-                    // or the program allocated.
-                    let items = unsafe {
-                        std::slice::from_raw_parts_mut(found.p.cast::<u8>(), found.len.saturating_mul(size))
-                    };
+                    // or the program allocated; a slice of that length is possible.
+                    let items = unsafe { std::slice::from_raw_parts_mut(found.p.cast::<u8>(), length) };
                     items.chunks_exact_mut(size).for_each(|item| element(&variable.base, item, heap));
                 }
                 release(found.p as usize, heap);

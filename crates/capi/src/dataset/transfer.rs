@@ -101,7 +101,9 @@ pub fn read(
     let size = memory.size as usize;
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
     if let Some((start, count)) = plan.one_run() {
-        let target = target.get_mut(range(start, count, size)?).unwrap_or_default();
+        let target = target
+            .get_mut(range(start, count, size)?)
+            .ok_or_else(|| Failure::bad_value("the buffer is too short"))?;
         return read_packed(dataset, memory, &plan, &rules, target).because(
             codes::DATASET,
             codes::READERROR,
