@@ -49,7 +49,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Returns the source of a file before its unit tests, without comments.
 fn source(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    let shipped = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let shipped = text.split("\n#[cfg(test)]").next().unwrap_or_default();
     let lines = shipped.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -74,7 +74,8 @@ fn exported() -> (BTreeSet<String>, BTreeSet<String>) {
     for path in paths {
         let text = source(&path);
         for line in text.lines().map(str::trim_start) {
-            let declared = line.strip_prefix("fn ").or_else(|| line.strip_prefix("pub unsafe extern \"C\" fn "));
+            let declared =
+                line.strip_prefix("fn ").or_else(|| line.strip_prefix("pub unsafe extern \"C\" fn "));
             let first = declared.unwrap_or(line).split([' ', '(']).next().unwrap_or_default();
             let is_forwarded = first.ends_with("_async") && line.contains(" H5") && line.contains('(');
             if first.starts_with("H5") && (declared.is_some() || is_forwarded) {

@@ -5,7 +5,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::{
-    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test, tidy, tool_cases,
+    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test,
+    tidy, tool_cases,
 };
 
 type Step = fn() -> Result<()>;
