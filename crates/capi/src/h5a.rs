@@ -12,7 +12,7 @@ use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
 use crate::datatype::{self, CType, TypeHandle, TypeState, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::file::location::{self, Location, Name};
+use crate::file::location::{self, Name};
 use crate::file::traverse::{self, Place};
 use crate::id::{self, Entry};
 use crate::plist::{self, Settings};
@@ -79,7 +79,7 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
         datatype: &in_file,
         committed: committed.as_deref(),
         dataspace: &extent,
-        memory: &in_file,
+        memory: None,
         bytes: &zeros,
     };
     place.0.set_attribute_elements(&elements, &hyperslab::datatype::convert::Conversions::default())?;
@@ -117,7 +117,7 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
         datatype: &in_file,
         committed: committed.as_ref(),
         dataspace: &extent,
-        memory: &memory,
+        memory: Some(&memory),
         bytes,
     };
     let conversions = crate::convert::defaults().with_source_heap(rules.heap());
@@ -163,7 +163,7 @@ fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     let committed = match attribute.committed_datatype()? {
         Some(token) => {
             let object = handle.location.shared.file.root().object_at(token)?;
-            let place = Location { shared: Arc::clone(&handle.location.shared), name: Name::default() };
+            let place = handle.location.with_name(Name::default());
             Some((Arc::new(object.into_datatype()?), place))
         }
         None => None,
@@ -335,7 +335,7 @@ export! {
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
         lapl: hid_t,
     ) -> isize {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number).because(codes::ATTR, codes::CANTGET, "can't get name")?;
         buffer.put(&name, size);
         crate::text::length(&name)
@@ -358,7 +358,7 @@ export! {
 
     /// Returns information on an attribute of the object at a path.
     fn H5Aget_info_by_name(loc: hid_t, object: Text, name: Text, result: Out<H5A_info_t>, lapl: hid_t) -> herr_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let attribute = object.attribute_named(name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTGET, "unable to get attribute info")?;
         result.require("info")?.put(info(&object, &attribute)?);
@@ -369,7 +369,7 @@ export! {
     fn H5Aget_info_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, result: Out<H5A_info_t>, lapl: hid_t,
     ) -> herr_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number)
             .because(codes::ATTR, codes::CANTGET, "unable to get attribute info")?;
         result.require("info")?.put(info(&object, &object.attribute_named(&name)?)?);
@@ -378,14 +378,14 @@ export! {
 
     /// Returns the number of attributes.
     fn H5Aget_num_attrs(loc: hid_t) -> c_int {
-        let (object, _) = owner(loc)?;
+        let (object, _place) = owner(loc)?;
         let count = object.attribute_count()?;
         c_int::try_from(count).map_err(|_| Failure::new(codes::ATTR, codes::CANTCOUNT, "too many attributes"))
     }
 
     /// Renames an attribute.
     fn H5Arename(loc: hid_t, from: Text, to: Text) -> herr_t {
-        let (object, _) = owner(loc)?;
+        let (object, _place) = owner(loc)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
             .because(codes::ATTR, codes::CANTRENAME, "can't synchronously rename attribute")?;
         Ok(0)
@@ -393,7 +393,7 @@ export! {
 
     /// Renames an attribute of the object at a path.
     fn H5Arename_by_name(loc: hid_t, object: Text, from: Text, to: Text, lapl: hid_t) -> herr_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
             .because(codes::ATTR, codes::CANTRENAME, "can't synchronously rename attribute")?;
         Ok(0)
@@ -401,7 +401,7 @@ export! {
 
     /// Removes an attribute.
     fn H5Adelete(loc: hid_t, name: Text) -> herr_t {
-        let (object, _) = owner(loc)?;
+        let (object, _place) = owner(loc)?;
         object.remove_attribute_named(name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
         Ok(0)
@@ -409,7 +409,7 @@ export! {
 
     /// Removes an attribute of the object at a path.
     fn H5Adelete_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> herr_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         object.remove_attribute_named(name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
         Ok(0)
@@ -417,7 +417,7 @@ export! {
 
     /// Removes an attribute by its position.
     fn H5Adelete_by_idx(loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number)
             .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
         object.remove_attribute_named(&name)
@@ -427,14 +427,14 @@ export! {
 
     /// Returns whether an attribute exists.
     fn H5Aexists(object: hid_t, name: Text) -> htri_t {
-        let (object, _) = owner(object)?;
+        let (object, _place) = owner(object)?;
         exists(&object, name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
     }
 
     /// Returns whether an attribute of the object at a path exists.
     fn H5Aexists_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> htri_t {
-        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         exists(&object, name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
     }

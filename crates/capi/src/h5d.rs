@@ -49,7 +49,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     let new = NewDataset { datatype: types.0, space: types.1, create };
     let builder = new.builder(&group, &place)?;
     let made = group.by_bytes().create_dataset(last, charset, builder)?;
-    let location = Location { name: place.name.join(last), shared: place.shared };
+    let location = place.with_name(place.name.join(last));
     Ok(register(&made, location, access))
 }
 
@@ -66,7 +66,7 @@ fn datatype_of(dataset_id: hid_t) -> Outcome<hid_t> {
     let committed = match handle.dataset.committed_datatype() {
         Some(token) => {
             let object = handle.location.shared.file.root().object_at(token)?;
-            let place = Location { shared: Arc::clone(&handle.location.shared), name: Name::default() };
+            let place = handle.location.with_name(Name::default());
             Some((Arc::new(object.into_datatype()?), place))
         }
         None => None,
@@ -247,7 +247,7 @@ export! {
         let made = NewDataset { datatype: type_id, space: space_id, create }.builder(&group, &place)
             .and_then(|builder| Ok(builder.create_unlinked()?))
             .because(codes::DATASET, codes::CANTCREATE, "unable to synchronously create dataset")?;
-        let location = Location { shared: place.shared, name: Name::default() };
+        let location = place.with_name(Name::default());
         Ok(register(&made, location, access))
     }
 

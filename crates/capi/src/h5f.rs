@@ -56,6 +56,18 @@ pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     }
 }
 
+/// Returns the number of the file's identifier by which an object was reached.
+fn handle_of(entry: &Entry) -> Option<u64> {
+    match entry {
+        Entry::File(file) => Some(file.number),
+        Entry::Group(group) => Some(group.location.handle),
+        Entry::Dataset(dataset) => Some(dataset.location.handle),
+        Entry::Attribute(attribute) => Some(attribute.location.handle),
+        Entry::Datatype(datatype) => datatype.0.read().committed.as_ref().map(|(_, place)| place.handle),
+        _ => None,
+    }
+}
+
 /// Returns the open objects of a file, or of all files, whose kinds are in `kinds`.
 fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry)> {
     let wanted = KINDS.iter().filter(|(bit, _)| kinds & bit != 0);
@@ -73,13 +85,17 @@ fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry
 /// # Errors
 /// Returns the error of writing the file.
 pub fn close_handle(handle: Arc<FileHandle>) -> Outcome<()> {
-    let shared = Arc::clone(&handle.shared);
+    let (shared, number) = (Arc::clone(&handle.shared), handle.number);
     drop(handle);
-    let others = objects(Some(&shared), 0x01);
-    if others.is_empty() && shared.access.read().close_degree == CLOSE_STRONG {
-        for (id, _) in objects(Some(&shared), 0x1e) {
-            let entry = id::take(id);
-            closing(|| drop(entry))?;
+    let is_last = objects(Some(&shared), 0x01).is_empty();
+    let still_open = objects(Some(&shared), 0x01).iter().any(|(_, file)| handle_of(file) == Some(number));
+    if !still_open && shared.access.read().close_degree == CLOSE_STRONG {
+        for (id, entry) in objects(Some(&shared), 0x1e) {
+            if is_last || handle_of(&entry) == Some(number) {
+                drop(entry);
+                let entry = id::take(id);
+                closing(|| drop(entry))?;
+            }
         }
     }
     closing(|| drop(shared))
@@ -429,7 +445,7 @@ fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     let handle = file::find(file_id)?;
     let mut found = objects(Some(&handle.shared), kinds);
     if kinds & OBJ_LOCAL != 0 {
-        found.retain(|(id, entry)| !matches!(entry, Entry::File(_)) || *id == file_id);
+        found.retain(|(_, entry)| handle_of(entry) == Some(handle.number));
     }
     Ok(found)
 }

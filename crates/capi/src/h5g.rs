@@ -86,7 +86,7 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
         plist::group_create(lists.1).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
     let Parent { group, place, last } = traverse::parent(loc, name, lists.2, intermediate)?;
     let made = group.by_bytes().create_group(last, charset, group_options(&create)?)?;
-    let location = Location { name: place.name.join(last), shared: place.shared };
+    let location = place.with_name(place.name.join(last));
     Ok(register(made, location))
 }
 
@@ -128,7 +128,7 @@ fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
         _ => return Ok(4),
     }
     let start = ((**group).clone(), place.clone());
-    let (object, _) = traverse::follow(start, name, &plist::settings::LinkAccess::default())?;
+    let (object, _place) = traverse::follow(start, name, &plist::settings::LinkAccess::default())?;
     Ok(match object.kind() {
         Some(ObjectKind::Group) => 0,
         Some(ObjectKind::Dataset) => 1,
@@ -162,7 +162,7 @@ export! {
         let root = place.shared.file.root();
         let made = root.create_unlinked_group(group_options(&create)?)
             .because(codes::SYM, codes::CANTCREATE, "unable to create group")?;
-        let location = Location { shared: place.shared, name: location::Name::default() };
+        let location = place.with_name(location::Name::default());
         Ok(register(made, location))
     }
 

@@ -54,12 +54,8 @@ fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t
 }
 
 /// Returns the outcome of another function, whose records are on the stack.
-fn outcome(result: herr_t) -> Outcome<herr_t> {
-    if result < 0 {
-        Err(Failure::new(codes::SYM, codes::CANTOPERATE, "the operation failed"))
-    } else {
-        Ok(result)
-    }
+fn outcome(result: herr_t, minor: hid_t, text: &'static str) -> Outcome<herr_t> {
+    if result < 0 { Err(Failure::new(codes::SYM, minor, text)) } else { Ok(result) }
 }
 
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
@@ -103,27 +99,27 @@ fn link_value(loc: hid_t, name: &[u8]) -> Outcome<Vec<u8>> {
 export! {
     /// Creates a hard or a soft link.
     fn H5Glink(loc: hid_t, kind: c_int, source: Text, name: Text) -> herr_t {
-        outcome(link(loc, source, kind, loc, name))
+        outcome(link(loc, source, kind, loc, name), codes::CANTCREATE, "couldn't create link")
     }
 
     /// Creates a hard or a soft link.
     fn H5Glink2(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
-        outcome(link(from, source, kind, to, name))
+        outcome(link(from, source, kind, to, name), codes::CANTCREATE, "couldn't create link")
     }
 
     /// Moves a link.
     fn H5Gmove(loc: hid_t, source: Text, name: Text) -> herr_t {
-        outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)))
+        outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
     /// Moves a link.
     fn H5Gmove2(from: hid_t, source: Text, to: hid_t, name: Text) -> herr_t {
-        outcome(forward!(H5Lmove(from, source, to, name, H5P_DEFAULT, H5P_DEFAULT)))
+        outcome(forward!(H5Lmove(from, source, to, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
     /// Removes a link.
     fn H5Gunlink(loc: hid_t, name: Text) -> herr_t {
-        outcome(forward!(H5Ldelete(loc, name, H5P_DEFAULT)))
+        outcome(forward!(H5Ldelete(loc, name, H5P_DEFAULT)), codes::CANTDELETE, "couldn't delete link")
     }
 
     /// Returns the path of a soft link.
@@ -136,7 +132,7 @@ export! {
 
     /// Sets the comment of an object.
     fn H5Gset_comment(loc: hid_t, name: Text, comment: Text) -> herr_t {
-        outcome(forward!(H5Oset_comment_by_name(loc, name, comment, H5P_DEFAULT)))
+        outcome(forward!(H5Oset_comment_by_name(loc, name, comment, H5P_DEFAULT)), codes::CANTSET, "couldn't set comment")
     }
 
     /// Returns the comment of an object.

@@ -39,6 +39,7 @@ fn user_kind(kind: c_int) -> Outcome<c_int> {
 /// # Errors
 /// Fails if the identifier does not exist, or if closing the object fails.
 pub fn release(id: hid_t) -> Outcome<c_uint> {
+    crate::h5p::before_close(id);
     let (count, entry) = id::decrement(id).ok_or_else(bad_id)?;
     match entry {
         Some(Entry::User(object)) => {
@@ -88,21 +89,37 @@ export! {
             return Ok(id);
         }
         let (_, place) = location::find(id)?;
-        let same = id::list(IdKind::File as c_int).into_iter().find(|(_, entry)| {
-            matches!(entry, Entry::File(file) if Arc::ptr_eq(&file.shared, &place.shared))
-        });
-        if let Some((file, _)) = same {
-            id::increment(file);
-            return Ok(file);
+        let files = id::list(IdKind::File as c_int);
+        let of_file = |entry: &Entry| match entry {
+            Entry::File(file) => Arc::ptr_eq(&file.shared, &place.shared).then_some(file.number),
+            _ => None,
+        };
+        let exact = files.iter().find(|(_, entry)| of_file(entry) == Some(place.handle));
+        let known = exact.or_else(|| files.iter().find(|(_, entry)| of_file(entry).is_some()));
+        if let Some((file, _)) = known {
+            id::increment(*file);
+            return Ok(*file);
         }
         let (flags, name) = (*place.shared.flags.read(), place.shared.name.clone());
-        Ok(id::register(Entry::File(Arc::new(FileHandle { shared: place.shared, flags, name }))))
+        let handle = FileHandle { shared: place.shared, flags, name, number: place.handle };
+        Ok(id::register(Entry::File(Arc::new(handle))))
     }
 
     /// Returns the name of an object: the path by which it was opened.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
-        let (_, place) = location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
-        let name = place.name.get().unwrap_or_default();
+        let (object, place) =
+            location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
+        let name = match place.name.get() {
+            Some(name) => name,
+            // An object that was opened by a reference or an address has the first path that leads
+            // to the object.
+            None if object.link_count()? == 0 => Vec::new(),
+            None => {
+                let found = crate::h5r::path_of(&place.shared, object.token().address())?;
+                place.name.set(found.clone());
+                found.unwrap_or_default()
+            }
+        };
         buffer.put(&name, size);
         crate::text::length(&name)
     }

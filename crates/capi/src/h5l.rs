@@ -74,7 +74,7 @@ pub fn traverse(
     )?;
     let function =
         class.trav_func.because(codes::LINK, codes::NOTREGISTERED, "the class follows no links")?;
-    let location = Location { shared: Arc::clone(&place.shared), name: place.name.clone() };
+    let location = place.clone();
     let group_id = crate::h5g::register(group, location);
     let text = crate::error::stack::text(name);
     let list = plist::make::register(

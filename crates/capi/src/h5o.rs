@@ -71,7 +71,7 @@ pub fn refresh(object: hid_t) -> Outcome<herr_t> {
 fn open_at(place: &Location, address: u64) -> Outcome<Place> {
     let object = place.shared.file.root().object_at_address(address)?;
     let name = crate::file::Name::default();
-    Ok((object, Location { shared: Arc::clone(&place.shared), name }))
+    Ok((object, place.with_name(name)))
 }
 
 fn by_index(
@@ -102,7 +102,7 @@ fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl
     let options =
         plist::object_copy(ocpypl).because(codes::ARGS, codes::BADTYPE, "not an object copy list")?;
     let (_, intermediate) = traverse::link_creation(lcpl)?;
-    let (object, _) = traverse::open(source, name.name("source name")?, H5P_DEFAULT).because(
+    let (object, _place) = traverse::open(source, name.name("source name")?, H5P_DEFAULT).because(
         codes::SYM,
         codes::NOTFOUND,
         "the source object does not exist",
@@ -240,7 +240,7 @@ export! {
 
     /// Sets the comment of the object at a path.
     fn H5Oset_comment_by_name(loc: hid_t, name: Text, comment: Text, lapl: hid_t) -> herr_t {
-        let (object, _) = traverse::open(loc, name.name("object name")?, lapl)
+        let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::NOTFOUND, "the object does not exist")?;
         set_comment(&object, comment).because(codes::OHDR, codes::CANTSET, "unable to set comment")
     }
@@ -253,7 +253,7 @@ export! {
 
     /// Returns the comment of the object at a path.
     fn H5Oget_comment_by_name(loc: hid_t, name: Text, comment: TextBuffer, size: usize, lapl: hid_t) -> isize {
-        let (object, _) = traverse::open(loc, name.name("object name")?, lapl)
+        let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::NOTFOUND, "the object does not exist")?;
         comment_of(&object, comment, size).because(codes::OHDR, codes::CANTGET, "unable to get comment")
     }

@@ -233,7 +233,7 @@ impl Walk<'_> {
                 continue;
             }
             let member = group.object_at(token)?;
-            let at = Location { shared: place.shared.clone(), name: place.name.join(&link.name) };
+            let at = place.with_name(place.name.join(&link.name));
             let outcome = self.call((&member, &at), &whole)?;
             if outcome != 0 {
                 return Ok(outcome);
@@ -357,7 +357,7 @@ export! {
 
     /// Returns information on the storage of an object.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
-        let (object, _) = location::find(loc)?;
+        let (object, _place) = location::find(loc)?;
         let hdr = header(&object, check(fields)?)?;
         let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
         info.require("info")?.put(H5O_native_info_t { hdr, meta_obj, meta_attr });
@@ -368,7 +368,7 @@ export! {
     fn H5Oget_native_info_by_name(
         loc: hid_t, name: Text, info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
     ) -> herr_t {
-        let (object, _) = traverse::open(loc, name.name("object name")?, lapl)
+        let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
         let hdr = header(&object, check(fields)?)?;
         let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());
@@ -381,7 +381,7 @@ export! {
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
     ) -> herr_t {
-        let (object, _) = by_index(loc, name, (index, order, number), lapl)
+        let (object, _place) = by_index(loc, name, (index, order, number), lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
         let hdr = header(&object, check(fields)?)?;
         let (meta_obj, meta_attr) = (H5_ih_info_t::default(), H5_ih_info_t::default());

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_uint};
 
-use hyperslab::datatype::convert::Conversions;
 use hyperslab::{Hyperslab, Selection};
 
+use crate::convert::Rules;
 use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
@@ -165,7 +165,8 @@ export! {
         } else {
             let datatype = crate::datatype::copy_of(type_id)?;
             let size = usize::try_from(datatype.size).map_err(|_| Failure::bad_value("bad size"))?;
-            FillChoice::Value(datatype, value.bytes(size, "value")?.to_vec())
+            let element = copied(&datatype, value.bytes(size, "value")?)?;
+            FillChoice::Value(datatype, element)
         };
         change_dataset_create(plist_id, |it| {
             it.fill = fill;
@@ -183,12 +184,9 @@ export! {
                 return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the fill value is undefined"));
             }
             FillChoice::Default => out.fill(0),
-            FillChoice::Value(stored, bytes) if stored == datatype => {
-                out.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
-            }
             FillChoice::Value(stored, bytes) => {
                 let mut convert = || -> Outcome<()> {
-                    Ok(Conversions::default().plan(&stored, &datatype)?.convert(&bytes, out, 1)?)
+                    Ok(Rules::default().plan(&stored, &datatype)?.convert(&bytes, out, 1)?)
                 };
                 convert().because(codes::PLIST, codes::CANTGET, "the fill value cannot be converted")?;
             }
@@ -270,11 +268,21 @@ fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     if is_unlimited(&destination.selection) || is_unlimited(&source.selection) {
         return Ok(());
     }
-    let to = destination.selection.element_count(destination.extent.dims())?;
-    if to != source.selection.element_count(source.extent.dims())? {
-        return Err(Failure::bad_value("the selections of a mapping differ in their number of elements"));
+    if space::count_anywhere(destination)? != space::count_anywhere(source)? {
+        let text = "a mapping has different numbers of elements: different number in source and destination";
+        return Err(Failure::bad_value(text));
     }
     Ok(())
+}
+
+/// Returns a copy of an element with its variable-length data. The data lives as long as the
+/// process, because lists are copied without it.
+fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
+    let mut copy = element.to_vec();
+    if crate::convert::reclaim::is_nested(datatype) {
+        Rules::default().plan(datatype, datatype)?.convert(element, &mut copy, 1)?;
+    }
+    Ok(copy)
 }
 
 /// Returns one mapping of a list.

@@ -76,7 +76,7 @@ fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place
     if object.link_count()? == 0 && object.kind().is_none() {
         return Err(Failure::new(codes::REFERENCE, codes::LINKCOUNT, "dereferencing deleted object"));
     }
-    Ok((object, Location { shared: place.shared, name: Name::default() }))
+    Ok((object, place.with_name(Name::default())))
 }
 
 fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
@@ -87,7 +87,7 @@ fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
 }
 
 fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
-    let (object, _) = target(reference(loc, number, data)?)?;
+    let (object, _place) = target(reference(loc, number, data)?)?;
     Ok(match object.kind() {
         Some(ObjectKind::Group) => 0,
         Some(ObjectKind::Dataset) => 1,

@@ -95,7 +95,7 @@ fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
 fn object(reference: In<H5R_ref_t>) -> Outcome<Place> {
     let held = reference.value("reference pointer")?.held()?;
     let object = held.shared.file.root().object_at(token(&held.target)?)?;
-    Ok((object, Location { shared: held.shared, name: Name::default() }))
+    Ok((object, Location { shared: held.shared, name: Name::default(), handle: 0 }))
 }
 
 fn put(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
@@ -210,7 +210,7 @@ export! {
     /// Returns the kind of a reference's object.
     fn H5Rget_obj_type3(reference: In<H5R_ref_t>, rapl: hid_t, result: Out<c_int>) -> herr_t {
         let _ = rapl;
-        let (object, _) = object(reference)
+        let (object, _place) = object(reference)
             .because(codes::REFERENCE, codes::CANTGET, "unable to get object type")?;
         result.put(match object.kind() {
             Some(ObjectKind::Group) => 0,

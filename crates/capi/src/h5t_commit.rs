@@ -6,7 +6,7 @@ use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, htri_t};
 use crate::datatype::{self, TypeState, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::file::location::{self, Location, Name};
+use crate::file::location::{self, Name};
 use crate::file::traverse::{self, Parent};
 use crate::plist::{self, Settings};
 use crate::pointer::Text;
@@ -30,12 +30,12 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
     let Parent { group, place, last } = traverse::parent(loc, name, H5P_DEFAULT, intermediate)?;
     if group.by_bytes().link(last)?.is_some() {
-        return Err(Failure::new(codes::SYM, codes::EXISTS, "an object with this name exists"));
+        return Err(Failure::new(codes::SYM, codes::EXISTS, "name already exists"));
     }
     let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
     let committed = group.commit_unlinked_datatype(&in_file)?;
     group.by_bytes().insert(last, charset, hyperslab::LinkTarget::Hard(committed.token()))?;
-    let location = Location { name: place.name.join(last), shared: place.shared };
+    let location = place.with_name(place.name.join(last));
     let mut state = handle.0.write();
     state.committed = Some((Arc::new(committed), location));
     state.state = TypeState::ReadOnly;
@@ -77,7 +77,7 @@ export! {
         let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
         let committed = place.shared.file.root().commit_unlinked_datatype(&in_file)
             .because(codes::DATATYPE, codes::CANTINIT, "unable to commit datatype")?;
-        let location = Location { shared: place.shared, name: Name::default() };
+        let location = place.with_name(Name::default());
         let mut state = handle.0.write();
         state.committed = Some((Arc::new(committed), location));
         state.state = TypeState::ReadOnly;

@@ -21,7 +21,7 @@ pub fn check_id(id: c_int) -> Outcome<c_int> {
     if (0..=MAX_ID).contains(&id) {
         return Ok(id);
     }
-    Err(Failure::bad_value("the identifier of the filter is out of range"))
+    Err(Failure::bad_value("invalid filter identifier: out of range"))
 }
 
 export! {

@@ -132,6 +132,14 @@ impl<M> AccessOptions<M> {
         self
     }
 
+    /// Sets the limit of clean pages that the page buffer keeps, in bytes. Without a page buffer,
+    /// each read of metadata reaches the driver. The default is 32 MiB.
+    #[must_use]
+    pub fn page_buffer(mut self, bytes: u64) -> Self {
+        self.store.page_buffer = bytes;
+        self
+    }
+
     /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by
     /// default. An operation that exceeds the limit is followed by a flush.
     ///

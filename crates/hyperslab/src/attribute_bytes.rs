@@ -1,5 +1,7 @@
 //! Attributes as bytes of any datatype, with names as bytes.
 
+use std::borrow::Cow;
+
 use hyperslab_engine::ops::attributes::{self, NewAttribute};
 use hyperslab_engine::{Error, Result};
 
@@ -19,8 +21,8 @@ pub struct AttributeElements<'a> {
     pub committed: Option<&'a CommittedDatatype>,
     /// The dataspace.
     pub dataspace: &'a Dataspace,
-    /// The datatype of the elements in memory.
-    pub memory: &'a Datatype,
+    /// The datatype of the elements in memory; `None` if the elements are in the stored form.
+    pub memory: Option<&'a Datatype>,
     /// The elements.
     pub bytes: &'a [u8],
 }
@@ -39,7 +41,7 @@ impl Object {
     ///     datatype: &Datatype::i64(ByteOrder::BigEndian),
     ///     committed: None,
     ///     dataspace: &Dataspace::simple(&[2]),
-    ///     memory: &u8::datatype(),
+    ///     memory: Some(&u8::datatype()),
     ///     bytes: &[3, 200],
     /// };
     /// file.set_attribute_elements(&elements, &Conversions::default())?;
@@ -56,11 +58,14 @@ impl Object {
     ) -> Result<()> {
         let name = String::from_utf8_lossy(elements.name);
         self.set(&name, |edit| {
-            let (memory, datatype) = (elements.memory, elements.datatype);
-            let data = if datatype.is_variable_length() {
-                self.file().store_converted(edit, conversions, (memory, datatype), elements.bytes)?
-            } else {
-                convert(conversions, (memory, datatype), elements.bytes)?
+            let datatype = elements.datatype;
+            let data = match elements.memory {
+                None => Cow::Borrowed(elements.bytes),
+                Some(memory) if datatype.is_variable_length() => {
+                    let types = (memory, datatype);
+                    Cow::Owned(self.file().store_converted(edit, conversions, types, elements.bytes)?)
+                }
+                Some(memory) => Cow::Owned(convert(conversions, (memory, datatype), elements.bytes)?),
             };
             let attribute = NewAttribute {
                 name: elements.name,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use hyperslab_engine::ops::datasets::VirtualOptions;
 use hyperslab_engine::ops::{FileResolver, OpenFile, RawFileResolver};
@@ -10,6 +10,7 @@ use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
+use crate::File;
 use crate::journal_place::journal_beside;
 use crate::open_options::open_path;
 
@@ -55,6 +56,8 @@ pub(crate) struct ExternalResolver {
     real_folder: OnceLock<Option<PathBuf>>,
     tree: Arc<FileTree>,
     depth: usize,
+    /// Folders in which names are searched first.
+    source_folders: RwLock<Vec<PathBuf>>,
 }
 
 /// The open files to which one file refers, directly or through other files. They are recorded so
@@ -66,6 +69,30 @@ struct FileTree {
     open: Mutex<Vec<(PathBuf, Weak<OpenFile>)>>,
     /// Real paths of folders. Many files are in few folders.
     folders: Mutex<HashMap<PathBuf, PathBuf>>,
+}
+
+impl File {
+    /// Adds a folder in which the sources of virtual datasets and the files of external links are
+    /// searched before all other folders.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// use hyperslab::File;
+    /// let sources = folder.path().join("sources");
+    /// std::fs::create_dir(&sources)?;
+    /// let other = File::create(sources.join("other.h5"))?;
+    /// other.create_group("inside")?;
+    /// other.close()?;
+    /// let file = File::create(folder.path().join("file.h5"))?;
+    /// file.link_external("link", "other.h5", "/inside")?;
+    /// assert!(file.group("link").is_err());
+    /// file.search_first(&sources);
+    /// assert!(file.group("link").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn search_first(&self, folder: impl AsRef<Path>) {
+        self.root().file().search_first(folder.as_ref());
+    }
 }
 
 /// The largest number of folders in [`FileTree::folders`].
@@ -145,6 +172,7 @@ impl ExternalResolver {
             real_folder: OnceLock::new(),
             tree,
             depth: 0,
+            source_folders: RwLock::default(),
         }
     }
 
@@ -179,7 +207,10 @@ impl ExternalResolver {
 
     /// Returns the existing paths for a name, in the order in which they are tried.
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
-        let mut candidates = vec![self.folder.join(name)];
+        let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
+        let mut candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(name)).collect();
+        drop(folders);
+        candidates.push(self.folder.join(name));
         if let Some(last) = name.file_name().filter(|_| name.is_absolute()) {
             candidates.push(self.folder.join(last));
         }
@@ -256,6 +287,12 @@ impl FileResolver for ExternalResolver {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.path.display())));
         }
         self.open_for(name, self.write)
+    }
+
+    fn search_first(&self, folder: &Path) {
+        let mut folders = self.source_folders.write().unwrap_or_else(PoisonError::into_inner);
+        folders.retain(|other| other != folder);
+        folders.insert(0, folder.to_owned());
     }
 
     fn is_own(&self, name: &[u8]) -> bool {

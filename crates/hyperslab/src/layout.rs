@@ -13,7 +13,7 @@ use hyperslab_engine::ops::objects::Container;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Error, Result};
 
-use crate::{Hyperslab, Selection};
+use crate::{Hyperslab, Selection, UNLIMITED};
 
 /// The storage layout of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,10 +191,30 @@ impl VirtualMapping {
         hyperslab_engine::format::VirtualMapping {
             source_file: self.file.as_slice().into(),
             source_dataset: self.dataset.as_slice().into(),
-            source_selection: self.source_selection.clone(),
-            virtual_selection: self.selection.clone(),
+            source_selection: merged(&self.source_selection),
+            virtual_selection: merged(&self.selection),
         }
     }
+}
+
+/// Returns the selection with adjacent blocks of a regular hyperslab merged into one. The oldest
+/// encoding stores each block.
+fn merged(selection: &Selection) -> Selection {
+    let mut selection = selection.clone();
+    if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &mut selection {
+        let axes = regular.stride.iter_mut().zip(regular.count.iter_mut()).zip(regular.block.iter_mut());
+        for ((stride, count), block) in axes {
+            let limited = *count != UNLIMITED && *block != UNLIMITED;
+            if limited
+                && *count > 1
+                && stride == block
+                && let Some(length) = count.checked_mul(*block)
+            {
+                (*stride, *count, *block) = (length, 1, length);
+            }
+        }
+    }
+    selection
 }
 
 impl Layout {

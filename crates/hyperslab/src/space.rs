@@ -2,7 +2,8 @@
 
 use hyperslab_engine::{Error, LibverBounds, Result};
 
-use crate::File;
+use crate::datatype::convert::Conversions;
+use crate::{Datatype, File};
 
 impl File {
     /// Returns the number of bytes that the file has, or will have after a flush.
@@ -44,6 +45,40 @@ impl File {
         let usage = self.root().file().edit()?.usage();
         let (structure, invariant) = ("free space", "free blocks are inside the file");
         usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
+    }
+
+    /// Converts elements of the datatype `memory` to the stored form of `datatype`, and stores their
+    /// variable-length data in this file. The source heap of `conversions` has this data in memory.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use hyperslab::datatype::convert::{Conversions, VariableArena, VariableSink};
+    /// use hyperslab::{CharacterSet, Datatype, Ix1};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let (text, arena, mut value) = (Datatype::variable_string(CharacterSet::Utf8, 8), VariableArena::default(), [0; 16]);
+    /// arena.store(b"none", 4, &mut value)?;
+    /// let conversions = Conversions::default().with_source_heap(Arc::new(arena));
+    /// let fill = file.store_elements(&text, &text, &value, &conversions)?;
+    /// let names = file.new_dataset("names").datatype(text).shape(&[2]).fill_stored(&fill).create()?;
+    /// assert_eq!(names.read_strings::<Ix1>(..)?.to_vec(), ["none", "none"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no conversion, or if the
+    /// file is open for reading only.
+    pub fn store_elements(
+        &self,
+        memory: &Datatype,
+        datatype: &Datatype,
+        bytes: &[u8],
+        conversions: &Conversions,
+    ) -> Result<Vec<u8>> {
+        let file = self.root().file();
+        let mut edit = file.edit()?;
+        let stored = file.store_converted(&mut edit, conversions, (memory, datatype), bytes)?;
+        file.finish(edit)?;
+        Ok(stored)
     }
 
     /// Sets the versions of the library that must be able to read the structures that are written

@@ -14,7 +14,7 @@ use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
 
 use crate::datatype::Reference;
-use crate::datatype::convert::Conversions;
+use crate::datatype::convert::{Conversion, Conversions};
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
 /// The smallest number of texts that are worth a separate thread.
@@ -191,6 +191,15 @@ impl Stored {
             }
             None => conversion::with_heap(conversions, &self.file),
         }
+    }
+
+    /// Plans the conversion of the elements to the datatype `memory`. The destination heap of
+    /// `conversions` gets the variable-length data.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no conversion.
+    pub fn plan(&self, memory: &Datatype, conversions: &Conversions) -> Result<Conversion> {
+        Ok(self.conversions(conversions.clone()).plan(&self.datatype, memory)?)
     }
 
     /// Returns the datatype of the elements.

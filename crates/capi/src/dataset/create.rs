@@ -57,7 +57,7 @@ impl NewDataset {
         let extent = space::copy_of(self.space)?.extent;
         builder = with_extent(builder, &extent);
         builder = self.with_layout(builder, &extent)?;
-        builder = self.with_fill(builder, &ctype.datatype, &in_file)?;
+        builder = self.with_fill(builder, place, &ctype.datatype, &in_file)?;
         let object = &self.create.object;
         let small = |count: u32| u16::try_from(count).map_err(|_| Failure::bad_value("number of attributes"));
         builder = builder
@@ -135,6 +135,7 @@ impl NewDataset {
     fn with_fill(
         &self,
         builder: DatasetBuilder,
+        place: &Location,
         memory: &Datatype,
         file: &Datatype,
     ) -> Outcome<DatasetBuilder> {
@@ -142,13 +143,7 @@ impl NewDataset {
             FillChoice::Default => builder,
             FillChoice::Undefined => builder.no_fill(),
             FillChoice::Value(datatype, value) => {
-                if form::depends_on_form(memory) {
-                    return fill_of_form(builder, memory, file, value);
-                }
-                let plan = Rules::default().plan(datatype, file)?;
-                let mut element = vec![0; file.size as usize];
-                plan.convert(value, &mut element, 1)?;
-                builder.fill_stored(&element)
+                builder.fill_stored(&fill_element(place, (datatype, value), memory, file)?)
             }
         };
         builder = builder.fill_time(match self.create.fill_time {
@@ -165,19 +160,27 @@ impl NewDataset {
     }
 }
 
-/// Sets the fill value of elements with variable-length data or references: only null values can
-/// be stored without a heap.
-fn fill_of_form(
-    builder: DatasetBuilder,
+/// Returns a fill value in the form of the file. Variable-length data is stored in the file.
+fn fill_element(
+    place: &Location,
+    (datatype, value): (&Datatype, &[u8]),
     memory: &Datatype,
     file: &Datatype,
-    value: &[u8],
-) -> Outcome<DatasetBuilder> {
-    let _ = memory;
-    if value.iter().all(|byte| *byte == 0) {
-        return Ok(builder.fill_stored(&vec![0; file.size as usize]));
+) -> Outcome<Vec<u8>> {
+    let rules = Rules::default();
+    if !form::depends_on_form(memory) {
+        let plan = rules.plan(datatype, file)?;
+        let mut element = vec![0; file.size as usize];
+        plan.convert(value, &mut element, 1)?;
+        return Ok(element);
     }
-    Err(Failure::unsupported("fill values of variable length"))
+    if value.iter().all(|byte| *byte == 0) {
+        return Ok(vec![0; file.size as usize]);
+    }
+    let mut element = vec![0; memory.size as usize];
+    rules.plan(datatype, memory)?.convert(value, &mut element, 1)?;
+    let conversions = defaults().with_source_heap(rules.heap());
+    Ok(place.shared.file.store_elements(memory, file, &element, &conversions)?)
 }
 
 fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
@@ -242,11 +245,28 @@ fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<
 }
 
 /// Returns the handle of an open dataset.
-pub fn handle(dataset: &Dataset, location: Location, access: DatasetAccess) -> DatasetHandle {
+pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) -> DatasetHandle {
+    for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
+        *prefix = without_origin(prefix, &location);
+    }
+    if let (Layout::Virtual, Some(prefix)) = (dataset.layout(), &access.virtual_prefix) {
+        use std::os::unix::ffi::OsStrExt as _;
+        location.shared.file.search_first(std::ffi::OsStr::from_bytes(prefix));
+    }
     let heap = Arc::new(crate::convert::heap::Heap::default());
     let memory = form::memory(dataset.datatype());
     let dataset = dataset.with_conversions(defaults().with_destination_heap(heap));
     DatasetHandle { dataset, memory, location, access }
+}
+
+/// Returns a folder whose name may begin with `${ORIGIN}`, the folder of the file.
+fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
+    let file = std::path::Path::new(std::ffi::OsStr::from_bytes(&location.shared.name));
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let folder = absolute.parent().unwrap_or(&absolute);
+    [folder.as_os_str().as_bytes(), rest].concat()
 }
 
 /// Returns the creation properties of a dataset.
@@ -289,7 +309,7 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     create.fill = match fill.status {
         FillStatus::Undefined => FillChoice::Undefined,
         FillStatus::Default => FillChoice::Default,
-        FillStatus::User(bytes) => FillChoice::Value(dataset.datatype().clone(), bytes),
+        FillStatus::User(bytes) => fill_in_memory(handle, bytes)?,
     };
     create.fill_time = match fill.time {
         FillTime::Allocation => 0,
@@ -303,6 +323,20 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
         _ => None,
     };
     Ok(create)
+}
+
+/// Returns the fill value of a dataset in memory form. Its variable-length data lives as long as the
+/// process, because lists are copied without it.
+fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
+    if !form::depends_on_form(&handle.memory) {
+        return Ok(FillChoice::Value(handle.memory.clone(), bytes));
+    }
+    let stored = handle.dataset.stored_fill_value()?;
+    let heap = Rules::default().heap();
+    let plan = stored.plan(&handle.memory, &defaults().with_destination_heap(heap))?;
+    let mut element = vec![0; handle.memory.size as usize];
+    plan.convert(stored.bytes(), &mut element, 1)?;
+    Ok(FillChoice::Value(handle.memory.clone(), element))
 }
 
 fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {

@@ -188,11 +188,13 @@ pub fn write(
         packed = gather(source, &plan.runs, size)?;
         packed.as_slice()
     };
-    write_packed(dataset, memory, &plan, &rules, elements).because(
-        codes::DATASET,
-        codes::WRITEERROR,
-        NO_WRITE,
-    )
+    let written = write_packed(dataset, memory, &plan, &rules, elements);
+    written.because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;
+    if dataset.location.shared.user_driver.is_some() {
+        // The user's driver reports its failures to the call that writes.
+        dataset.location.shared.file.flush()?;
+    }
+    Ok(())
 }
 
 fn write_packed(

@@ -56,6 +56,17 @@ pub struct Location {
     pub shared: Arc<SharedFile>,
     /// The name.
     pub name: Name,
+    /// The number of the identifier of the file by which the object was reached; see
+    /// [`super::FileHandle`].
+    pub handle: u64,
+}
+
+impl Location {
+    /// Returns the place of another object that was reached from this one.
+    #[must_use]
+    pub fn with_name(&self, name: Name) -> Self {
+        Self { name, ..self.clone() }
+    }
 }
 
 /// Returns the object of an identifier that may stand for a location: a file stands for its root
@@ -65,7 +76,7 @@ pub struct Location {
 /// Fails with a bad type for other identifiers.
 pub fn find(id: hid_t) -> Outcome<(Object, Location)> {
     match id::find(id) {
-        Some(Entry::File(file)) => Ok(((**file.shared.file.root()).clone(), file.shared.root())),
+        Some(Entry::File(file)) => Ok(((**file.shared.file.root()).clone(), file.root())),
         Some(Entry::Group(group)) => Ok(((*group.group).clone(), group.location.clone())),
         Some(Entry::Dataset(dataset)) => Ok(((*dataset.dataset).clone(), dataset.location.clone())),
         Some(Entry::Datatype(datatype)) => match &datatype.0.read().committed {

@@ -74,12 +74,22 @@ pub struct FileHandle {
     pub flags: c_uint,
     /// The name with which this identifier was opened.
     pub name: Vec<u8>,
+    /// The number of this identifier, which objects that are reached by it state. Identifiers of one
+    /// opened file count as one.
+    pub number: u64,
+}
+
+impl FileHandle {
+    /// Returns the place of the root group.
+    pub fn root(&self) -> Location {
+        Location { handle: self.number, ..self.shared.root() }
+    }
 }
 
 impl SharedFile {
     /// Returns the place of the root group.
     pub fn root(self: &Arc<Self>) -> Location {
-        Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()) }
+        Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()), handle: 0 }
     }
 
     /// Returns whether new object headers are made as small as possible.

@@ -106,6 +106,10 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
             options = options.locking(locking);
         }
     }
+    if matches!(access.driver, DriverChoice::User(..)) {
+        // The user's driver sees each access.
+        options = options.page_buffer(0).chunk_cache(0);
+    }
     if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
         options = options.raw_data_folder(prefix);
     }
@@ -161,6 +165,19 @@ fn default_space() -> FileSpace {
     }
 }
 
+/// The page strategy of file space (`H5F_FSPACE_STRATEGY_PAGE`).
+const PAGE_STRATEGY: c_int = 1;
+
+/// Returns the size of a file's page buffer: whole pages, and none without the page strategy.
+fn page_buffer(file: &File, wanted: usize) -> usize {
+    let space = file.info().file_space;
+    let page = usize::try_from(space.page_size).unwrap_or(usize::MAX); // A page is below 4 GiB.
+    if space.strategy != FileSpaceStrategy::Page || wanted == 0 || page == 0 {
+        return 0;
+    }
+    (wanted / page).max(1).saturating_mul(page) // Only reported.
+}
+
 /// A request to open or create a file.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -187,7 +204,7 @@ impl Request<'_> {
     ///
     /// # Errors
     /// Fails if the file cannot be opened, or is open with other rights.
-    pub fn run(self) -> Outcome<Arc<SharedFile>> {
+    pub fn run(mut self) -> Outcome<Arc<SharedFile>> {
         let on_disk = matches!(
             self.access.driver,
             DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. } | DriverChoice::Core { .. }
@@ -195,7 +212,17 @@ impl Request<'_> {
         if on_disk && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity)) {
             return self.share(open);
         }
+        if self.create.as_ref().is_some_and(|create| create.strategy != PAGE_STRATEGY)
+            && self.access.page_buffer.0 != 0
+        {
+            let text = "enabling the page buffer requires the page strategy of file space";
+            return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
+        }
         let (file, user_driver) = self.open_new()?;
+        self.access.page_buffer.0 = page_buffer(&file, self.access.page_buffer.0);
+        if let Some(prefix) = std::env::var_os("HDF5_VDS_PREFIX") {
+            file.search_first(prefix);
+        }
         let identity = match &self.access.driver {
             DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
             _ => identity_of(self.path()),
@@ -234,6 +261,14 @@ impl Request<'_> {
         if self.flags & swmr != flags & swmr && (self.flags | flags) & H5F_ACC_SWMR_WRITE != 0 {
             let text = "the file is open with another SWMR access";
             return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, text));
+        }
+        let used = |access: &FileAccess| access.locking.unwrap_or((true, true));
+        if std::env::var_os("HDF5_USE_FILE_LOCKING").is_none()
+            && self.access.locking.is_some()
+            && used(&self.access) != used(&open.access.read())
+        {
+            let text = "file locking flag values don't match";
+            return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
         }
         let degree = (self.access.close_degree, open.access.read().close_degree);
         if degree.0 != 0 && degree.0 != degree.1 {
@@ -364,6 +399,7 @@ fn io_error(error: &std::io::Error) -> Failure {
 
 /// Returns a new identifier of an open file.
 pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::ctypes::hid_t {
-    let handle = FileHandle { shared, flags, name: name.to_vec() };
+    let number = SharedFile::next_number();
+    let handle = FileHandle { shared, flags, name: name.to_vec(), number };
     crate::id::register(crate::id::Entry::File(Arc::new(handle)))
 }

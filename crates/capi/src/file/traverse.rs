@@ -43,7 +43,7 @@ pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outco
     if !place.shared.mounts.read().is_empty() {
         return through_mounts(group, &place, path, access, name);
     }
-    let at = Location { shared: place.shared, name };
+    let at = place.with_name(name);
     links(group, at, path.to_vec(), access)
 }
 
@@ -70,7 +70,7 @@ fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> O
             Found::External { file, path: target, group: parent } => {
                 let other = external(&place.shared, &file, &target, &parent, access)?;
                 group = other.file.root().clone();
-                place = Location { shared: other, name: Name::known(absolute(&target)) };
+                place = Location { shared: other, name: Name::known(absolute(&target)), handle: 0 };
                 path = target;
             }
             Found::UserDefined { class, value, name, group: parent, rest } => {
@@ -101,8 +101,7 @@ fn through_mounts(
     access: &LinkAccess,
     name: Name,
 ) -> Outcome<Place> {
-    let mut at: Place =
-        ((*group).clone(), Location { shared: Arc::clone(&place.shared), name: name.clone() });
+    let mut at: Place = ((*group).clone(), place.with_name(name.clone()));
     at = mounted(at);
     for part in components(path) {
         let group = at.0.into_group()?;
@@ -121,7 +120,7 @@ fn mounted(place: Place) -> Place {
     match child {
         Some(child) => {
             let root = (**child.shared.file.root()).clone();
-            mounted((root, Location { shared: Arc::clone(&child.shared), name: place.1.name }))
+            mounted((root, Location { shared: Arc::clone(&child.shared), ..place.1 }))
         }
         None => place,
     }
@@ -285,7 +284,7 @@ pub fn parent_of<'a>(
 fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let mut at = start;
     if path.starts_with(b"/") {
-        at = ((**at.1.shared.file.root()).clone(), at.1.shared.root());
+        at = ((**at.1.shared.file.root()).clone(), at.1.with_name(Name::known(b"/".to_vec())));
     }
     for part in components(path) {
         let group = at.0.clone().into_group()?;

@@ -286,7 +286,7 @@ impl FilterEntry {
         let id = u16::try_from(self.id).ok()?;
         let flags = u16::try_from(self.flags & 0xffff).ok()?;
         let name = self.name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
-        Some(FilterSpec::custom(id.into(), flags, self.data.clone(), name))
+        Some(FilterSpec::custom(id.into(), flags, self.data.clone(), name).or_missing())
     }
 }
 

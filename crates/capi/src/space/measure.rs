@@ -91,6 +91,19 @@ pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     Ok((low, high))
 }
 
+/// Returns the number of selected elements, also of those outside of the extent.
+///
+/// # Errors
+/// Fails if the number does not fit in 64 bits.
+pub fn count_anywhere(space: &CSpace) -> Outcome<u64> {
+    let mut dims = Dims::from_slice(space.extent.dims());
+    if let Some((_, high)) = corners(&space.selection, &space.extent) {
+        // Saturates, because an unlimited selection has no number of elements.
+        dims.iter_mut().zip(high).for_each(|(size, last)| *size = (*size).max(last.saturating_add(1)));
+    }
+    Ok(space.selection.element_count(&dims)?)
+}
+
 /// Returns whether the selection with its offset lies in the extent.
 pub fn is_valid(space: &CSpace) -> bool {
     match &space.selection {

@@ -1,5 +1,6 @@
 //! The open file, and the resolver of other files.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
@@ -31,6 +32,11 @@ pub trait FileResolver: RawFileResolver {
     fn open_to_write(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
         let name = String::from_utf8_lossy(name);
         Err(Error::unsupported(format!("writing to the file `{name}`")))
+    }
+
+    /// Adds a folder in which names are searched before all other folders.
+    fn search_first(&self, folder: &Path) {
+        let _ = folder;
     }
 
     /// Returns whether `name` refers to the file that contains the link.
@@ -143,6 +149,14 @@ impl OpenFile {
         match &self.resolver {
             Some(resolver) => resolver.open(name),
             None => Err(Error::Misuse("links to other files are not followed".into())),
+        }
+    }
+
+    /// Adds a folder in which the files that links and datasets of this file name are searched
+    /// before all other folders.
+    pub fn search_first(&self, folder: &Path) {
+        if let Some(resolver) = &self.resolver {
+            resolver.search_first(folder);
         }
     }
 

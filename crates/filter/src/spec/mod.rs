@@ -32,6 +32,7 @@ pub struct FilterSpec {
     flags: u16,
     client_data: Vec<u32>,
     name: Option<String>,
+    may_be_missing: bool,
 }
 
 /// The preprocessing of samples by szip.
@@ -123,7 +124,7 @@ impl FilterSpec {
     /// client data in the user's form, and the name to store in the file if it differs from the
     /// default name.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
-        Self { id, flags, client_data: client_data.into(), name }
+        Self { id, flags, client_data: client_data.into(), name, may_be_missing: false }
     }
 
     fn with_default_flags(id: FilterId, client_data: impl Into<Vec<u32>>) -> Self {
@@ -260,6 +261,23 @@ impl FilterSpec {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
+    /// Accepts an optional filter in new datasets even if no registry has the filter. Chunks are then
+    /// stored without it, and the stored pipeline names the filter.
+    ///
+    /// ```
+    /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
+    /// use hyperslab_datatype::Datatype;
+    /// let (datatype, chunk) = (Datatype::u8(), [10]);
+    /// let (facts, registry) = (DatasetFacts::new(&datatype, &chunk), Registry::default());
+    /// let unknown = FilterSpec::custom(FilterId(256), 1, [], None);
+    /// assert!(Pipeline::for_dataset(&[unknown.clone()], &facts, &registry).is_err());
+    /// assert!(Pipeline::for_dataset(&[unknown.or_missing()], &facts, &registry).is_ok());
+    /// ```
+    #[must_use]
+    pub fn or_missing(self) -> Self {
+        Self { may_be_missing: true, ..self }
+    }
+
     /// Makes the filter mandatory: chunks that it cannot encode cannot be written.
     #[must_use]
     pub fn mandatory(self) -> Self {
@@ -292,8 +310,12 @@ impl FilterSpec {
     }
 
     fn prepare(&self, dataset: &DatasetFacts<'_>, registry: &Registry) -> Result<Stage> {
-        let missing = || FilterError::Missing { id: self.id, name: None };
-        let filter = registry.get(self.id).ok_or_else(missing)?;
+        let Some(filter) = registry.get(self.id) else {
+            if self.may_be_missing && self.is_optional() {
+                return Ok(self.stage(self.client_data.clone()));
+            }
+            return Err(FilterError::Missing { id: self.id, name: None });
+        };
         if !filter.can_encode() {
             let subject = "encoding".to_owned();
             return Err(FilterError::Unsupported { id: self.id, subject });

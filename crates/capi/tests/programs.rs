@@ -1,0 +1,64 @@
+//! C programs that are compiled against the headers, linked to the shared library, and run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns the folder of the shared library, or `None` if the build made none.
+fn library() -> Option<PathBuf> {
+    let tests = std::env::current_exe().unwrap();
+    let folder = tests.parent().unwrap().parent().unwrap().to_owned();
+    folder.join("libhdf5.so").exists().then_some(folder)
+}
+
+/// Compiles a program. Returns `None` with a message if the machine has no C compiler.
+fn compiled(name: &str, folder: &Path) -> Option<PathBuf> {
+    let library = library().or_else(|| {
+        eprintln!("skipped: the build made no libhdf5.so");
+        None
+    })?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name);
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let program = folder.join("program");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-pthread", "-I"]).arg(include);
+    compiler.arg(source).arg("-L").arg(&library).arg(format!("-Wl,-rpath,{}", library.display()));
+    compiler.args(["-lhdf5", "-lm", "-o"]).arg(&program);
+    match compiler.output() {
+        Err(_) => {
+            eprintln!("skipped: no C compiler `cc`");
+            None
+        }
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            // The program asks for the library by its SONAME.
+            let link = folder.join("libhdf5.so.320");
+            std::os::unix::fs::symlink(library.join("libhdf5.so"), link).unwrap();
+            Some(program)
+        }
+    }
+}
+
+#[test]
+fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("datasets.c", folder.path()) else { return };
+    let file = folder.path().join("datasets.h5");
+    let output = Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "created, fill value -1",
+            "written and read, part from 18 to 35",
+            "7 by 8, fill value -1",
+            "extended to 2 by 7",
+        ]
+    );
+    assert!(lines[4].contains("missing"), "{out}");
+    // The file is a file of hyperslab, too.
+    let file = hyperslab::File::open(file).unwrap();
+    assert_eq!(file.dataset("plain").unwrap().read_raw::<i32>(..).unwrap()[55], 56);
+    assert_eq!(file.dataset("growing").unwrap().shape(), [2, 7]);
+}
