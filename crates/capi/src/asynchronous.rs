@@ -50,7 +50,7 @@ fn finish<T: Returned + PartialEq>(name: &'static str, set: hid_t, result: T) ->
 /// Defines asynchronous functions by their synchronous ones.
 macro_rules! asynchronous {
     ($($name:ident $function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        /// Does what the function without `_async` does.
+        /// Runs the function without `_async`.
         ///
         /// # Safety
         /// The arguments are as the C function requires; see [`crate::pointer`].
@@ -123,7 +123,7 @@ asynchronous! {
 /// Defines asynchronous functions whose result is a truth value behind a pointer.
 macro_rules! asynchronous_questions {
     ($($name:ident $function:ident($($before:ident: $before_type:ty),*; $($after:ident: $after_type:ty),*);)*) => {$(
-        /// Does what the function without `_async` does, with its result behind a pointer.
+        /// Runs the function without `_async`, and writes its result to a pointer.
         ///
         /// # Safety
         /// The arguments are as the C function requires; see [`crate::pointer`].

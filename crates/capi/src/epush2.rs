@@ -13,6 +13,7 @@ use crate::pointer::Text;
 /// The longest text of a record, in bytes.
 const MAX_TEXT_BYTES: usize = 4096;
 
+// SAFETY: the declaration is that of the C standard; `va_list` is passed as a pointer.
 unsafe extern "C" {
     fn vsnprintf(buffer: *mut c_char, size: usize, format: *const c_char, list: *mut c_void) -> c_int;
 }

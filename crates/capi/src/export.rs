@@ -111,7 +111,6 @@ macro_rules! returned_type {
 ///
 /// The user promises that the function accepts the arguments that the C interface documents. No
 /// lock is held and no borrow lives during the call.
-#[macro_export]
 macro_rules! call_user {
     ($function:expr, $($argument:expr),* $(,)?) => {{
         let function = $function;
@@ -122,3 +121,5 @@ macro_rules! call_user {
         result
     }};
 }
+
+pub(crate) use call_user;

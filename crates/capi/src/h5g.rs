@@ -118,7 +118,7 @@ fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
     Ok((group.because(codes::ARGS, codes::BADTYPE, "not a group")?, place))
 }
 
-/// The kinds of objects as programs of HDF5 1.6 know them (`H5G_obj_t`).
+/// Returns the kind of an object as programs of HDF5 1.6 know it (`H5G_obj_t`).
 fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
     let link =
         group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;

@@ -99,7 +99,7 @@ pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
 
-/// The two locations of a call; one of them may stand for the other.
+/// Returns the two locations of a call; one of them may stand for the other.
 fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     match (one, other) {
         (SAME_LOC, SAME_LOC) => Err(Failure::bad_value("both locations are H5L_SAME_LOC")),

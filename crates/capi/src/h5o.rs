@@ -95,7 +95,6 @@ fn copy_options(flags: c_uint) -> CopyOptions {
         expand_references: flags & COPY_REFERENCES != 0,
         without_attributes: flags & COPY_WITHOUT_ATTRIBUTES != 0,
         merge_committed_datatypes: flags & COPY_MERGE != 0,
-        ..CopyOptions::default()
     }
 }
 

@@ -319,6 +319,10 @@ mod tests {
     use super::*;
     use crate::h5p::{H5Pcopy, H5Pcreate, H5Pcreate_class, H5Pequal};
 
+    /// Doubles a property.
+    ///
+    /// # Safety
+    /// The value is a number of four bytes.
     unsafe extern "C" fn double(_: hid_t, _: *const c_char, _: usize, value: *mut c_void) -> herr_t {
         // SAFETY: the property has four bytes.
         unsafe { value.cast::<u32>().write_unaligned(value.cast::<u32>().read_unaligned() * 2) };

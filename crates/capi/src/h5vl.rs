@@ -132,7 +132,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a connector has an optional operation; the native one has those of the library.
+    /// Returns whether a connector has an optional operation; the native one has those of the
+    /// library.
     fn H5VLquery_optional(object: hid_t, kind: c_int, operation: c_int, flags: Out<u64>) -> herr_t {
         let _ = (kind, operation);
         location::find(object)?;

@@ -65,6 +65,10 @@ mod tests {
 
     use super::*;
 
+    /// Inverts bytes.
+    ///
+    /// # Safety
+    /// The arguments are those of a filter.
     unsafe extern "C" fn invert(
         _: c_uint,
         _: usize,

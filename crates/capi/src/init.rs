@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::id;
 
-/// Whether the predefined identifiers are in the table.
+/// True if the predefined identifiers are in the table.
 static STARTED: AtomicBool = AtomicBool::new(false);
 static STARTING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 

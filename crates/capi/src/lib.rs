@@ -34,6 +34,7 @@ pub mod h5e;
 pub mod h5es;
 pub mod h5f;
 pub mod h5f_cache;
+pub mod h5f_info;
 pub mod h5fd;
 pub mod h5g;
 pub mod h5g_links;
@@ -86,3 +87,5 @@ pub mod pointer;
 pub mod space;
 pub mod symbols;
 pub mod text;
+
+pub(crate) use export::call_user;

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 
 /// Returns a block of `size` bytes that the caller frees with `free`; null if there is no memory.
 /// A block of no bytes is null.
-pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
+pub(crate) fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     if size == 0 {
         return std::ptr::null_mut();
     }
@@ -15,7 +15,7 @@ pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
 }
 
 /// Changes the size of a block of [`allocate`], and returns the block's new place.
-pub fn resize(block: *mut c_void, size: usize) -> *mut c_void {
+pub(crate) fn resize(block: *mut c_void, size: usize) -> *mut c_void {
     if size == 0 {
         free(block);
         return std::ptr::null_mut();
@@ -25,14 +25,14 @@ pub fn resize(block: *mut c_void, size: usize) -> *mut c_void {
 }
 
 /// Frees a block of [`allocate`]. Null is ignored.
-pub fn free(block: *mut c_void) {
+pub(crate) fn free(block: *mut c_void) {
     // SAFETY: the block is null or comes from C's allocator, as the callers of this function state.
     unsafe { libc::free(block) };
 }
 
 /// Returns a copy of `bytes` in a block of C's allocator; null if there is no memory. The copy of
 /// no bytes is a block of one byte.
-pub fn copy(bytes: &[u8]) -> *mut c_void {
+pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     let block = allocate(bytes.len().max(1), false);
     if !block.is_null() {
         // SAFETY: the new block has at least `bytes.len()` bytes, and it overlaps nothing.
@@ -43,7 +43,7 @@ pub fn copy(bytes: &[u8]) -> *mut c_void {
 
 /// Returns a copy of `text` with a zero byte at its end, in a block of C's allocator; null if
 /// there is no memory.
-pub fn text(text: &[u8]) -> *mut c_char {
+pub(crate) fn text(text: &[u8]) -> *mut c_char {
     let block = allocate(text.len() + 1, true);
     if !block.is_null() {
         // SAFETY: the new block has one byte more than the text, and it overlaps nothing.
@@ -52,13 +52,14 @@ pub fn text(text: &[u8]) -> *mut c_char {
     block.cast()
 }
 
+// SAFETY: the declarations are those of the C standard; a stream is an opaque pointer.
 unsafe extern "C" {
     fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fn fflush(stream: *mut c_void) -> i32;
 }
 
 /// Writes bytes to a stream of C.
-pub fn write_to_stream(bytes: &[u8], stream: *mut c_void) {
+pub(crate) fn write_to_stream(bytes: &[u8], stream: *mut c_void) {
     // SAFETY: the caller passes an open stream of C, as the documentation of the printing
     // functions states; the bytes live during the call.
     unsafe {
@@ -68,20 +69,20 @@ pub fn write_to_stream(bytes: &[u8], stream: *mut c_void) {
 }
 
 /// Closes a file descriptor that the library opened for a program.
-pub fn close_descriptor(descriptor: i32) {
+pub(crate) fn close_descriptor(descriptor: i32) {
     // SAFETY: the descriptor comes from the library, and no value owns it.
     unsafe { libc::close(descriptor) };
 }
 
 /// Stores a value in the memory of a driver's file.
-pub fn put<T>(to: *mut T, value: T) {
+pub(crate) fn put<T>(to: *mut T, value: T) {
     // SAFETY: the driver returned the pointer to a struct that begins with `T`, as the
     // documentation of `H5FDregister` states.
     unsafe { to.write(value) };
 }
 
 /// Returns a block of C's allocator that holds a value. The block lives as long as the process.
-pub fn keep<T: Copy>(value: T) -> *mut T {
+pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     let block = allocate(size_of::<T>(), true).cast::<T>();
     if !block.is_null() {
         put(block, value);
@@ -90,7 +91,7 @@ pub fn keep<T: Copy>(value: T) -> *mut T {
 }
 
 /// Returns the bytes that a function of the user delivered.
-pub fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
+pub(crate) fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
     if source.is_null() {
         return &[];
     }
@@ -102,13 +103,13 @@ pub fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
 use crate::driver::class::{H5FD_class_t, H5FD_t};
 
 /// Returns a copy of the functions of a driver.
-pub fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
+pub(crate) fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
     // SAFETY: the caller checks that the pointer is not null; the program promises a whole table.
     unsafe { class.read() }
 }
 
 /// Returns the functions of an open file's driver; `None` if a pointer is null.
-pub fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
+pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     if file.is_null() {
         return None;
     }
@@ -118,7 +119,7 @@ pub fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
 }
 
 /// Sets the driver in the library's part of a driver's file.
-pub fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
+pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     // SAFETY: the driver returned the pointer to a struct that begins with `H5FD_t`; the table
     // lives as long as the driver is registered.
     unsafe {
@@ -128,7 +129,7 @@ pub fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
 }
 
 /// Returns the text behind a pointer of a table of functions; empty for a null pointer.
-pub fn text_of<'a>(text: *const c_char) -> &'a [u8] {
+pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
@@ -141,7 +142,7 @@ pub fn text_of<'a>(text: *const c_char) -> &'a [u8] {
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or not aligned.
-pub fn array_of_user<'a, T>(array: *const T, count: usize) -> crate::error::Outcome<&'a [T]> {
+pub(crate) fn array_of_user<'a, T>(array: *const T, count: usize) -> crate::error::Outcome<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }

@@ -43,17 +43,19 @@ fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() 
     let folder = tempfile::tempdir().unwrap();
     let Some(program) = compiled("datasets.c", folder.path()) else { return };
     let file = folder.path().join("datasets.h5");
-    let output =
-        Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
+    let output = Command::new(program).arg(&file).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{err}");
     let lines: Vec<&str> = out.lines().collect();
-    assert_eq!(lines[..4], [
-        "created, fill value -1",
-        "written and read, part from 18 to 35",
-        "7 by 8, fill value -1",
-        "extended to 2 by 7",
-    ]);
+    assert_eq!(
+        lines[..4],
+        [
+            "created, fill value -1",
+            "written and read, part from 18 to 35",
+            "7 by 8, fill value -1",
+            "extended to 2 by 7",
+        ]
+    );
     assert!(lines[4].contains("missing"), "{out}");
     // The file is a file of hyperslab, too.
     let file = hyperslab::File::open(file).unwrap();

@@ -77,8 +77,8 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no object header at the
-    /// address.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no object header at
+    /// the address.
     pub fn object_at_address(&self, address: u64) -> Result<Object> {
         let store = &self.file().container.store;
         let token = {

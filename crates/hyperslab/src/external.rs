@@ -73,7 +73,7 @@ pub enum ExternalFiles {
 /// ```
 pub trait OpenFiles: std::fmt::Debug + Send + Sync {
     /// Returns the open file at a path.
-    fn find(&self, path: &Path) -> Option<crate::File>;
+    fn find(&self, path: &Path) -> Option<File>;
 
     /// Returns a number that changes when the program opens or closes a file.
     fn generation(&self) -> u64;

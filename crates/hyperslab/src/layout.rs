@@ -205,7 +205,9 @@ fn merged(selection: &Selection) -> Selection {
         let axes = regular.stride.iter_mut().zip(regular.count.iter_mut()).zip(regular.block.iter_mut());
         for ((stride, count), block) in axes {
             let limited = *count != UNLIMITED && *block != UNLIMITED;
-            if limited && *count > 1 && stride == block
+            if limited
+                && *count > 1
+                && stride == block
                 && let Some(length) = count.checked_mul(*block)
             {
                 (*stride, *count, *block) = (length, 1, length);

@@ -1,6 +1,6 @@
 //! The space of a file: its length, its end, and free bytes.
 
-use hyperslab_engine::{LibverBounds, Result};
+use hyperslab_engine::{Error, LibverBounds, Result};
 
 use crate::datatype::convert::Conversions;
 use crate::{Datatype, File};
@@ -43,8 +43,8 @@ impl File {
             return Ok(0);
         }
         let usage = self.root().file().edit()?.usage();
-        // Saturates, because the sum is only reported.
-        Ok(usage.free.saturating_add(usage.pending))
+        let (structure, invariant) = ("free space", "free blocks are inside the file");
+        usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
     }
 
     /// Converts elements of the datatype `memory` to the stored form of `datatype`, and stores their

@@ -5,7 +5,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::{
-    api, book, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test, tidy, tool_cases,
+    api, book, capi, capi_suites, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test,
+    tidy, tool_cases,
 };
 
 type Step = fn() -> Result<()>;
@@ -23,6 +24,8 @@ const STEPS: &[(&str, Step)] = &[
     ("repack-corpus", || repack_corpus::run(&[])),
     ("tool-cases", || tool_cases::run(&[])),
     ("test", || test::run(&[])),
+    ("capi", || capi::run(&[])),
+    ("capi-suites", || capi_suites::run(&["--sample".to_owned()])),
     ("book", || book::run(&[])),
     ("fuzz", fuzz::smoke),
 ];

@@ -8,6 +8,7 @@ mod architecture;
 mod bench_compare;
 mod book;
 mod capi;
+mod capi_suites;
 mod check_corpus;
 mod checks;
 mod corpus;
@@ -38,7 +39,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, package, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
+        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, package, corpus, check-corpus, repack-corpus, tool-cases, test, capi, capi-suites (a sample), book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
@@ -127,6 +128,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "capi",
         capi::run,
         "the C interface as an installed library with headers, in target/capi/ [--debug] [--library FILE: takes this library instead of a new build]",
+    ),
+    (
+        "capi-suites",
+        capi_suites::run,
+        "the suites of clients of the C library on libhdf5.so: tests that have passed must pass [--suite NAME,…, default h5py,api] [--sample: h5py, at most 10 minutes] [--update] [--library FILE]",
     ),
     ("fixtures", fixtures::run, "writes fixtures/ again with the referee's Python"),
     (

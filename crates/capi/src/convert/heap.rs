@@ -2,6 +2,7 @@
 //! a count and a pointer.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the caller")]
+#![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -72,7 +73,7 @@ impl Heap {
     }
 
     /// Frees a block that this heap allocated.
-    pub fn release(&self, block: *mut c_void) {
+    pub(crate) fn release(&self, block: *mut c_void) {
         match self.memory.free.function {
             // SAFETY: the function came with `H5Pset_vlen_mem_manager`, which states its arguments.
             Some(free) => unsafe { free(block, self.memory.free.data) },

@@ -1,6 +1,7 @@
 //! Release of the variable-length data of elements in memory.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the library's heap")]
+#![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
 
 use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Datatype, DatatypeClass};
@@ -22,12 +23,13 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
             VariableLengthKind::Sequence => {
                 let Some(found) = sequence(bytes) else { return };
                 let size = variable.base.size as usize;
-                if !found.p.is_null() && is_nested(&variable.base) && size > 0 {
+                let length = found.len.checked_mul(size).filter(|length| isize::try_from(*length).is_ok());
+                if let Some(length) =
+                    length.filter(|_| !found.p.is_null() && is_nested(&variable.base) && size > 0)
+                {
                     // SAFETY: the element states the number of its items, which the library's heap
-                    // or the program allocated.
-                    let items = unsafe {
-                        std::slice::from_raw_parts_mut(found.p.cast::<u8>(), found.len.saturating_mul(size))
-                    };
+                    // or the program allocated; a slice of that length is possible.
+                    let items = unsafe { std::slice::from_raw_parts_mut(found.p.cast::<u8>(), length) };
                     items.chunks_exact_mut(size).for_each(|item| element(&variable.base, item, heap));
                 }
                 release(found.p as usize, heap);

@@ -52,7 +52,7 @@ pub type Function = unsafe extern "C" fn(
 pub struct Registered {
     /// The name.
     pub name: Vec<u8>,
-    /// Whether the conversion applies to all types of two classes.
+    /// True if the conversion applies to all types of two classes.
     pub soft: bool,
     /// The source type.
     pub source: Datatype,
@@ -275,13 +275,10 @@ impl Kernel for UserKernel {
         if outcome < 0 {
             return Err(ConvertError::Heap(HeapError::new("the user's conversion failed")));
         }
-        match buffer.get(..destination.len()) {
-            Some(converted) => destination.copy_from_slice(converted),
-            None => {
-                let (subject, invariant) = ("conversion of a user", "the buffer holds the destination");
-                return Err(ConvertError::Internal { subject, invariant });
-            }
-        }
+        let (subject, invariant) = ("conversion of a user", "the buffer holds the destination");
+        let converted =
+            buffer.get(..destination.len()).ok_or(ConvertError::Internal { subject, invariant })?;
+        destination.copy_from_slice(converted);
         Ok(())
     }
 }

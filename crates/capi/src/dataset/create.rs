@@ -384,8 +384,8 @@ fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
 }
 
-/// Returns the extent of a mapping's source as far as the mapping states it: the file does not store
-/// the extent.
+/// Returns the extent of a mapping's source as far as the mapping states it: the file does not
+/// store the extent.
 fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
     use hyperslab::{Hyperslab, Selection};
     match &mapping.source_selection {

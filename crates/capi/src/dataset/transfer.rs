@@ -102,7 +102,9 @@ pub fn read(
     let size = memory.size as usize;
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
     if let Some((start, count)) = plan.one_run() {
-        let target = target.get_mut(range(start, count, size)?).unwrap_or_default();
+        let target = target
+            .get_mut(range(start, count, size)?)
+            .ok_or_else(|| Failure::bad_value("the buffer is too short"))?;
         return read_packed(dataset, memory, &plan, &rules, target).because(
             codes::DATASET,
             codes::READERROR,
@@ -188,12 +190,11 @@ pub fn write(
     let size = memory.size as usize;
     let source = buffer.bytes(bytes(end(&plan.runs)?, size)?, "input buffer")?;
     let packed;
-    let elements = match plan.one_run() {
-        Some((start, count)) => source.get(range(start, count, size)?).unwrap_or_default(),
-        None => {
-            packed = gather(source, &plan.runs, size)?;
-            packed.as_slice()
-        }
+    let elements = if let Some((start, count)) = plan.one_run() {
+        source.get(range(start, count, size)?).ok_or_else(|| Failure::bad_value("the buffer is too short"))?
+    } else {
+        packed = gather(source, &plan.runs, size)?;
+        packed.as_slice()
     };
     let written = write_packed(dataset, memory, &plan, &rules, elements);
     written.because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;

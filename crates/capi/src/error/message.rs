@@ -21,7 +21,7 @@ pub struct ErrorClass {
 pub struct ErrorMessage {
     /// The class.
     pub class: Arc<ErrorClass>,
-    /// Whether the message is a major one.
+    /// True if the message is a major one.
     pub is_major: bool,
     /// The text.
     pub text: CString,

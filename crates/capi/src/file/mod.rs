@@ -55,9 +55,9 @@ pub struct SharedFile {
     /// The mappings of virtual datasets that were created since the file was opened, by the address
     /// of the dataset. The file does not store the extents of the sources.
     pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,
-    /// Whether the log of the metadata cache is written now.
+    /// True if the log of the metadata cache is written now.
     pub is_logging: std::sync::atomic::AtomicBool,
-    /// Whether new object headers are made as small as possible.
+    /// True if new object headers are made as small as possible.
     pub minimize: std::sync::atomic::AtomicBool,
 }
 

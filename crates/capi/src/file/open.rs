@@ -33,7 +33,7 @@ const VERSIONS: [LibraryVersion; 6] = [
     LibraryVersion::V200,
 ];
 
-/// The tracking of creation orders that the flags of a property state.
+/// Returns the tracking of creation orders that the flags of a property state.
 pub fn creation_order(flags: c_uint) -> CreationOrder {
     match flags & 3 {
         0 => CreationOrder::Untracked,
@@ -126,7 +126,7 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
         _ => FileSpaceStrategy::FreeSpaceAndAggregators,
     };
     let indexes = create.shared_indexes.iter().map(|(types, min_size)| {
-        let types = u16::try_from(types >> 0).unwrap_or(0) & SharedMessageIndexInfo::ALL; // Only known types.
+        let types = u16::try_from(*types).unwrap_or(0) & SharedMessageIndexInfo::ALL; // Only known types.
         SharedMessageIndexInfo { types, min_size: *min_size }
     });
     let shared = SharedMessages {
@@ -155,7 +155,7 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     Ok(options)
 }
 
-/// Returns the file space of a list that nobody changed, which needs no message in the file.
+/// Returns the file space of a list without changes, which needs no message in the file.
 fn default_space() -> FileSpace {
     let create = FileCreate::default();
     FileSpace {
@@ -338,11 +338,7 @@ impl Request<'_> {
         let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
         Ok(match driver {
             DriverChoice::Core { increment, backing_store, .. } => {
-                let options = CoreOptions {
-                    increment: (*increment).max(1),
-                    backing_store: *backing_store,
-                    ..CoreOptions::default()
-                };
+                let options = CoreOptions { increment: (*increment).max(1), backing_store: *backing_store };
                 self.core(options)?
             }
             DriverChoice::Family { member_size, .. } => {

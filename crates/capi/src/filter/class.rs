@@ -56,9 +56,9 @@ pub struct FilterClass {
     pub id: u16,
     /// The name.
     pub name: Vec<u8>,
-    /// Whether the filter encodes.
+    /// True if the filter encodes.
     pub encoder_present: bool,
-    /// Whether the filter decodes.
+    /// True if the filter decodes.
     pub decoder_present: bool,
     /// Decides whether the filter applies to a dataset.
     pub can_apply: Option<CanApply>,

@@ -20,9 +20,9 @@ pub enum DriverChoice {
     Core {
         /// The bytes by which the memory grows.
         increment: usize,
-        /// Whether the bytes are stored in a file at the end.
+        /// True if the bytes are stored in a file at the end.
         backing_store: bool,
-        /// Whether only changed pages are written, and the size of a page.
+        /// True if only changed pages are written, and the size of a page.
         tracking: (bool, usize),
     },
     /// Members of equal size.
@@ -71,7 +71,7 @@ pub struct MultiConfiguration {
     pub names: [Option<Vec<u8>>; 7],
     /// The start of each member's addresses.
     pub starts: [u64; 7],
-    /// Whether the file opens even if a member is missing.
+    /// True if the file opens even if a member is missing.
     pub relax: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct SplitterConfiguration {
     pub copy: Vec<u8>,
     /// The name of the log.
     pub log: Vec<u8>,
-    /// Whether errors of the copy are ignored.
+    /// True if errors of the copy are ignored.
     pub ignore_errors: bool,
 }
 

@@ -7,6 +7,7 @@ pub mod make;
 pub mod metadata_cache;
 pub mod names;
 pub mod settings;
+pub mod transfer;
 pub mod user;
 
 use std::sync::Arc;

@@ -5,12 +5,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{Datatype, Selection};
 
-use super::callbacks::{
-    AppendFlush, ExternalLinkCallback, FilterCallback, FlushCallback, ImageCallbacks, MergeCallback,
-    TypeConversionCallback, VariableLengthMemory,
-};
+use super::callbacks::{AppendFlush, ExternalLinkCallback, FlushCallback, ImageCallbacks, MergeCallback};
 use super::driver_choice::DriverChoice;
 use super::metadata_cache::H5AC_cache_config_t;
+pub use super::transfer::Transfer;
 use crate::ctypes::{H5S_UNLIMITED, hid_t, hsize_t};
 
 /// The library's properties of a list.
@@ -43,7 +41,7 @@ pub struct ObjectCreate {
     pub min_dense: c_uint,
     /// The flags of the attributes' creation order (`H5P_CRT_ORDER_*`).
     pub attribute_order: c_uint,
-    /// Whether the object header stores times.
+    /// True if the object header stores times.
     pub track_times: bool,
 }
 
@@ -111,7 +109,7 @@ pub struct FileCreate {
     pub shared_min_btree: c_uint,
     /// The file space strategy (`H5F_fspace_strategy_t`).
     pub strategy: c_int,
-    /// Whether free space is stored in the file.
+    /// True if free space is stored in the file.
     pub persist: bool,
     /// The smallest free section that is tracked, in bytes.
     pub threshold: hsize_t,
@@ -171,7 +169,7 @@ pub struct FileAccess {
     pub small_data_block: hsize_t,
     /// The size of the sieve buffer in bytes.
     pub sieve_buffer: usize,
-    /// Whether references are collected.
+    /// True if references are collected.
     pub collect_references: c_uint,
     /// The close degree (`H5F_close_degree_t`).
     pub close_degree: c_int,
@@ -187,7 +185,7 @@ pub struct FileAccess {
     pub image_callbacks: ImageCallbacks,
     /// The configuration of the metadata cache, which clients set and read back.
     pub metadata_cache: H5AC_cache_config_t,
-    /// Whether metadata of an object leaves the cache when the object is closed.
+    /// True if metadata of an object leaves the cache when the object is closed.
     pub evict_on_close: bool,
     /// The configuration of the metadata cache image: generate, resize status, entry ageout.
     pub cache_image: (bool, bool, c_int),
@@ -341,7 +339,7 @@ pub struct DatasetCreate {
     pub allocation_time: Option<c_int>,
     /// The filter pipeline.
     pub filters: Vec<FilterEntry>,
-    /// Whether the object header is made as small as possible.
+    /// True if the object header is made as small as possible.
     pub minimize_header: bool,
 }
 
@@ -415,7 +413,7 @@ pub struct DatasetAccess {
     pub external_prefix: Option<Vec<u8>>,
     /// The function that is called when appended data reaches a boundary.
     pub append_flush: AppendFlush,
-    /// Whether the mappings of a virtual dataset are found by a spatial tree.
+    /// True if the mappings of a virtual dataset are found by a spatial tree.
     pub virtual_tree: bool,
 }
 
@@ -436,58 +434,10 @@ impl Default for DatasetAccess {
     }
 }
 
-/// Properties of transfers of elements.
-#[derive(Debug, Clone)]
-pub struct Transfer {
-    /// The size of the conversion buffer in bytes, and the buffers of the user.
-    pub buffer: (usize, usize, usize),
-    /// The split ratios of B-trees.
-    pub btree_ratios: [f64; 3],
-    /// Whether members that are not written keep their values.
-    pub preserve: bool,
-    /// Whether checksums are verified (`H5Z_EDC_t`).
-    pub check_errors: c_int,
-    /// The function that is called when a filter fails.
-    pub filter_callback: FilterCallback,
-    /// The function that is called for exceptions of conversions.
-    pub conversion_callback: TypeConversionCallback,
-    /// The functions that allocate and free variable-length data.
-    pub variable_memory: VariableLengthMemory,
-    /// The number of vectors of a hyperslab transfer.
-    pub hyper_vector_size: usize,
-    /// The data transform expression.
-    pub transform: Option<Vec<u8>>,
-    /// The mode of selection input and output (`H5D_selection_io_mode_t`).
-    pub selection_io: c_int,
-    /// Whether a write may change the caller's buffer.
-    pub modify_buffer: bool,
-    /// The selection of the file's elements that `H5S_PLIST` stands for.
-    pub selection: Option<Selection>,
-}
-
-impl Default for Transfer {
-    fn default() -> Self {
-        Self {
-            buffer: (1 << 20, 0, 0),
-            btree_ratios: [0.1, 0.5, 0.9],
-            preserve: false,
-            check_errors: 1,
-            filter_callback: FilterCallback::default(),
-            conversion_callback: TypeConversionCallback::default(),
-            variable_memory: VariableLengthMemory::default(),
-            hyper_vector_size: 1024,
-            transform: None,
-            selection_io: 0,
-            modify_buffer: false,
-            selection: None,
-        }
-    }
-}
-
 /// Properties of mounting a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileMount {
-    /// Whether soft links lead out of the mounted file.
+    /// True if soft links lead out of the mounted file.
     pub local: bool,
 }
 
@@ -503,7 +453,7 @@ pub struct StringCreate {
 pub struct LinkCreate {
     /// The properties of the name.
     pub name: StringCreate,
-    /// Whether missing groups of the path are created.
+    /// True if missing groups of the path are created.
     pub intermediate_groups: c_uint,
 }
 

@@ -115,8 +115,8 @@ impl Resolved {
     /// Returns the object, or an error if the path led out of the file.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a user-defined
-    /// link.
+    /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a
+    /// user-defined link.
     pub fn in_file(self, path: &[u8]) -> Result<Arc<ObjectHeader>> {
         match self {
             Self::Object(header) => Ok(header),

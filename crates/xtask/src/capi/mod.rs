@@ -2,6 +2,7 @@
 //! shared library, the headers, and the files by which pkg-config, CMake and makefiles find them. A
 //! copy of the folder works at any place.
 
+mod installed;
 mod prefix;
 
 use std::path::PathBuf;
@@ -15,11 +16,11 @@ use crate::shell;
 /// The package that makes the library.
 const PACKAGE: &str = "hyperslab-capi";
 
-/// Builds the library, or takes a built one, and writes the prefix.
+/// Builds the library, or takes a built one, writes the prefix, and tries it with a C program.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let library = match words.as_slice() {
-        [] => build(&["--release"], "release")?,
+        [] => build_release()?,
         ["--debug"] => build(&[], "debug")?,
         ["--library", file] => PathBuf::from(file),
         _ => bail!("cargo xtask capi [--debug | --library FILE]"),
@@ -31,7 +32,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         println!("note: {note}");
     }
     println!("{}", prefix.folder.display());
-    Ok(())
+    installed::check(&prefix.folder)
+}
+
+/// Builds the library with optimization. Returns its file.
+pub(crate) fn build_release() -> Result<PathBuf> {
+    build(&["--release"], "release")
 }
 
 /// Builds the library. Returns its file.

@@ -13,7 +13,14 @@ pub(crate) struct Order {
 /// The submodules of the engine.
 pub(crate) const ENGINE: &Order = &Order {
     folder: "crates/engine/src",
-    levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
+    levels: &[
+        &["error"],
+        &["memory", "serialized", "versions"],
+        &["store"],
+        &["index"],
+        &["object", "data"],
+        &["ops"],
+    ],
 };
 
 /// The submodules of the store: the values that all submodules share, then the space and the

@@ -15,7 +15,7 @@ const LEVELS: &[(&str, &[&str])] = &[
     ("hyperslab", &["exact", "engine", "vfd", "dataspace", "datatype", "filter", "derive"]),
     ("derive", &[]),
     ("check", &["exact", "vfd", "dataspace", "datatype", "filter", "format", "engine"]),
-    ("capi", &["hyperslab"]),
+    ("capi", &["exact", "hyperslab"]),
     ("cli", &["exact", "hyperslab", "check", "format"]),
     ("python", &["hyperslab"]),
     ("testkit", &[]),

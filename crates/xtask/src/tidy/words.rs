@@ -72,7 +72,7 @@ fn check_file(file: &File) -> Vec<Finding> {
             found(format!("the constant `{name}` does not name the quantity that its number counts"));
         }
         in_example &= line.comment.is_some();
-        before_is_doc = line.is_doc || (before_is_doc && line.is_attribute);
+        before_is_doc = line.is_doc || line.is_doc_attribute || (before_is_doc && line.is_attribute);
     }
     findings
 }
@@ -86,6 +86,8 @@ struct Line<'a> {
     /// True if the comment documents the item below.
     is_doc: bool,
     is_attribute: bool,
+    /// True for `#[doc = …]`, and for the attributes that a macro received.
+    is_doc_attribute: bool,
     /// The code, if the line starts or continues an item: neither a comment, nor an attribute, nor
     /// empty.
     item: Option<&'a str>,
@@ -101,9 +103,10 @@ fn line<'a>(text: &'a str, code: &'a str) -> Line<'a> {
     let is_doc = is_comment && trimmed.starts_with("///");
     let comment = is_comment.then(|| trimmed.trim_start_matches(['/', '!']).trim());
     let code = code.trim();
-    let is_attribute = code.starts_with('#');
+    let is_attribute = code.starts_with(['#', '$']) && code.contains("#[");
+    let is_doc_attribute = code.starts_with("#[doc") || code.starts_with("$(#[$");
     let item = (!code.is_empty() && !is_attribute).then_some(code);
-    Line { comment, columns: text.chars().count(), is_doc, is_attribute, item }
+    Line { comment, columns: text.chars().count(), is_doc, is_attribute, is_doc_attribute, item }
 }
 
 fn comment_findings(comment: &str, columns: usize) -> Vec<String> {

@@ -359,12 +359,10 @@ impl DatasetBuilder {
         place: impl FnOnce(&mut Edit<'_>, Address, &mut Make<'_>) -> Result<(Address, DatasetDescription)>,
     ) -> Result<Dataset> {
         let subject = || format!("cannot create the dataset `{path}`");
-        let (mut new, mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
-        let mut mappings = Some(mappings);
+        let (mut new, mut mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
         let (handle, description) = group.add_here(subject, |edit, parent| {
-            let mut make = |edit: &mut Edit<'_>| {
-                make(group, edit, &mut new, mappings.take().unwrap_or_default()) // Called once.
-            };
+            // The function is called once.
+            let mut make = |edit: &mut Edit<'_>| make(group, edit, &mut new, std::mem::take(&mut mappings));
             let (made, description) = place(edit, parent, &mut make)?;
             Ok((edit.store().hold(made)?, description))
         })?;
