@@ -99,10 +99,16 @@ export! {
         Ok(id::register(Entry::File(Arc::new(FileHandle { shared: place.shared, flags, name }))))
     }
 
-    /// Returns the name of an object: the path by which it was opened.
+    /// Returns the name of an object: the path by which it was opened, or else a path that leads to
+    /// it.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
-        let (_, place) = location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
-        let name = place.name.get().unwrap_or_default();
+        let (object, place) = location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
+        let mut name = place.name.get();
+        if name.is_none() && object.link_count()? > 0 {
+            name = crate::h5r::path_of(&place.shared, object.token().address())?;
+            place.name.set(name.clone());
+        }
+        let name = name.unwrap_or_default();
         buffer.put(&name, size);
         crate::text::length(&name)
     }
