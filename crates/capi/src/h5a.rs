@@ -3,10 +3,9 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use hyperslab::{AttributeElements, CharacterSet, Object};
-use parking_lot::RwLock;
+use hyperslab::{AttributeElements, AttributeForm, CharacterSet, Object};
 
-use crate::attribute::{self, AttributeHandle, list};
+use crate::attribute::{self, AttributeHandle, NewAttribute, list};
 use crate::convert::{Rules, references};
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
 use crate::dataset::transfer::needs_old_elements;
@@ -38,9 +37,9 @@ const _: () = assert!(size_of::<H5A_info_t>() == 24);
 ///
 /// # Errors
 /// Fails if the object has no attribute with this name.
-pub fn register((owner, location): Place, name: &[u8]) -> Outcome<hid_t> {
-    let attribute = RwLock::new(owner.attribute_named(name)?);
-    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle { owner, location, attribute }))))
+pub fn register(place: Place, name: &[u8]) -> Outcome<hid_t> {
+    let attribute = place.0.attribute_named(name)?;
+    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::read(place, attribute)))))
 }
 
 /// Returns an error unless a list is an access list of attributes.
@@ -65,49 +64,42 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
         }
     };
     let ctype = datatype::find(type_id)?.0.read().clone();
-    let extent = space::copy_of(space_id)?.extent;
+    let dataspace = space::copy_of(space_id)?.extent;
     let shared = &place.1.shared;
-    if place.0.attribute_named(name).is_ok() {
-        let text = "attribute already exists";
-        return Err(Failure::new(codes::ATTR, codes::ALREADYEXISTS, text));
-    }
-    let in_file = form::file(&ctype.datatype, shared.offset_bytes());
+    let datatype = form::file(&ctype.datatype, shared.offset_bytes());
     let committed = match &ctype.committed {
         Some((committed, at)) if Arc::ptr_eq(&at.shared, shared) => Some(Arc::clone(committed)),
         _ => None,
     };
-    let count = extent.element_count().because(codes::DATASPACE, codes::OVERFLOW, "too many elements")?;
-    let size = crate::dataset::elements::bytes(hyperslab_exact::to_usize(count)?, in_file.size as usize)?;
-    let zeros = vec![0; size];
-    let elements = AttributeElements {
+    let new = NewAttribute { name: name.to_vec(), charset, datatype, committed, dataspace };
+    let form = AttributeForm {
         name,
         charset,
-        datatype: &in_file,
-        committed: committed.as_deref(),
-        dataspace: &extent,
-        memory: None,
-        bytes: &zeros,
+        datatype: &new.datatype,
+        committed: new.committed.as_deref(),
+        dataspace: &new.dataspace,
     };
-    place.0.set_attribute_elements(&elements, &hyperslab::datatype::convert::Conversions::default())?;
-    register(place, name)
+    place.0.create_attribute(&form).map_err(|error| match error.kind() {
+        hyperslab::ErrorKind::Exists => {
+            Failure::new(codes::ATTR, codes::ALREADYEXISTS, "attribute already exists")
+        }
+        _ => error.into(),
+    })?;
+    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::created(place, new)))))
 }
 
 /// Writes all elements of an attribute.
 fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
-    let attribute = handle.attribute.read().clone();
-    let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
-    let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
-    let bytes = buffer.bytes(count * memory.size as usize, "buffer")?;
+    let form = handle.form()?;
+    let in_file = &form.datatype;
+    let count = hyperslab_exact::to_usize(form.dataspace.element_count().unwrap_or(0))?; // It was stored.
+    let bytes = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
     let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
-    let in_memory = match references::apply(&memory, &in_file) {
+    let in_memory = match references::apply(&memory, in_file) {
         true => in_file.clone(),
-        false => form::memory(&in_file),
-    };
-    let committed = match attribute.committed_datatype()? {
-        Some(token) => Some(handle.location.shared.file.root().object_at(token)?.into_datatype()?),
-        None => None,
+        false => form::memory(in_file),
     };
     let converted;
     let partial = needs_old_elements(&memory, &in_memory);
@@ -117,7 +109,7 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
         let mut out = vec![0; count * in_memory.size as usize];
         if partial {
             let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
-            attribute.read_bytes(&in_memory, &conversions, &mut out)?;
+            handle.attribute()?.read_bytes(&in_memory, &conversions, &mut out)?;
         }
         plan.convert(bytes, &mut out, count)?;
         converted = out;
@@ -125,13 +117,12 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     } else {
         (memory, bytes)
     };
-    let name = attribute.name_bytes().to_vec();
     let elements = AttributeElements {
-        name: &name,
-        charset: attribute.charset(),
-        datatype: &in_file,
-        committed: committed.as_ref(),
-        dataspace: &extent,
+        name: &form.name,
+        charset: form.charset,
+        datatype: in_file,
+        committed: form.committed.as_deref(),
+        dataspace: &form.dataspace,
         memory: Some(&memory),
         bytes,
     };
@@ -154,7 +145,7 @@ fn conversion(error: hyperslab::Error) -> Failure {
 fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
-    let attribute = handle.attribute.read().clone();
+    let attribute = handle.attribute()?;
     let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
     let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
     if count == 0 {
@@ -179,16 +170,10 @@ fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
 
 fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     let handle = attribute::find(attribute_id)?;
-    let attribute = handle.attribute.read().clone();
-    let committed = match attribute.committed_datatype()? {
-        Some(token) => {
-            let object = handle.location.shared.file.root().object_at(token)?;
-            let place = handle.location.with_name(Name::default());
-            Some((Arc::new(object.into_datatype()?), place))
-        }
-        None => None,
-    };
-    let datatype = form::memory(&attribute.datatype()?);
+    let form = handle.form()?;
+    let place = handle.location.with_name(Name::default());
+    let committed = form.committed.as_ref().map(|committed| (Arc::clone(committed), place));
+    let datatype = form::memory(&form.datatype);
     let state = CType { datatype, state: TypeState::ReadOnly, committed };
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
@@ -216,19 +201,15 @@ fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
     owner.rename_attribute_named(from, to, charset)?;
     for (_, entry) in id::list(crate::ctypes::IdKind::Attribute as c_int) {
         let Entry::Attribute(handle) = entry else { continue };
-        if handle.owner.token() == owner.token() && handle.attribute.read().name_bytes() == from {
-            *handle.attribute.write() = handle.owner.attribute_named(to)?;
+        if handle.owner.token() == owner.token() && handle.name() == from {
+            handle.replace(handle.owner.attribute_named(to)?);
         }
     }
     Ok(())
 }
 
 fn exists(owner: &Object, name: &[u8]) -> Outcome<htri_t> {
-    match owner.attribute_named(name) {
-        Ok(_) => Ok(1),
-        Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error.into()),
-    }
+    Ok(htri_t::from(owner.has_attribute_named(name)?))
 }
 
 const NO_CREATE: &str = "unable to synchronously create attribute";
@@ -325,8 +306,7 @@ export! {
     /// Returns an identifier of a copy of the dataspace.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
-        let extent = handle.attribute.read().clone().dataspace()?;
-        Ok(space::register(CSpace::all(extent)))
+        Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))
     }
 
     /// Returns an identifier of the datatype.
@@ -337,7 +317,7 @@ export! {
     /// Returns a list with the creation properties.
     fn H5Aget_create_plist(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
-        let charset = i32::from(handle.attribute.read().charset() == CharacterSet::Utf8);
+        let charset = i32::from(handle.form()?.charset == CharacterSet::Utf8);
         let create = plist::settings::StringCreate { charset };
         plist::make::register(symbols::CLASS_ATTRIBUTE_CREATE, Settings::StringCreate(create))
     }
@@ -346,7 +326,7 @@ export! {
     fn H5Aget_name(attribute_id: hid_t, size: usize, buffer: TextBuffer) -> isize {
         let handle = attribute::find(attribute_id)?;
         buffer.require(size, "buffer for the name")?;
-        let name = handle.attribute.read().name_bytes().to_vec();
+        let name = handle.name();
         buffer.put(&name, size);
         crate::text::length(&name)
     }
@@ -366,14 +346,14 @@ export! {
     /// Returns the bytes that the elements take in the file.
     fn H5Aget_storage_size(attribute_id: hid_t) -> hsize_t {
         let handle = attribute::find(attribute_id)?;
-        let attribute = handle.attribute.read().clone();
+        let attribute = handle.attribute()?;
         Ok(info(&handle.owner, &attribute)?.data_size)
     }
 
     /// Returns information on an attribute.
     fn H5Aget_info(attribute_id: hid_t, result: Out<H5A_info_t>) -> herr_t {
         let handle = attribute::find(attribute_id)?;
-        let attribute = handle.attribute.read().clone();
+        let attribute = handle.attribute()?;
         result.require("info")?.put(info(&handle.owner, &attribute)?);
         Ok(0)
     }

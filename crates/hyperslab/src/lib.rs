@@ -120,7 +120,7 @@ mod walk;
 
 pub use access_options::AccessOptions;
 pub use attribute::Attribute;
-pub use attribute_bytes::AttributeElements;
+pub use attribute_bytes::{AttributeElements, AttributeForm};
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use byte_names::{ByteNames, Found};
 pub use copy::CopyOptions;

@@ -166,6 +166,8 @@ impl NewDataset {
         builder = builder.fill_time(match self.create.fill_time {
             0 => FillTime::Allocation,
             1 => FillTime::Never,
+            // Data of variable length must not be undefined.
+            _ if file.is_variable_length() => FillTime::Allocation,
             _ => FillTime::IfSet,
         });
         Ok(match self.create.allocation_time {
