@@ -300,13 +300,14 @@ impl Group {
         ))
     }
 
-    /// Returns the position in the order of creation that the next link gets, or `None` if the group
-    /// does not track this order. Removed links count until the group is empty.
+    /// Returns the position in the order of creation that the next link gets, or `None` if the
+    /// group does not track this order. Removed links count until the group is empty.
     ///
     /// ```
     /// # use hyperslab::{CreationOrder, FileOptions, GroupOptions};
     /// let file = FileOptions::new().create_in_memory()?;
-    /// let group = file.create_group_with("runs", GroupOptions::new().link_order(CreationOrder::Tracked))?;
+    /// let options = GroupOptions::new().link_order(CreationOrder::Tracked);
+    /// let group = file.create_group_with("runs", options)?;
     /// group.create_group("first")?;
     /// group.create_group("second")?;
     /// group.remove("second")?;
