@@ -97,8 +97,8 @@ impl Object {
             // The editor knows the answer, and a read would write its changes first.
             let mut edit = file.edit_deferred()?;
             if file.has_open_editor(self.address()) {
-                let found =
-                    file.with_attributes(&mut edit, self.address(), |editor, edit| editor.contains(edit, name));
+                let found = file
+                    .with_attributes(&mut edit, self.address(), |editor, edit| editor.contains(edit, name));
                 return found.map_err(|error| error.context(format!("attributes of `{}`", self.name())));
             }
         }

@@ -58,6 +58,20 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
+    /// Returns false if the message in `bytes` certainly has another name than `name`. A search
+    /// among many attributes decodes only the others.
+    pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
+        let start = match bytes.first() {
+            Some(1 | 2) => 8,
+            Some(3) => 9,
+            _ => return true,
+        };
+        match bytes.get(start..).and_then(|rest| rest.get(..name.len())) {
+            Some(stored) => stored == name,
+            None => true,
+        }
+    }
+
     /// Returns true if the datatype is a shared message reference.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
