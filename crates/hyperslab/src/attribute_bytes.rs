@@ -89,6 +89,14 @@ impl Object {
 
     /// Returns whether the object has an attribute whose name has these bytes.
     ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// assert!(!file.has_attribute_named(b"units")?);
+    /// file.set_attribute("units", "K")?;
+    /// assert!(file.has_attribute_named(b"units")?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn has_attribute_named(&self, name: &[u8]) -> Result<bool> {

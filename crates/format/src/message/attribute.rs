@@ -205,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn a_search_skips_only_other_names() {
+        for version in 1..=3 {
+            let bytes = attribute(version).to_bytes(FileParams::DEFAULT).unwrap();
+            assert!(AttributeMessage::may_be_named(&bytes, b"ab"), "version {version}");
+            assert!(!AttributeMessage::may_be_named(&bytes, b"ax"), "version {version}");
+            assert!(!AttributeMessage::may_be_named(&bytes, b"abc"), "version {version}");
+        }
+        assert!(AttributeMessage::may_be_named(&[], b"ab"), "a damaged message is decoded, and refused");
+        assert!(AttributeMessage::may_be_named(&[4, 0, 0], b"ab"));
+    }
+
+    #[test]
     fn the_last_byte_of_a_name_is_not_looked_at() {
         let attribute =
             AttributeMessage::decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', b'b'], FileParams::DEFAULT).unwrap();
