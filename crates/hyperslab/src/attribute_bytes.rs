@@ -91,6 +91,14 @@ impl Object {
 
     /// Returns whether the object has an attribute whose name has these bytes.
     ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// assert!(!file.has_attribute_named(b"units")?);
+    /// file.set_attribute("units", "K")?;
+    /// assert!(file.has_attribute_named(b"units")?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn has_attribute_named(&self, name: &[u8]) -> Result<bool> {
@@ -99,8 +107,8 @@ impl Object {
             // The editor knows the answer, and a read would write its changes first.
             let mut edit = file.edit_deferred()?;
             if file.has_open_editor(self.address()) {
-                let found =
-                    file.with_attributes(&mut edit, self.address(), |editor, edit| editor.contains(edit, name));
+                let found = file
+                    .with_attributes(&mut edit, self.address(), |editor, edit| editor.contains(edit, name));
                 return found.map_err(|error| error.context(format!("attributes of `{}`", self.name())));
             }
         }

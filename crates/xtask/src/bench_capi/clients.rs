@@ -72,7 +72,8 @@ impl Clients {
         } else {
             let mut create = shell::command("python3", &["-m", "venv", "--clear"]);
             shell::run(create.arg(&venv))?;
-            let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
+            let install =
+                ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
             shell::run(shell::command(&python, &install).args(PACKAGES))?;
             std::fs::write(&stamp, &wanted)?;
         }

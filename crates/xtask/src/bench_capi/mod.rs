@@ -54,7 +54,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ensure!(options.only.is_empty(), "`--update` needs all workloads");
         report::update(&rows, options.rounds)?;
     }
-    let wrong: Vec<&str> = rows.iter().filter(|row| !row.same).map(|row| row.workload.name.as_str()).collect();
+    let wrong: Vec<&str> =
+        rows.iter().filter(|row| !row.same).map(|row| row.workload.name.as_str()).collect();
     ensure!(wrong.is_empty(), "the results differ: {}", wrong.join(", "));
     Ok(())
 }

@@ -102,7 +102,8 @@ impl Row {
 /// Returns the geometric mean of the ratios, and the rows beyond the goal.
 pub(crate) fn summary(rows: &[Row]) -> String {
     let count = f64::from(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-    let mean = |part: fn(&Sample) -> f64| (rows.iter().map(|row| row.ratio(part).ln()).sum::<f64>() / count).exp();
+    let mean =
+        |part: fn(&Sample) -> f64| (rows.iter().map(|row| row.ratio(part).ln()).sum::<f64>() / count).exp();
     let slower: Vec<String> = rows
         .iter()
         .filter(|row| row.wall() > ROW_GOAL)
@@ -135,7 +136,10 @@ fn table(rows: &[Row], rounds: usize) -> Result<String> {
     let mut text = String::new();
     writeln!(text, "\n- date: {date}, commit {commit}; {processors} processors, {rounds} rounds")?;
     writeln!(text, "- {}\n", summary(rows))?;
-    writeln!(text, "| workload | hyperslab, ms | libhdf5, ms | ratio | processor time, ms: hyperslab, libhdf5 | ratio | file size, ratio |")?;
+    writeln!(
+        text,
+        "| workload | hyperslab, ms | libhdf5, ms | ratio | processor time, ms: hyperslab, libhdf5 | ratio | file size, ratio |"
+    )?;
     writeln!(text, "|---|---:|---:|---:|---:|---:|---:|")?;
     for row in rows {
         let [ours, stock, ratio, our_processor, processor, processor_ratio] = row.cells();
