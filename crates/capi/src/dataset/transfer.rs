@@ -8,6 +8,7 @@ use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
 use crate::error::{Because, Failure, Outcome, codes};
+use crate::file::registry;
 use crate::pointer::{Buffer, Data};
 use crate::space::{self, CSpace, effective};
 
@@ -98,6 +99,9 @@ pub fn read(
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;
     if plan.count == 0 {
         return Ok(());
+    }
+    if matches!(dataset.dataset.layout(), hyperslab::Layout::Virtual) {
+        registry::flush_others(&dataset.location.shared)?;
     }
     let size = memory.size as usize;
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;

@@ -10,7 +10,7 @@ use hyperslab::vfd::FileIdentity;
 use parking_lot::Mutex;
 
 use super::SharedFile;
-use crate::error::Failure;
+use crate::error::{Failure, Outcome};
 
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -51,6 +51,18 @@ impl SharedFile {
 /// Returns all open files.
 pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
+}
+
+/// Flushes the files that are open for writing, except one: virtual datasets of this file may show
+/// elements that other files keep in memory.
+///
+/// # Errors
+/// Returns the errors of writing a file.
+pub fn flush_others(this: &SharedFile) -> Outcome<()> {
+    for file in all().iter().filter(|file| file.number != this.number && file.file.is_writable()) {
+        file.file.flush()?;
+    }
+    Ok(())
 }
 
 /// The open files, for links and virtual datasets that lead to them.
