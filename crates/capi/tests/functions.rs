@@ -1,10 +1,5 @@
 //! The table `functions.tsv` has one row for each exported function, and the library exports each.
-#![expect(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "a test may fail or report a skip"
-)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may fail or report a skip")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! C programs that are compiled against the headers, linked to the shared library, and run.
+#![expect(clippy::print_stderr, clippy::unwrap_used, reason = "a test may fail or report a skip")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -344,8 +344,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     Ok(create)
 }
 
-/// Returns the fill value of a dataset in memory form. Its variable-length data lives as long as the
-/// process, because lists are copied without it.
+/// Returns the fill value of a dataset in memory form. Its variable-length data lives as long as
+/// the process, because lists are copied without it.
 fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
     if !form::depends_on_form(&handle.memory) {
         return Ok(FillChoice::Value(handle.memory.clone(), bytes));

@@ -79,8 +79,8 @@ pub struct FileHandle {
     pub flags: c_uint,
     /// The name with which this identifier was opened.
     pub name: Vec<u8>,
-    /// The number of this identifier, which objects that are reached by it state. Identifiers of one
-    /// opened file count as one.
+    /// The number of this identifier, which objects that are reached by it state. Identifiers of
+    /// one opened file count as one.
     pub number: u64,
 }
 

@@ -261,8 +261,8 @@ impl FilterSpec {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// Accepts an optional filter in new datasets even if no registry has the filter. Chunks are then
-    /// stored without it, and the stored pipeline names the filter.
+    /// Accepts an optional filter in new datasets even if no registry has the filter. Chunks are
+    /// then stored without it, and the stored pipeline names the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
