@@ -74,7 +74,7 @@ struct Between {
     shared: Arc<SharedFile>,
     /// The kind in the file.
     kind: Reference,
-    /// Whether the conversion makes references in memory.
+    /// True if the conversion makes references in memory.
     holds: bool,
     /// The bytes of a source and of a destination.
     sizes: (usize, usize),

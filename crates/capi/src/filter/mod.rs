@@ -95,8 +95,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Gives a file the filters with these identifiers: those that users registered after the file was
-/// opened, and those of plugins.
+/// Adds the filters with these identifiers to a file: filters that users registered after the file
+/// was opened, and filters of plugins.
 pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
     let mut any = false;
     for id in ids {

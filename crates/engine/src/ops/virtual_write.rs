@@ -36,7 +36,7 @@ struct OtherFile {
     parent: Arc<OpenFile>,
     name: Vec<u8>,
     file: Arc<OpenFile>,
-    /// Whether the program has the file open. Then it is not closed.
+    /// True if the program has the file open. Then the write does not close the file.
     is_shared: bool,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Row {
     pub(crate) workload: Workload,
     pub(crate) stock: Vec<Sample>,
     pub(crate) ours: Vec<Sample>,
-    /// Whether all results are equal.
+    /// True if all results are equal.
     pub(crate) same: bool,
 }
 
