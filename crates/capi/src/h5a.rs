@@ -3,12 +3,12 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use hyperslab::{AttributeElements, CharacterSet, Object};
-use parking_lot::RwLock;
+use hyperslab::{AttributeElements, AttributeForm, CharacterSet, Object};
 
-use crate::attribute::{self, AttributeHandle, list};
-use crate::convert::Rules;
+use crate::attribute::{self, AttributeHandle, NewAttribute, list};
+use crate::convert::{Rules, references};
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
+use crate::dataset::transfer::needs_old_elements;
 use crate::datatype::{self, CType, TypeHandle, TypeState, form};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
@@ -37,9 +37,14 @@ const _: () = assert!(size_of::<H5A_info_t>() == 24);
 ///
 /// # Errors
 /// Fails if the object has no attribute with this name.
-pub fn register((owner, location): Place, name: &[u8]) -> Outcome<hid_t> {
-    let attribute = RwLock::new(owner.attribute_named(name)?);
-    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle { owner, location, attribute }))))
+pub fn register(place: Place, name: &[u8]) -> Outcome<hid_t> {
+    let attribute = place.0.attribute_named(name)?;
+    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::read(place, attribute)))))
+}
+
+/// Returns an error unless a list is an access list of attributes.
+fn require_access(aapl: hid_t) -> Outcome<()> {
+    plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
 
 /// Returns the object of an identifier that may have attributes.
@@ -59,64 +64,65 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
         }
     };
     let ctype = datatype::find(type_id)?.0.read().clone();
-    let extent = space::copy_of(space_id)?.extent;
+    let dataspace = space::copy_of(space_id)?.extent;
     let shared = &place.1.shared;
-    if place.0.attribute_named(name).is_ok() {
-        let text = "attribute already exists";
-        return Err(Failure::new(codes::ATTR, codes::ALREADYEXISTS, text));
-    }
-    let in_file = form::file(&ctype.datatype, shared.offset_bytes());
+    let datatype = form::file(&ctype.datatype, shared.offset_bytes());
     let committed = match &ctype.committed {
         Some((committed, at)) if Arc::ptr_eq(&at.shared, shared) => Some(Arc::clone(committed)),
         _ => None,
     };
-    let count = extent.element_count().because(codes::DATASPACE, codes::OVERFLOW, "too many elements")?;
-    let size = crate::dataset::elements::bytes(hyperslab_exact::to_usize(count)?, in_file.size as usize)?;
-    let zeros = vec![0; size];
-    let elements = AttributeElements {
+    let new = NewAttribute { name: name.to_vec(), charset, datatype, committed, dataspace };
+    let form = AttributeForm {
         name,
         charset,
-        datatype: &in_file,
-        committed: committed.as_deref(),
-        dataspace: &extent,
-        memory: None,
-        bytes: &zeros,
+        datatype: &new.datatype,
+        committed: new.committed.as_deref(),
+        dataspace: &new.dataspace,
     };
-    place.0.set_attribute_elements(&elements, &hyperslab::datatype::convert::Conversions::default())?;
-    register(place, name)
+    place.0.create_attribute(&form).map_err(|error| match error.kind() {
+        hyperslab::ErrorKind::Exists => {
+            Failure::new(codes::ATTR, codes::ALREADYEXISTS, "attribute already exists")
+        }
+        _ => error.into(),
+    })?;
+    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::created(place, new)))))
 }
 
 /// Writes all elements of an attribute.
 fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
-    let attribute = handle.attribute.read().clone();
-    let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
-    let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
-    let bytes = buffer.bytes(count * memory.size as usize, "buffer")?;
-    let rules = Rules::of(H5P_DEFAULT)?;
-    let in_memory = form::memory(&in_file);
-    let committed = match attribute.committed_datatype()? {
-        Some(token) => Some(handle.location.shared.file.root().object_at(token)?.into_datatype()?),
-        None => None,
+    let form = handle.form()?;
+    let in_file = &form.datatype;
+    let count = hyperslab_exact::to_usize(form.dataspace.element_count().unwrap_or(0))?; // It was stored.
+    let bytes = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
+    let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
+    let in_memory = match references::apply(&memory, in_file) {
+        true => in_file.clone(),
+        false => form::memory(in_file),
     };
     let converted;
-    let (memory, bytes) = if rules.call_user(&memory, &in_memory) {
+    let partial = needs_old_elements(&memory, &in_memory);
+    let converts = rules.call_user(&memory, &in_memory) || references::apply(&memory, &in_memory);
+    let (memory, bytes) = if partial || converts {
         let plan = rules.plan(&memory, &in_memory)?;
         let mut out = vec![0; count * in_memory.size as usize];
+        if partial {
+            let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
+            handle.attribute()?.read_bytes(&in_memory, &conversions, &mut out)?;
+        }
         plan.convert(bytes, &mut out, count)?;
         converted = out;
         (in_memory, converted.as_slice())
     } else {
         (memory, bytes)
     };
-    let name = attribute.name_bytes().to_vec();
     let elements = AttributeElements {
-        name: &name,
-        charset: attribute.charset(),
-        datatype: &in_file,
-        committed: committed.as_ref(),
-        dataspace: &extent,
+        name: &form.name,
+        charset: form.charset,
+        datatype: in_file,
+        committed: form.committed.as_deref(),
+        dataspace: &form.dataspace,
         memory: Some(&memory),
         bytes,
     };
@@ -139,16 +145,21 @@ fn conversion(error: hyperslab::Error) -> Failure {
 fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
-    let attribute = handle.attribute.read().clone();
+    let attribute = handle.attribute()?;
     let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
     let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
     if count == 0 {
         return Ok(());
     }
     let target = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
-    let rules = Rules::of(H5P_DEFAULT)?;
+    let rules = Rules::of(H5P_DEFAULT)?.in_file(&handle.location.shared);
     let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
     let in_memory = form::memory(&in_file);
+    if references::apply(&in_file, &memory) {
+        let mut stored = vec![0; count * in_file.size as usize];
+        attribute.read_bytes(&in_file, &conversions, &mut stored)?;
+        return Ok(rules.plan(&in_file, &memory)?.convert(&stored, target, count)?);
+    }
     if !rules.call_user(&in_memory, &memory) {
         return attribute.read_bytes(&memory, &conversions, target).map_err(conversion);
     }
@@ -159,16 +170,10 @@ fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
 
 fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     let handle = attribute::find(attribute_id)?;
-    let attribute = handle.attribute.read().clone();
-    let committed = match attribute.committed_datatype()? {
-        Some(token) => {
-            let object = handle.location.shared.file.root().object_at(token)?;
-            let place = handle.location.with_name(Name::default());
-            Some((Arc::new(object.into_datatype()?), place))
-        }
-        None => None,
-    };
-    let datatype = form::memory(&attribute.datatype()?);
+    let form = handle.form()?;
+    let place = handle.location.with_name(Name::default());
+    let committed = form.committed.as_ref().map(|committed| (Arc::clone(committed), place));
+    let datatype = form::memory(&form.datatype);
     let state = CType { datatype, state: TypeState::ReadOnly, committed };
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
@@ -196,19 +201,15 @@ fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
     owner.rename_attribute_named(from, to, charset)?;
     for (_, entry) in id::list(crate::ctypes::IdKind::Attribute as c_int) {
         let Entry::Attribute(handle) = entry else { continue };
-        if handle.owner.token() == owner.token() && handle.attribute.read().name_bytes() == from {
-            *handle.attribute.write() = handle.owner.attribute_named(to)?;
+        if handle.owner.token() == owner.token() && handle.name() == from {
+            handle.replace(handle.owner.attribute_named(to)?);
         }
     }
     Ok(())
 }
 
 fn exists(owner: &Object, name: &[u8]) -> Outcome<htri_t> {
-    match owner.attribute_named(name) {
-        Ok(_) => Ok(1),
-        Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error.into()),
-    }
+    Ok(htri_t::from(owner.has_attribute_named(name)?))
 }
 
 const NO_CREATE: &str = "unable to synchronously create attribute";
@@ -217,7 +218,7 @@ const NO_OPEN: &str = "unable to synchronously open attribute";
 export! {
     /// Creates an attribute.
     fn H5Acreate2(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
@@ -232,7 +233,7 @@ export! {
     fn H5Acreate_by_name(
         loc: hid_t, object: Text, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
         traverse::open(loc, object, lapl)
             .and_then(|place| create(place, name, type_id, space_id, acpl))
@@ -241,7 +242,7 @@ export! {
 
     /// Opens an attribute.
     fn H5Aopen(loc: hid_t, name: Text, aapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
@@ -260,7 +261,7 @@ export! {
 
     /// Opens an attribute of the object at a path.
     fn H5Aopen_by_name(loc: hid_t, object: Text, name: Text, aapl: hid_t, lapl: hid_t) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
         traverse::open(loc, object, lapl)
             .and_then(|place| register(place, name))
@@ -271,7 +272,7 @@ export! {
     fn H5Aopen_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
-        let _ = aapl;
+        require_access(aapl)?;
         let object = object.name("object name")?;
         traverse::open(loc, object, lapl)
             .and_then(|place| {
@@ -305,8 +306,7 @@ export! {
     /// Returns an identifier of a copy of the dataspace.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
-        let extent = handle.attribute.read().clone().dataspace()?;
-        Ok(space::register(CSpace::all(extent)))
+        Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))
     }
 
     /// Returns an identifier of the datatype.
@@ -317,7 +317,7 @@ export! {
     /// Returns a list with the creation properties.
     fn H5Aget_create_plist(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
-        let charset = i32::from(handle.attribute.read().charset() == CharacterSet::Utf8);
+        let charset = i32::from(handle.form()?.charset == CharacterSet::Utf8);
         let create = plist::settings::StringCreate { charset };
         plist::make::register(symbols::CLASS_ATTRIBUTE_CREATE, Settings::StringCreate(create))
     }
@@ -325,7 +325,8 @@ export! {
     /// Returns the name.
     fn H5Aget_name(attribute_id: hid_t, size: usize, buffer: TextBuffer) -> isize {
         let handle = attribute::find(attribute_id)?;
-        let name = handle.attribute.read().name_bytes().to_vec();
+        buffer.require(size, "buffer for the name")?;
+        let name = handle.name();
         buffer.put(&name, size);
         crate::text::length(&name)
     }
@@ -335,6 +336,7 @@ export! {
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
         lapl: hid_t,
     ) -> isize {
+        buffer.require(size, "buffer for the name")?;
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number).because(codes::ATTR, codes::CANTGET, "can't get name")?;
         buffer.put(&name, size);
@@ -344,14 +346,14 @@ export! {
     /// Returns the bytes that the elements take in the file.
     fn H5Aget_storage_size(attribute_id: hid_t) -> hsize_t {
         let handle = attribute::find(attribute_id)?;
-        let attribute = handle.attribute.read().clone();
+        let attribute = handle.attribute()?;
         Ok(info(&handle.owner, &attribute)?.data_size)
     }
 
     /// Returns information on an attribute.
     fn H5Aget_info(attribute_id: hid_t, result: Out<H5A_info_t>) -> herr_t {
         let handle = attribute::find(attribute_id)?;
-        let attribute = handle.attribute.read().clone();
+        let attribute = handle.attribute()?;
         result.require("info")?.put(info(&handle.owner, &attribute)?);
         Ok(0)
     }
@@ -437,5 +439,43 @@ export! {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         exists(&object, name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5f::{H5Fclose, H5Fcreate};
+    use crate::h5s::H5Screate;
+    use crate::h5t::H5Tcreate;
+    use crate::h5t_compound::H5Tinsert;
+    use crate::symbols::datatypes::H5T_NATIVE_INT_g;
+
+    #[test]
+    fn a_write_of_one_member_keeps_the_others() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = crate::error::stack::text(folder.path().join("a.h5").as_os_str().as_encoded_bytes());
+        let text = |text: &std::ffi::CStr| Text::of(text.as_ptr());
+        let (first, second, mut read) = ([1_i32, 2], [8_i32, 9], [0_i32; 2]);
+        // SAFETY: the pointers lead to values of the right types.
+        unsafe {
+            let file = H5Fcreate(text(&path), 2, H5P_DEFAULT, H5P_DEFAULT);
+            let (whole, part) = (H5Tcreate(6, 8), H5Tcreate(6, 8));
+            for (list, name, at) in [(whole, c"a", 0), (whole, c"b", 4), (part, c"b", 4)] {
+                assert_eq!(H5Tinsert(list, text(name), at, H5T_NATIVE_INT_g), 0);
+            }
+            let space = H5Screate(0);
+            let name = text(c"pair");
+            assert_eq!(H5Acreate2(file, name, whole, space, H5P_DEFAULT, file), -1);
+            let attribute = H5Acreate2(file, name, whole, space, H5P_DEFAULT, H5P_DEFAULT);
+            assert_eq!(H5Awrite(attribute, whole, Data::of(first.as_ptr().cast())), 0);
+            assert_eq!(H5Awrite(attribute, part, Data::of(second.as_ptr().cast())), 0);
+            assert_eq!(H5Aread(attribute, whole, Buffer::of(read.as_mut_ptr().cast())), 0);
+            assert_eq!(read, [1, 9]);
+            let none = TextBuffer::of(std::ptr::null_mut());
+            assert_eq!((H5Aget_name(attribute, 8, none), H5Aget_name(attribute, 0, none)), (-1, 4));
+            assert_eq!((H5Aclose(attribute), H5Fclose(file)), (0, 0));
+        }
     }
 }

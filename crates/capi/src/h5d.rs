@@ -49,6 +49,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     let new = NewDataset { datatype: types.0, space: types.1, create };
     let builder = new.builder(&group, &place)?;
     let made = group.by_bytes().create_dataset(last, charset, builder)?;
+    new.remember(&made, &place.shared);
     let location = place.with_name(place.name.join(last));
     Ok(register(&made, location, access))
 }
@@ -58,6 +59,8 @@ fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("dataset name")?, dapl)?;
     let dataset = object.into_dataset().map_err(Failure::from);
     let dataset = dataset.because(codes::DATASET, codes::BADTYPE, "not a dataset")?;
+    let filters = dataset.filters();
+    crate::filter::provide(&place.shared, filters.iter().map(|filter| u16::from(filter.id).into()));
     Ok(register(&dataset, place, access))
 }
 
@@ -88,6 +91,15 @@ fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
 fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     let handle = dataset::find(dataset_id)?;
     let dims = dims.array(handle.dataset.ndim(), "dimensions")?;
+    let text = match handle.dataset.layout() {
+        Layout::Compact => Some("dataset has compact storage"),
+        Layout::Contiguous { .. } => Some("dataset has contiguous storage"),
+        _ => None,
+    };
+    // External raw data is contiguous, and may grow.
+    if let Some(text) = text.filter(|_| handle.dataset.external_files().is_empty()) {
+        return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
+    }
     let extent = handle.dataset.dataspace();
     if extent.dims() == dims {
         return Ok(());

@@ -163,7 +163,8 @@ export! {
         let (handle, chunk) = chunked(dataset_id)?;
         let offset = offset_of(&handle, &chunk, offset)?;
         let found = handle.dataset.chunks().at(&offset)?;
-        size.require("size")?.put(found.map_or(0, |info| info.size));
+        let found = found.because(codes::DATASET, codes::CANTGET, "the chunk is not stored")?;
+        size.require("size")?.put(found.size);
         Ok(0)
     }
 

@@ -380,7 +380,7 @@ export_keeping_errors! {
         let found: Option<Auto1> = match automatic.reporter {
             Reporter::None => None,
             Reporter::User1(function) => Some(function),
-            Reporter::Print => Some(print_all),
+            Reporter::Print => Some(H5Eprint1),
             Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto2")),
         };
         function.put(found);
@@ -395,7 +395,7 @@ export_keeping_errors! {
         let found: Option<Auto2> = match automatic.reporter {
             Reporter::None => None,
             Reporter::User2(function) => Some(function),
-            Reporter::Print => Some(print_stack),
+            Reporter::Print => Some(H5Eprint2),
             Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto1")),
         };
         function.put(found);
@@ -407,7 +407,7 @@ export_keeping_errors! {
     fn H5Eset_auto1(function: Option<Auto1>, data: *mut c_void) -> herr_t {
         let reporter = match function {
             None => Reporter::None,
-            Some(function) if std::ptr::fn_addr_eq(function, print_all as Auto1) => Reporter::Print,
+            Some(function) if std::ptr::fn_addr_eq(function, H5Eprint1 as Auto1) => Reporter::Print,
             Some(function) => Reporter::User1(function),
         };
         automatic::set(Automatic { reporter, data });
@@ -418,7 +418,7 @@ export_keeping_errors! {
     fn H5Eset_auto2(stack_id: hid_t, function: Option<Auto2>, data: *mut c_void) -> herr_t {
         let reporter = match function {
             None => Reporter::None,
-            Some(function) if std::ptr::fn_addr_eq(function, print_stack as Auto2) => Reporter::Print,
+            Some(function) if std::ptr::fn_addr_eq(function, H5Eprint2 as Auto2) => Reporter::Print,
             Some(function) => Reporter::User2(function),
         };
         let automatic = Automatic { reporter, data };
@@ -455,16 +455,6 @@ export_keeping_errors! {
     fn H5Eget_minor(minor: hid_t) -> *mut c_char {
         Ok(crate::memory::text(message(minor)?.text.as_bytes()))
     }
-}
-
-/// Prints the thread's stack: the default function for failures.
-extern "C" fn print_all(stream: *mut c_void) -> herr_t {
-    print(H5P_DEFAULT, stream).unwrap_or(-1)
-}
-
-/// Prints a stack: the default function for failures.
-extern "C" fn print_stack(stack_id: hid_t, stream: *mut c_void) -> herr_t {
-    print(stack_id, stream).unwrap_or(-1)
 }
 
 /// Adds a record to a stack, after the variadic function `H5Epush2` has formatted its text.

@@ -7,8 +7,8 @@ use crate::ctypes::{H5P_DEFAULT, IdKind, herr_t, hid_t, htri_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::file::open::{self, Request};
 use crate::file::{
-    self, FileHandle, H5F_ACC_CREAT, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE,
-    H5F_ACC_TRUNC, SharedFile, closing, location,
+    self, FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC,
+    SharedFile, closing, location,
 };
 use crate::id::{self, Entry};
 use crate::plist::settings::{FileAccess, FileCreate};
@@ -130,7 +130,7 @@ fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -
 
 fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
-    let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE | H5F_ACC_CREAT | H5F_ACC_RDWR;
+    let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE;
     if flags & !allowed != 0 || flags & H5F_ACC_EXCL != 0 && flags & H5F_ACC_TRUNC != 0 {
         return Err(Failure::bad_value("invalid flags"));
     }

@@ -4,9 +4,10 @@
 //! are 0, because nothing counts them.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::atomic::Ordering;
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
-use crate::error::{Failure, codes};
+use crate::error::{Failure, Outcome, codes};
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::pointer::{In, Out};
 use crate::{export, file};
@@ -18,6 +19,19 @@ use crate::{export, file};
 pub struct H5F_retry_info_t {
     pub nbins: c_uint,
     pub retries: [*mut u32; 21],
+}
+
+/// Starts or ends the log of the metadata cache, which has no lines because the cache is another.
+fn set_logging(file_id: hid_t, yes: bool) -> Outcome<herr_t> {
+    let handle = file::find(file_id)?;
+    if !handle.shared.access.read().cache_log.0 {
+        return Err(Failure::new(codes::FILE, codes::LOGGING, "no log is set"));
+    }
+    if handle.shared.is_logging.swap(yes, Ordering::Relaxed) == yes {
+        let text = if yes { "the log is already written" } else { "the log is not written" };
+        return Err(Failure::new(codes::FILE, codes::LOGGING, text));
+    }
+    Ok(0)
 }
 
 export! {
@@ -82,28 +96,19 @@ export! {
 
     /// Starts the log of the metadata cache, which hyperslab does not write.
     fn H5Fstart_mdc_logging(file_id: hid_t) -> herr_t {
-        let handle = file::find(file_id)?;
-        if !handle.shared.access.read().cache_log.0 {
-            return Err(Failure::new(codes::FILE, codes::LOGGING, "no log is set"));
-        }
-        Ok(0)
+        set_logging(file_id, true)
     }
 
     /// Ends the log of the metadata cache.
     fn H5Fstop_mdc_logging(file_id: hid_t) -> herr_t {
-        let handle = file::find(file_id)?;
-        if !handle.shared.access.read().cache_log.0 {
-            return Err(Failure::new(codes::FILE, codes::LOGGING, "no log is set"));
-        }
-        Ok(0)
+        set_logging(file_id, false)
     }
 
     /// Returns the state of the log of the metadata cache.
     fn H5Fget_mdc_logging_status(file_id: hid_t, enabled: Out<bool>, active: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
-        let (on, _, starts) = handle.shared.access.read().cache_log.clone();
-        enabled.put(on);
-        active.put(on && starts);
+        enabled.put(handle.shared.access.read().cache_log.0);
+        active.put(handle.shared.is_logging.load(Ordering::Relaxed));
         Ok(0)
     }
 

@@ -222,6 +222,20 @@ export! {
 const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
 
 /// Defines functions that return the identifier of a driver of the library.
+/// A function that registers a driver.
+pub type Initializer = unsafe extern "C" fn() -> hid_t;
+
+export! {
+    /// Calls the function that registers a driver.
+    fn H5FDperform_init(initializer: Option<Initializer>) -> hid_t {
+        let initializer = initializer.ok_or_else(|| Failure::bad_value("no function"))?;
+        match call_user!(initializer,) {
+            driver if driver < 0 => Err(Failure::new(codes::VFL, codes::CANTINIT, "cannot register the driver")),
+            driver => Ok(driver),
+        }
+    }
+}
+
 macro_rules! initializers {
     ($($name:ident $driver:ident)*) => {
         export! {$(

@@ -155,7 +155,7 @@ export! {
 
     /// Creates a group without a link.
     fn H5Gcreate_anon(loc: hid_t, gcpl: hid_t, gapl: hid_t) -> hid_t {
-        let _ = gapl;
+        plist::require_class(gapl, symbols::CLASS_GROUP_ACCESS, "group access list")?;
         let create =
             plist::group_create(gcpl).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
         let (_, place) = location::find(loc)?;

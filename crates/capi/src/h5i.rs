@@ -105,7 +105,8 @@ export! {
         Ok(id::register(Entry::File(Arc::new(handle))))
     }
 
-    /// Returns the name of an object: the path by which it was opened.
+    /// Returns the name of an object: the path by which it was opened, or else a path that leads to
+    /// it.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
         let (object, place) =
             location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;

@@ -162,10 +162,14 @@ fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), m
         let function = if moves { class.move_func } else { class.copy_func };
         call_class(function, target.last, (&target.group, &target.place), value)?;
     }
-    if !Arc::ptr_eq(&source.place.shared, &target.place.shared) {
-        return Err(Failure::new(codes::LINK, codes::CANTMOVE, "a link cannot move to another file"));
+    let same_file = Arc::ptr_eq(&source.place.shared, &target.place.shared);
+    if !same_file && matches!(link.target, LinkTarget::Hard(_)) {
+        return Err(Failure::new(codes::LINK, codes::CANTMOVE, "a hard link cannot move to another file"));
     }
-    if moves {
+    if moves && !same_file {
+        target.group.by_bytes().insert(target.last, charset, link.target)?;
+        source.group.by_bytes().remove(source.last)?;
+    } else if moves {
         source.group.by_bytes().rename(source.last, &target.group, target.last, charset)?;
         let (old, new) =
             (source.place.name.join(source.last).get(), target.place.name.join(target.last).get());

@@ -38,10 +38,17 @@ pub struct H5L_info2_t {
     pub corder_valid: bool,
     pub corder: i64,
     pub cset: c_int,
-    pub value: H5O_token_t,
+    pub value: TokenOrSize,
 }
 
+/// The token of an object or the size of a value: a union in the C interface, whose alignment is
+/// that of the size.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy)]
+pub struct TokenOrSize(H5O_token_t);
+
 const _: () = assert!(size_of::<H5L_info1_t>() == 32 && size_of::<H5L_info2_t>() == 40);
+const _: () = assert!(std::mem::offset_of!(H5L_info2_t, value) == 24);
 
 /// A function that visits links (`H5L_iterate1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info1_t, *mut c_void) -> herr_t;
@@ -100,7 +107,7 @@ fn first(link: &Link) -> H5L_info1_t {
 fn second(link: &Link) -> H5L_info2_t {
     let info = first(link);
     let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
-    H5L_info2_t { kind, corder_valid, corder, cset, value: H5O_token_t::of(value) }
+    H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
 }
 
 fn order_of(link: &Link) -> (bool, i64) {
@@ -213,11 +220,9 @@ fn below(
     walk: (hid_t, (Index, Order), Visit),
     seen: &mut HashSet<u64>,
 ) -> Outcome<herr_t> {
+    // A visit of groups without the order of creation uses the order of names, as in the C library.
     let untracked = group.link_order()? == hyperslab::CreationOrder::Untracked;
     let index = if untracked { Index::Name } else { walk.1.0 };
-    if untracked && walk.1.0 == Index::CreationOrder && path.is_empty() {
-        return Err(Failure::new(codes::SYM, codes::NOTFOUND, "the creation order is not tracked"));
-    }
     for link in links::sorted(group, index, walk.1.1)? {
         let whole = if path.is_empty() { link.name.clone() } else { [path, b"/", &link.name].concat() };
         let outcome = walk.2.call(walk.0, &whole, &link);
@@ -359,5 +364,78 @@ export! {
     ) -> herr_t {
         let start = traverse::open(loc, name.name("group name")?, lapl)?;
         visit_all(start, (index, order), Visit::First(function(op)?, data))
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::ctypes::H5P_DEFAULT;
+    use crate::h5f::{H5Fclose, H5Fcreate};
+    use crate::h5g::{H5G_info_t, H5Gclose, H5Gcreate2, H5Gget_info};
+    use crate::h5l::{H5Lcopy, H5Lcreate_soft, H5Lcreate_ud, H5Ldelete, H5Lexists};
+    use crate::h5p::{H5Pclose, H5Pcreate};
+    use crate::h5p_objects::H5Pset_link_creation_order;
+    use crate::pointer::Data;
+
+    /// Counts the visited links.
+    ///
+    /// # Safety
+    /// The data is a counter.
+    unsafe extern "C" fn count(
+        _: hid_t,
+        _: *const c_char,
+        _: *const H5L_info2_t,
+        data: *mut c_void,
+    ) -> herr_t {
+        // SAFETY: the test passes a counter.
+        unsafe { *data.cast::<i32>() += 1 };
+        0
+    }
+
+    #[test]
+    fn links_are_described_visited_and_copied_to_other_files() {
+        let folder = tempfile::tempdir().expect("folder");
+        let name =
+            |file: &str| crate::error::stack::text(folder.path().join(file).as_os_str().as_encoded_bytes());
+        let (first, second) = (name("a.h5"), name("b.h5"));
+        let text = |text: &std::ffi::CStr| Text::of(text.as_ptr());
+        let (link, target, odd) = (c"link", c"/target", c"odd");
+        // SAFETY: the pointers lead to values of the right types.
+        unsafe {
+            let file = H5Fcreate(text(&first), 2, H5P_DEFAULT, H5P_DEFAULT);
+            let other = H5Fcreate(text(&second), 2, H5P_DEFAULT, H5P_DEFAULT);
+            assert_eq!(H5Fcreate(text(&first), 1, H5P_DEFAULT, H5P_DEFAULT), -1);
+            assert_eq!(H5Lcreate_soft(text(target), file, text(link), H5P_DEFAULT, H5P_DEFAULT), 0);
+            let mut info = std::mem::MaybeUninit::<H5L_info2_t>::zeroed();
+            assert_eq!(H5Lget_info2(file, text(link), Out::of(info.as_mut_ptr()), H5P_DEFAULT), 0);
+            let size = std::slice::from_raw_parts(info.as_ptr().cast::<u64>(), 5).last().copied();
+            assert_eq!(size, Some(0));
+            assert_eq!(*info.as_ptr().cast::<u64>().add(3), 8);
+            // An external link whose value is not one can be listed.
+            let value = Data::of(c"udata".as_ptr().cast());
+            assert_eq!(H5Lcreate_ud(file, text(odd), 64, value, 5, H5P_DEFAULT, H5P_DEFAULT), 0);
+            assert_eq!(H5Lexists(file, text(odd), H5P_DEFAULT), 1);
+            // A visit in the order of creation uses the order of names in groups without it.
+            let mut seen = 0;
+            assert_eq!(H5Lvisit2(file, 1, 0, Some(count), (&raw mut seen).cast()), 0);
+            assert_eq!(seen, 2);
+            assert_eq!(H5Lcopy(file, text(link), other, text(link), H5P_DEFAULT, H5P_DEFAULT), 0);
+            assert_eq!(H5Lexists(other, text(link), H5P_DEFAULT), 1);
+            // The next creation order stays after the removal of the last link.
+            let list = H5Pcreate(crate::symbols::CLASS_GROUP_CREATE);
+            assert_eq!(H5Pset_link_creation_order(list, 1), 0);
+            let group = H5Gcreate2(file, text(c"g"), H5P_DEFAULT, list, H5P_DEFAULT);
+            assert_eq!(H5Gcreate2(file, text(c"h"), H5P_DEFAULT, H5P_DEFAULT, list), -1);
+            for name in [c"one", c"two"] {
+                assert_eq!(H5Lcreate_soft(text(target), group, text(name), H5P_DEFAULT, H5P_DEFAULT), 0);
+            }
+            assert_eq!(H5Ldelete(group, text(c"two"), H5P_DEFAULT), 0);
+            let mut group_info = std::mem::MaybeUninit::<H5G_info_t>::zeroed();
+            assert_eq!(H5Gget_info(group, Out::of(group_info.as_mut_ptr())), 0);
+            assert_eq!(group_info.assume_init().max_corder, 2);
+            assert_eq!((H5Gclose(group), H5Pclose(list), H5Fclose(other), H5Fclose(file)), (0, 0, 0, 0));
+        }
     }
 }

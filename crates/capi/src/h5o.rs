@@ -139,7 +139,7 @@ fn link(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outc
 
 fn comment_of(object: &Object, buffer: TextBuffer, size: usize) -> Outcome<isize> {
     let comment = object.comment()?.unwrap_or_default();
-    buffer.put(&comment, size);
+    buffer.put_cut(&comment, size);
     crate::text::length(&comment)
 }
 

@@ -9,7 +9,7 @@ use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::h5p::give;
-use crate::plist::settings::{FillChoice, LayoutChoice, MappingChoice};
+use crate::plist::settings::{DatasetCreate, FillChoice, LayoutChoice, MappingChoice};
 use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
@@ -58,6 +58,7 @@ export! {
         };
         change_dataset_create(plist_id, |it| {
             it.layout = layout;
+            it.mappings.clear();
             Ok(0)
         })
     }
@@ -235,11 +236,7 @@ export! {
     /// Returns the time at which space is allocated.
     fn H5Pget_alloc_time(plist_id: hid_t, alloc_time: Out<c_int>) -> herr_t {
         let list = dataset_create(plist_id)?;
-        alloc_time.put(list.allocation_time.unwrap_or(match list.layout {
-            LayoutChoice::Compact => 1,
-            LayoutChoice::Contiguous => 2,
-            LayoutChoice::Chunked | LayoutChoice::Virtual | LayoutChoice::Structured => 3,
-        }));
+        alloc_time.put(allocation_time(&list));
         Ok(0)
     }
 
@@ -263,8 +260,20 @@ fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
 }
 
+/// Returns the time at which space is allocated: the one of the list, or the default of its layout.
+pub fn allocation_time(list: &DatasetCreate) -> c_int {
+    list.allocation_time.unwrap_or(match list.layout {
+        LayoutChoice::Compact => 1,
+        LayoutChoice::Contiguous => 2,
+        LayoutChoice::Chunked | LayoutChoice::Virtual | LayoutChoice::Structured => 3,
+    })
+}
+
 /// Checks that the two selections of a mapping fit together.
 fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
+    if [destination, source].iter().any(|space| matches!(space.selection, Selection::Points(_))) {
+        return Err(Failure::bad_value("mappings of selected points are not supported"));
+    }
     if is_unlimited(&destination.selection) || is_unlimited(&source.selection) {
         return Ok(());
     }
@@ -307,16 +316,17 @@ export! {
         let dataset = src_dset_name.bytes("name of the source dataset")?.to_vec();
         let (destination, source) = (space::copy_of(vspace_id)?, space::copy_of(src_space_id)?);
         check_mapping(&destination, &source)?;
+        let selections = (space::effective(&destination)?, space::effective(&source)?);
         change_dataset_create(dcpl_id, |it| {
             if it.layout != LayoutChoice::Virtual {
                 it.mappings.clear();
             }
             it.layout = LayoutChoice::Virtual;
             it.mappings.push(MappingChoice {
-                space: (destination.extent, destination.selection),
+                space: (destination.extent, selections.0),
                 file,
                 dataset,
-                source: (source.extent, source.selection),
+                source: (source.extent, selections.1),
             });
             Ok(0)
         })

@@ -13,7 +13,7 @@ const MAX_ENTRIES: c_uint = 65_536;
 /// The largest number of indexes of shared messages.
 const MAX_INDEXES: c_uint = 8;
 /// All flags of the types of shared messages.
-const ALL_MESSAGES: c_uint = 0x1f;
+const ALL_MESSAGES: c_uint = 0x182a;
 /// The smallest shared message of a new index, in bytes.
 const DEFAULT_MESSAGE_BYTES: c_uint = 250;
 /// The largest number of messages of an index that is a list.
@@ -149,7 +149,7 @@ export! {
         mesg_type_flags: c_uint,
         min_mesg_size: c_uint,
     ) -> herr_t {
-        if mesg_type_flags & !ALL_MESSAGES != 0 {
+        if mesg_type_flags > ALL_MESSAGES {
             return Err(Failure::bad_value("unknown types of shared messages"));
         }
         change_file_create(plist_id, |it| {
@@ -302,9 +302,9 @@ mod tests {
             assert_eq!(H5Pset_sizes(list, 3, 8), -1);
             assert_eq!(H5Pset_sizes(list, 4, 0), 0);
             assert_eq!(file_create(list).expect("list").offset_bytes, 4);
-            assert_eq!(H5Pset_shared_mesg_index(list, 0, 1, 1), -1);
+            assert_eq!(H5Pset_shared_mesg_index(list, 0, 2, 1), -1);
             assert_eq!(H5Pset_shared_mesg_nindexes(list, 1), 0);
-            assert_eq!(H5Pset_shared_mesg_index(list, 0, 1, 1), 0);
+            assert_eq!(H5Pset_shared_mesg_index(list, 0, 0x182a, 1), 0);
             assert_eq!(H5Pset_file_space_page_size(list, 1), -1);
             assert_eq!(H5Pclose(list), 0);
             assert_eq!(H5Pset_userblock(list, 0), -1);

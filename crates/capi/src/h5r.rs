@@ -73,7 +73,7 @@ fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Refer
 
 fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place> {
     let object = reference.object()?;
-    if object.link_count()? == 0 && object.kind().is_none() {
+    if object.link_count()? == 0 {
         return Err(Failure::new(codes::REFERENCE, codes::LINKCOUNT, "dereferencing deleted object"));
     }
     Ok((object, place.with_name(Name::default())))

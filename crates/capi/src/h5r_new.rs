@@ -59,6 +59,33 @@ impl H5R_ref_t {
         Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
     }
 
+    /// Returns the bytes of the reference, as an element in memory.
+    pub fn bytes(self) -> Vec<u8> {
+        self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+
+    /// Returns the reference of an element in memory.
+    pub fn of_bytes(element: &[u8]) -> Self {
+        let mut data = [0; 8];
+        for (word, bytes) in data.iter_mut().zip(element.as_chunks::<8>().0) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+        Self { data }
+    }
+
+    /// Forgets the target. Values that no function of the library made are ignored.
+    ///
+    /// # Errors
+    /// Returns the error of closing the file of the target.
+    pub fn release(self) -> Outcome<()> {
+        let [mark, number, ..] = self.data;
+        if mark == MARK {
+            let removed = HELD.lock().get_or_insert_default().remove(&number);
+            crate::file::closing(|| drop(removed))?;
+        }
+        Ok(())
+    }
+
     /// Returns the target.
     ///
     /// # Errors
@@ -150,11 +177,7 @@ export! {
     /// Closes a reference.
     fn H5Rdestroy(reference: Out<H5R_ref_t>) -> herr_t {
         let value = reference.require("reference pointer")?.get().unwrap_or(H5R_ref_t { data: [0; 8] });
-        let [mark, number, ..] = value.data;
-        if mark == MARK {
-            let removed = HELD.lock().get_or_insert_default().remove(&number);
-            crate::file::closing(|| drop(removed))?;
-        }
+        value.release()?;
         reference.put(H5R_ref_t { data: [0; 8] });
         Ok(0)
     }

@@ -24,6 +24,12 @@ fn check(type_id: hid_t) -> Outcome<()> {
     Ok(())
 }
 
+/// Returns an error unless two lists are a creation list and an access list of datatypes.
+fn require_lists(tcpl: hid_t, tapl: hid_t) -> Outcome<()> {
+    plist::require_class(tcpl, symbols::CLASS_DATATYPE_CREATE, "datatype creation list")?;
+    plist::require_class(tapl, symbols::CLASS_DATATYPE_ACCESS, "datatype access list")
+}
+
 fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     check(type_id)?;
     let handle = datatype::find(type_id)?;
@@ -53,7 +59,7 @@ fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
 export! {
     /// Stores a datatype as an object.
     fn H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
-        let _ = (tcpl, tapl);
+        require_lists(tcpl, tapl)?;
         let name = name.name("datatype name")?;
         commit(loc, name, type_id, lcpl)
             .because(codes::DATATYPE, codes::CANTINIT, "unable to synchronously commit datatype")?;
@@ -70,7 +76,7 @@ export! {
 
     /// Stores a datatype as an object without a link.
     fn H5Tcommit_anon(loc: hid_t, type_id: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
-        let _ = (tcpl, tapl);
+        require_lists(tcpl, tapl)?;
         check(type_id)?;
         let handle = datatype::find(type_id)?;
         let (_, place) = location::find(loc)?;

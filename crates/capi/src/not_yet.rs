@@ -47,7 +47,7 @@ not_yet! {
     haddr_t:
         H5FDalloc;
     hid_t:
-        H5FDperform_init H5VL_pass_through_register H5VLget_file_type
+        H5VL_pass_through_register H5VLget_file_type
         H5VLpeek_connector_id_by_name H5VLpeek_connector_id_by_value H5VLregister_connector
         H5VLwrap_register;
     *mut c_void:

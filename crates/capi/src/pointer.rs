@@ -90,6 +90,26 @@ impl TextBuffer {
         self.0.is_null()
     }
 
+    /// Copies `text` and a zero byte, or the first `size` bytes of both without a zero byte at the
+    /// end. A null pointer copies nothing.
+    pub fn put_cut(self, text: &[u8], size: usize) {
+        if text.len() < size {
+            return self.put(text, size);
+        }
+        Buffer::of(self.0.cast()).put(text, size);
+    }
+
+    /// Returns an error if the pointer is null although the buffer has a size.
+    ///
+    /// # Errors
+    /// Fails with a bad value. `subject` names the argument.
+    pub fn require(self, size: usize, subject: &str) -> Outcome<()> {
+        if self.0.is_null() && size != 0 {
+            return Err(Failure::arguments(codes::BADVALUE, format!("no {subject}, but a size")));
+        }
+        Ok(())
+    }
+
     /// Returns the argument that a pointer makes.
     #[cfg(test)]
     pub fn of(pointer: *mut c_char) -> Self {

@@ -159,7 +159,7 @@ impl Blocks {
             return None;
         }
         let target = ChunkTarget::of_length(to_usize(length));
-        let decoded = self.pipeline.decode_chunk(checker.store.filters(), mask, stored, &target);
+        let decoded = self.pipeline.decode_chunk(&checker.store.filters(), mask, stored, &target);
         let decoded = decoded
             .map_err(|source| hyperslab_engine::Error::Filter { address, source })
             .map(|bytes| Bytes::from(bytes.as_ref()));

@@ -242,7 +242,7 @@ impl Chunked<'_> {
                 let Some(mut bytes) = checker.read_or_note(NAME, address, buffer) else { return };
                 bytes.resize(length, 0);
                 let mut scratch = Scratch::default();
-                let filters = checker.store.filters();
+                let filters = &checker.store.filters();
                 let got = pipeline.decode_start(filters, mask, &stored, &mut bytes, &target, &mut scratch);
                 let got = got.map_err(|source| Error::Filter { address, source });
                 let Some(got) = checker.read_or_note(NAME, address, got) else { return };

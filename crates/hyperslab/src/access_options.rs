@@ -10,7 +10,7 @@ use hyperslab_engine::{LibverBounds, Limits};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
 
-use crate::external::{ExternalFiles, ExternalResolver};
+use crate::external::{ExternalFiles, ExternalResolver, OpenFiles};
 use crate::locking::choose;
 
 /// Options for access to a file. [`OpenOptions`](crate::OpenOptions) and
@@ -36,6 +36,7 @@ pub struct AccessOptions<M> {
     libver: Option<LibverBounds>,
     log: Option<Arc<AccessLog>>,
     external: ExternalFiles,
+    open_files: Option<Arc<dyn OpenFiles>>,
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
     locking: Option<FileLocking>,
@@ -137,6 +138,14 @@ impl<M> AccessOptions<M> {
     #[must_use]
     pub fn page_buffer(mut self, bytes: u64) -> Self {
         self.store.page_buffer = bytes;
+        self
+    }
+
+    /// Sets the use of the page buffer for small raw data: `true` by default. With `false`, each
+    /// read of raw data reaches the driver, as a driver needs that counts or checks reads.
+    #[must_use]
+    pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
+        self.store.buffer_raw_data = buffered;
         self
     }
 
@@ -276,6 +285,14 @@ impl<M> AccessOptions<M> {
         self
     }
 
+    /// Sets the files that the program has open, which links and virtual datasets share. See
+    /// [`OpenFiles`] for an example.
+    #[must_use]
+    pub fn open_files(mut self, files: Arc<dyn OpenFiles>) -> Self {
+        self.open_files = Some(files);
+        self
+    }
+
     /// Returns the options of the store for a file that is open for writing or for reading only.
     pub(crate) fn store(&self, write: bool) -> StoreOptions {
         let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);
@@ -306,6 +323,7 @@ impl<M> AccessOptions<M> {
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())
+            .with_open_files(self.open_files.clone())
             .with_virtual_options(self.virtual_options);
         self.with_virtual_options(file).with_resolver(Arc::new(resolver))
     }

@@ -27,7 +27,95 @@ pub struct AttributeElements<'a> {
     pub bytes: &'a [u8],
 }
 
+/// A new attribute without a value.
+#[derive(Debug, Clone, Copy)]
+pub struct AttributeForm<'a> {
+    /// The bytes of the name.
+    pub name: &'a [u8],
+    /// The character set of the name.
+    pub charset: CharacterSet,
+    /// The datatype in the file.
+    pub datatype: &'a Datatype,
+    /// The committed datatype that the attribute uses.
+    pub committed: Option<&'a CommittedDatatype>,
+    /// The dataspace.
+    pub dataspace: &'a Dataspace,
+}
+
 impl Object {
+    /// Creates an attribute whose elements are zero bytes: numbers are 0, and texts and sequences
+    /// are empty.
+    ///
+    /// ```
+    /// use hyperslab::{AttributeForm, CharacterSet, Dataspace, ErrorKind, H5Type, Ix1};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let form = AttributeForm {
+    ///     name: b"range",
+    ///     charset: CharacterSet::Ascii,
+    ///     datatype: &i16::datatype(),
+    ///     committed: None,
+    ///     dataspace: &Dataspace::simple(&[2]),
+    /// };
+    /// file.create_attribute(&form)?;
+    /// assert_eq!(file.attribute("range")?.read::<i16, Ix1>()?.to_vec(), [0, 0]);
+    /// assert_eq!(file.create_attribute(&form).unwrap_err().kind(), ErrorKind::Exists);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is an attribute with this
+    /// name, and the errors of [`set_attribute`](Self::set_attribute).
+    pub fn create_attribute(&self, form: &AttributeForm<'_>) -> Result<()> {
+        let (dataspace, size) = (form.dataspace, form.datatype.size as usize);
+        let count = dataspace.element_count().map(hyperslab_exact::to_usize);
+        let count = count.ok_or_else(|| Error::Misuse("the attribute has too many elements".into()))??;
+        let data = crate::dataset::zeroed_elements(count, size)?;
+        let name = String::from_utf8_lossy(form.name);
+        self.set(&name, |edit| {
+            let attribute = NewAttribute {
+                name: form.name,
+                charset: form.charset,
+                datatype: form.datatype,
+                committed: form.committed.map(|committed| committed.address()),
+                dataspace,
+                data: &data,
+            };
+            self.file().with_attributes(edit, self.address(), |editor, edit| {
+                if editor.contains(edit, form.name)? {
+                    return Err(Error::Exists { subject: "attribute", name: name.clone().into_owned() });
+                }
+                editor.set(edit, &attribute).map(drop)
+            })
+        })
+    }
+
+    /// Returns whether the object has an attribute whose name has these bytes.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// assert!(!file.has_attribute_named(b"units")?);
+    /// file.set_attribute("units", "K")?;
+    /// assert!(file.has_attribute_named(b"units")?);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
+    pub fn has_attribute_named(&self, name: &[u8]) -> Result<bool> {
+        let file = self.file();
+        if file.has_open_editor(self.address()) {
+            // The editor knows the answer, and a read would write its changes first.
+            let mut edit = file.edit_deferred()?;
+            if file.has_open_editor(self.address()) {
+                let found = file
+                    .with_attributes(&mut edit, self.address(), |editor, edit| editor.contains(edit, name));
+                return found.map_err(|error| error.context(format!("attributes of `{}`", self.name())));
+            }
+        }
+        let (header, _reading) = self.header_held()?;
+        Ok(attributes::find(&file.container, &header, name)?.is_some())
+    }
+
     /// Sets an attribute to elements in memory, which `conversions` converts to the datatype in the
     /// file. The source heap of `conversions` has the variable-length data.
     ///

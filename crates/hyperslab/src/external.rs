@@ -38,6 +38,47 @@ pub enum ExternalFiles {
     Anywhere,
 }
 
+/// The files that a program has open. Links, virtual datasets and references to these files use
+/// the open files; other files are opened without a lock while they are used.
+///
+/// ```
+/// use std::path::Path;
+/// use std::sync::{Arc, Mutex};
+///
+/// use hyperslab::{File, FileOptions, OpenFiles};
+///
+/// #[derive(Debug, Default)]
+/// struct Sources(Mutex<Vec<File>>);
+///
+/// impl OpenFiles for Sources {
+///     fn find(&self, path: &Path) -> Option<File> {
+///         let is_source = path.file_name()? == "source.h5";
+///         self.0.lock().ok()?.first().filter(|_| is_source).cloned()
+///     }
+///
+///     fn generation(&self) -> u64 {
+///         self.0.lock().map_or(0, |files| files.len() as u64)
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// let sources = Arc::new(Sources::default());
+/// let file = FileOptions::new().open_files(sources.clone()).create(folder.path().join("a.h5"))?;
+/// let source = File::create(folder.path().join("source.h5"))?;
+/// source.new_dataset("data").write(&[1, 2])?;
+/// sources.0.lock().map(|mut files| files.push(source)).ok();
+/// file.link_external("data", "source.h5", "/data")?;
+/// assert_eq!(file.dataset("data")?.shape(), [2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait OpenFiles: std::fmt::Debug + Send + Sync {
+    /// Returns the open file at a path.
+    fn find(&self, path: &Path) -> Option<File>;
+
+    /// Returns a number that changes when the program opens or closes a file.
+    fn generation(&self) -> u64;
+}
+
 /// The resolver of the names of other files that one file contains.
 #[derive(Debug)]
 pub(crate) struct ExternalResolver {
@@ -45,6 +86,7 @@ pub(crate) struct ExternalResolver {
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
     policy: ExternalFiles,
+    open_files: Option<Arc<dyn OpenFiles>>,
     options: StoreOptions,
     /// The bounds for files that are opened for writing; `None` if this file is open for reading
     /// only.
@@ -163,6 +205,7 @@ impl ExternalResolver {
             raw_folder: None,
             virtual_options: VirtualOptions::default(),
             policy,
+            open_files: None,
             // Other files are opened for reading only, until a write needs one of them.
             write: options.write,
             // Each file has its own journal.
@@ -181,6 +224,7 @@ impl ExternalResolver {
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
+            open_files: self.open_files.clone(),
             virtual_options: self.virtual_options,
             write: None,
             depth: self.depth + 1,
@@ -196,6 +240,12 @@ impl ExternalResolver {
     /// Sets the folder for external raw data files.
     pub(crate) fn with_raw_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.raw_folder = folder;
+        self
+    }
+
+    /// Sets the files that the program has open.
+    pub(crate) fn with_open_files(mut self, files: Option<Arc<dyn OpenFiles>>) -> Self {
+        self.open_files = files;
         self
     }
 
@@ -264,7 +314,16 @@ impl ExternalResolver {
         let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
         let allowed = real_paths.find(|(_, real)| self.is_allowed(real.as_deref(), folder));
         let (path, real) = allowed.ok_or_else(|| outside(name))?;
+        if write.is_none()
+            && let Some(file) = self.open_files.as_ref().and_then(|files| files.find(path))
+        {
+            return Ok(Arc::clone(file.root().file()));
+        }
         let mut options = StoreOptions { write, ..self.options.clone() };
+        if self.open_files.is_some() && write.is_none() {
+            // The program may open the file for writing while it is a source.
+            options.locking = FileLocking::Off;
+        }
         let resolver = Self { write, ..self.further(path) };
         let real = real.unwrap_or_else(|| path.clone());
         if !self.tree.prepare_lock(&real, write.is_some())? {
@@ -293,6 +352,16 @@ impl FileResolver for ExternalResolver {
         let mut folders = self.source_folders.write().unwrap_or_else(PoisonError::into_inner);
         folders.retain(|other| other != folder);
         folders.insert(0, folder.to_owned());
+    }
+
+    fn find_open(&self, name: &[u8]) -> Option<Arc<OpenFile>> {
+        let files = self.open_files.as_ref()?;
+        let path = self.candidates(Path::new(self.name(name).ok()?)).into_iter().next()?;
+        files.find(&path).map(|file| Arc::clone(file.root().file()))
+    }
+
+    fn generation(&self) -> u64 {
+        self.open_files.as_ref().map_or(0, |files| files.generation())
     }
 
     fn is_own(&self, name: &[u8]) -> bool {

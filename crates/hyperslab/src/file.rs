@@ -57,6 +57,23 @@ impl File {
         FileInfo::of(&self.root.file().container)
     }
 
+    /// Replaces the filters that encode and decode the chunks of this file. Other handles of the
+    /// file use the new filters too.
+    ///
+    /// ```
+    /// use hyperslab::filter::{FilterId, FilterSpec, Registry};
+    ///
+    /// let file = hyperslab::FileOptions::new().filters(Registry::empty()).create_in_memory()?;
+    /// let new = || file.new_dataset("packed").chunks(&[2]).filter(FilterSpec::deflate(6));
+    /// assert!(new().write(&[1.5, 2.5]).is_err());
+    /// file.set_filters(Registry::default());
+    /// new().write(&[1.5, 2.5])?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn set_filters(&self, filters: crate::filter::Registry) {
+        self.root.file().container.store.set_filters(filters);
+    }
+
     /// Returns the root group.
     pub fn root(&self) -> &Group {
         &self.root

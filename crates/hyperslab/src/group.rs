@@ -80,7 +80,7 @@ pub enum LinkTarget {
     },
     /// A target of a user-defined link class.
     UserDefined {
-        /// The class, 65 to 255.
+        /// The class, 65 to 255; 64 for an external link whose value names no file and path.
         class: u8,
         /// The value of the link.
         value: Vec<u8>,
@@ -298,6 +298,29 @@ impl Group {
             info.is_some_and(|info| info.max_creation_index.is_some()),
             info.is_some_and(|info| info.creation_order_index.is_some()),
         ))
+    }
+
+    /// Returns the position in the order of creation that the next link gets, or `None` if the
+    /// group does not track this order. Removed links count until the group is empty.
+    ///
+    /// ```
+    /// # use hyperslab::{CreationOrder, FileOptions, GroupOptions};
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// let options = GroupOptions::new().link_order(CreationOrder::Tracked);
+    /// let group = file.create_group_with("runs", options)?;
+    /// group.create_group("first")?;
+    /// group.create_group("second")?;
+    /// group.remove("second")?;
+    /// assert_eq!(group.next_link_order()?, Some(2));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
+    pub fn next_link_order(&self) -> Result<Option<u64>> {
+        let (header, _reading) = self.object.header_held()?;
+        let storage = groups::GroupStorage::of(&self.file().container, &header)?;
+        Ok(storage.link_info().and_then(|info| info.max_creation_index))
     }
 
     /// Returns the limits for the number of links at which the group changes between compact and

@@ -120,7 +120,7 @@ mod walk;
 
 pub use access_options::AccessOptions;
 pub use attribute::Attribute;
-pub use attribute_bytes::AttributeElements;
+pub use attribute_bytes::{AttributeElements, AttributeForm};
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use byte_names::{ByteNames, Found};
 pub use copy::CopyOptions;
@@ -129,7 +129,7 @@ pub use creation_order::CreationOrder;
 pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
-pub use external::ExternalFiles;
+pub use external::{ExternalFiles, OpenFiles};
 pub use file::File;
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
 pub use group_edit::GroupOptions;

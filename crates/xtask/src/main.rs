@@ -5,6 +5,7 @@
 mod alternate;
 mod api;
 mod architecture;
+mod bench_capi;
 mod bench_compare;
 mod book;
 mod capi;
@@ -108,6 +109,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "bench-compare",
         bench_compare::run,
         "benchmarks of time, memory and file size, compared with libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 5] [only=TEXT: into target/bench/compare/]",
+    ),
+    (
+        "bench-capi",
+        bench_capi::run,
+        "workloads of h5py over the C interface, compared with its libhdf5 [ROUNDS, default 5] [WORKLOAD…] [--library FILE] [--update: into docs/benchmarks.md]",
     ),
     (
         "features",

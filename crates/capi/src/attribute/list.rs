@@ -2,26 +2,22 @@
 
 use std::ffi::c_int;
 
-use hyperslab::{Attribute, CreationOrder, Object};
+use hyperslab::{Attribute, Object};
 
 use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::group::links;
 
 /// Returns the attributes of an object in an order, with the numbers of `H5_index_t` and
-/// `H5_iter_order_t`. Without a tracked order of creation, the order of names is used.
+/// `H5_iter_order_t`. Without a tracked order of creation, the order in the file is used.
 ///
 /// # Errors
 /// Fails for other numbers. Returns the errors of reading the object.
 pub fn sorted(object: &Object, (index, order): (c_int, c_int)) -> Outcome<Vec<Attribute>> {
     let (index, order) = (links::index(index)?, links::order(order)?);
     let mut attributes = object.attributes()?;
-    let tracked = object.attribute_order()? != CreationOrder::Untracked;
     if index == Index::CreationOrder {
-        if !tracked && attributes.iter().any(|attribute| attribute.creation_order().is_none()) {
-            let text = "the object does not track the creation order of its attributes";
-            return Err(Failure::new(codes::ATTR, codes::BADVALUE, text));
-        }
+        // Attributes without a creation order keep the order of their messages.
         attributes.sort_by_key(Attribute::creation_order);
     }
     if order == Order::Decreasing {

@@ -6,6 +6,7 @@
 pub mod callback;
 pub mod heap;
 pub mod reclaim;
+pub mod references;
 pub mod user;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use hyperslab::datatype::convert::{Conversion, Conversions, VariableSource};
 
 use crate::ctypes::{H5P_DEFAULT, hid_t};
 use crate::error::{Failure, Outcome, codes};
+use crate::file::SharedFile;
 use crate::plist;
 use crate::plist::settings::Transfer;
 use heap::Heap;
@@ -32,6 +34,8 @@ pub struct Rules {
     pub transfer: Transfer,
     /// The identifier of the list, for functions of users.
     pub list: hid_t,
+    /// The file of the elements, for references.
+    pub file: Option<Arc<SharedFile>>,
 }
 
 impl Rules {
@@ -41,9 +45,16 @@ impl Rules {
     /// Fails with a bad type for other lists.
     pub fn of(list: hid_t) -> Outcome<Self> {
         if list == H5P_DEFAULT {
-            return Ok(Self { transfer: Transfer::default(), list: crate::symbols::LIST_DATASET_XFER });
+            let list = crate::symbols::LIST_DATASET_XFER;
+            return Ok(Self { transfer: Transfer::default(), list, file: None });
         }
-        Ok(Self { transfer: plist::transfer(list)?, list })
+        Ok(Self { transfer: plist::transfer(list)?, list, file: None })
+    }
+
+    /// Returns the rules for elements of a file.
+    #[must_use]
+    pub fn in_file(self, file: &Arc<SharedFile>) -> Self {
+        Self { file: Some(Arc::clone(file)), ..self }
     }
 
     /// Returns the heap of variable-length data in memory.
@@ -66,6 +77,10 @@ impl Rules {
             .with(Arc::new(user::Rule { list: self.list }))
             .with_source_heap(source)
             .with_destination_heap(heap);
+        let conversions = match &self.file {
+            Some(file) => conversions.with(Arc::new(references::Rule { shared: Arc::clone(file) })),
+            None => conversions,
+        };
         match self.transfer.conversion_callback.function {
             Some(function) => conversions
                 .with_exceptions(callback::exceptions(function, self.transfer.conversion_callback.data)),

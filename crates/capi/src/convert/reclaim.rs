@@ -7,6 +7,8 @@ use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Datatype, DatatypeClass};
 
 use super::heap::{Heap, sequence};
+use super::references;
+use crate::h5r_new::H5R_ref_t;
 
 /// Frees the variable-length data of one element, and sets its pointers to null.
 pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
@@ -48,6 +50,11 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
                 }
             }
         }
+        DatatypeClass::Reference(_) if references::is_held(datatype) => {
+            // There is no caller who could get the error of closing the target's file.
+            let _ = H5R_ref_t::of_bytes(bytes).release();
+            bytes.fill(0);
+        }
         _ => {}
     }
 }
@@ -58,10 +65,11 @@ fn release(address: usize, heap: &Heap) {
     }
 }
 
-/// Returns whether elements of a datatype contain variable-length data.
+/// Returns whether elements of a datatype contain variable-length data, or references in memory.
 pub fn is_nested(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,
+        DatatypeClass::Reference(_) => references::is_held(datatype),
         DatatypeClass::Array(array) => is_nested(&array.base),
         DatatypeClass::Compound(compound) => {
             compound.members.iter().any(|member| is_nested(&member.datatype))

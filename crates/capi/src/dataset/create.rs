@@ -13,8 +13,8 @@ use crate::convert::{Rules, defaults};
 use crate::ctypes::{H5S_UNLIMITED, hid_t};
 use crate::datatype::{self, form};
 use crate::error::{Because, Failure, Outcome, codes};
-use crate::file::Location;
 use crate::file::open::creation_order;
+use crate::file::{Location, SharedFile};
 use crate::plist::settings::{
     DatasetAccess, DatasetCreate, FillChoice, FilterEntry, LayoutChoice, MappingChoice, StructuredChoice,
 };
@@ -24,6 +24,9 @@ use crate::space;
 const UNFILTERED_EDGES: u32 = 0x02;
 /// The flag of structured chunks with defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: u32 = 0x01;
+
+/// The time of fill values that are never written (`H5D_FILL_TIME_NEVER`).
+const FILL_NEVER: std::ffi::c_int = 1;
 
 /// A new dataset as a call describes it.
 #[derive(Debug)]
@@ -37,6 +40,15 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
+    /// Keeps the mappings of a new virtual dataset, because the file does not store the extents of
+    /// the sources.
+    pub fn remember(&self, made: &Dataset, file: &SharedFile) {
+        if self.create.layout == LayoutChoice::Virtual {
+            let mappings = self.create.mappings.clone();
+            file.created_mappings.write().insert(made.token().address(), mappings);
+        }
+    }
+
     /// Returns the builder of the dataset in a file.
     ///
     /// # Errors
@@ -49,6 +61,11 @@ impl NewDataset {
         if ctype.datatype.size == 0 {
             return Err(Failure::new(codes::DATATYPE, codes::BADTYPE, "the datatype has no size"));
         }
+        if self.create.fill_time == FILL_NEVER && in_file.is_variable_length() {
+            let text = "variable-length elements need a fill value";
+            return Err(Failure::new(codes::DATASET, codes::CANTINIT, text));
+        }
+        crate::filter::provide(&place.shared, self.create.filters.iter().map(|filter| filter.id));
         let mut builder = group.new_dataset("");
         builder = match &ctype.committed {
             Some((committed, at)) if Arc::ptr_eq(&at.shared, &place.shared) => builder.committed(committed),
@@ -149,6 +166,8 @@ impl NewDataset {
         builder = builder.fill_time(match self.create.fill_time {
             0 => FillTime::Allocation,
             1 => FillTime::Never,
+            // Data of variable length must not be undefined.
+            _ if file.is_variable_length() => FillTime::Allocation,
             _ => FillTime::IfSet,
         });
         Ok(match self.create.allocation_time {
@@ -297,7 +316,7 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
         }
         Layout::Virtual => {
             create.layout = LayoutChoice::Virtual;
-            create.mappings = mapping_choices(dataset)?;
+            create.mappings = mapping_choices(handle)?;
         }
         Layout::Structured => {
             create.layout = LayoutChoice::Structured;
@@ -348,7 +367,12 @@ fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     }
 }
 
-fn mapping_choices(dataset: &Dataset) -> Outcome<Vec<MappingChoice>> {
+fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
+    let dataset = &handle.dataset;
+    let created = handle.location.shared.created_mappings.read().get(&dataset.token().address()).cloned();
+    if let Some(created) = created {
+        return Ok(created);
+    }
     let extent = dataset.dataspace();
     let choice = |mapping: VirtualMapping| {
         let source = source_extent(&mapping, &extent);

@@ -4,10 +4,11 @@ use hyperslab::{Dataspace, Datatype, Selection};
 
 use super::DatasetHandle;
 use super::elements::{bytes, end, gather, range, runs, scatter};
-use crate::convert::{Rules, reclaim};
+use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
 use crate::error::{Because, Failure, Outcome, codes};
+use crate::file::registry;
 use crate::pointer::{Buffer, Data};
 use crate::space::{self, CSpace, effective};
 
@@ -94,9 +95,13 @@ pub fn read(
     buffer: Buffer,
 ) -> Outcome<()> {
     let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let rules = rules.in_file(&dataset.location.shared);
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;
     if plan.count == 0 {
         return Ok(());
+    }
+    if matches!(dataset.dataset.layout(), hyperslab::Layout::Virtual) {
+        registry::flush_others(&dataset.location.shared)?;
     }
     let size = memory.size as usize;
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
@@ -128,6 +133,12 @@ fn read_packed(
     target: &mut [u8],
 ) -> Outcome<()> {
     let handle = &dataset.dataset;
+    let in_file = handle.datatype();
+    if references::apply(in_file, memory) {
+        let mut stored = vec![0; bytes(plan.count, in_file.size as usize)?];
+        handle.read_bytes(&plan.selection, in_file, &mut stored).map_err(conversion)?;
+        return Ok(rules.plan(in_file, memory)?.convert(&stored, target, plan.count)?);
+    }
     if !rules.call_user(&dataset.memory, memory) {
         return handle.read_bytes(&plan.selection, memory, target).map_err(conversion);
     }
@@ -175,6 +186,7 @@ pub fn write(
     buffer: Data,
 ) -> Outcome<()> {
     let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let rules = rules.in_file(&dataset.location.shared);
     let plan = Plan::of(dataset, spaces.0, spaces.1)?;
     if plan.count == 0 {
         return Ok(());
@@ -205,6 +217,15 @@ fn write_packed(
     elements: &[u8],
 ) -> Outcome<()> {
     let handle = &dataset.dataset;
+    let in_file = handle.datatype();
+    if references::apply(memory, in_file) {
+        let mut converted = vec![0; bytes(plan.count, in_file.size as usize)?];
+        if needs_old_elements(memory, in_file) {
+            handle.read_bytes(&plan.selection, in_file, &mut converted)?;
+        }
+        rules.plan(memory, in_file)?.convert(elements, &mut converted, plan.count)?;
+        return handle.write_bytes(&plan.selection, in_file, &converted).map_err(conversion);
+    }
     if rules.call_user(memory, &dataset.memory) {
         let conversion = rules.plan(memory, &dataset.memory)?;
         let mut converted = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
@@ -226,7 +247,7 @@ fn write_packed(
 }
 
 /// Returns whether a write of elements in memory keeps members of the elements in the file.
-fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
+pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;
     match (&memory.class, &file.class) {
         (Compound(memory), Compound(file)) => {

@@ -17,7 +17,7 @@ pub use registry::{find_open, identity_of};
 use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
-use crate::plist::settings::FileAccess;
+use crate::plist::settings::{FileAccess, MappingChoice};
 
 /// The flags of `H5Fopen` and `H5Fcreate`.
 pub const H5F_ACC_RDWR: c_uint = 0x0001;
@@ -52,6 +52,11 @@ pub struct SharedFile {
     pub mounts: RwLock<Vec<Mount>>,
     /// The file that the driver of the user has open, for `H5Fget_vfd_handle`.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
+    /// The mappings of virtual datasets that were created since the file was opened, by the address
+    /// of the dataset. The file does not store the extents of the sources.
+    pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,
+    /// True if the log of the metadata cache is written now.
+    pub is_logging: std::sync::atomic::AtomicBool,
     /// True if new object headers are made as small as possible.
     pub minimize: std::sync::atomic::AtomicBool,
 }

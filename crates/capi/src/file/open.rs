@@ -90,6 +90,7 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
         .small_data_block(access.small_data_block)
         .alignment(access.alignment_threshold, access.alignment)
         .external_files(ExternalFiles::Anywhere)
+        .open_files(Arc::new(super::registry::Registry))
         .durability(match access.durability {
             0 => Durability::Full,
             1 => Durability::Ordered,
@@ -108,7 +109,7 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     }
     if matches!(access.driver, DriverChoice::User(..)) {
         // The user's driver sees each access.
-        options = options.page_buffer(0).chunk_cache(0);
+        options = options.buffer_raw_data(false).chunk_cache(0);
     }
     if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
         options = options.raw_data_folder(prefix);
@@ -230,7 +231,10 @@ impl Request<'_> {
         let writes = self.writes();
         let kept = self.flags & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
         let flags = if writes { kept | H5F_ACC_RDWR } else { kept };
+        let is_logging = self.access.cache_log.0 && self.access.cache_log.2;
         let shared = SharedFile {
+            is_logging: is_logging.into(),
+            created_mappings: RwLock::default(),
             file,
             number: SharedFile::next_number(),
             identity,

@@ -10,10 +10,12 @@ use hyperslab::vfd::FileIdentity;
 use parking_lot::Mutex;
 
 use super::SharedFile;
-use crate::error::Failure;
+use crate::error::{Failure, Outcome};
 
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
+/// The number of files that were opened and closed.
+static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
@@ -39,6 +41,7 @@ impl SharedFile {
 
     /// Adds the file to the open files.
     pub fn shared(self) -> Arc<Self> {
+        GENERATION.fetch_add(1, Ordering::AcqRel);
         let file = Arc::new(self);
         OPEN.lock().push((file.number, Arc::downgrade(&file)));
         file
@@ -50,7 +53,34 @@ pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
 }
 
+/// Flushes the files that are open for writing, except one: virtual datasets of this file may show
+/// elements that other files keep in memory.
+///
+/// # Errors
+/// Returns the errors of writing a file.
+pub fn flush_others(this: &SharedFile) -> Outcome<()> {
+    for file in all().iter().filter(|file| file.number != this.number && file.file.is_writable()) {
+        file.file.flush()?;
+    }
+    Ok(())
+}
+
+/// The open files, for links and virtual datasets that lead to them.
+#[derive(Debug)]
+pub struct Registry;
+
+impl hyperslab::OpenFiles for Registry {
+    fn find(&self, path: &Path) -> Option<hyperslab::File> {
+        Some(find_open(&identity_of(path)?)?.file.clone())
+    }
+
+    fn generation(&self) -> u64 {
+        GENERATION.load(Ordering::Acquire)
+    }
+}
+
 pub(super) fn forget(number: u64) {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 

@@ -289,7 +289,9 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     for part in components(path) {
         let group = at.0.clone().into_group()?;
         if group.by_bytes().link(part)?.is_none() {
-            group.by_bytes().create_group(part, charset_of(part), GroupOptions::new())?;
+            // As in the C library, a group inherits the tracking of the order of its links.
+            let options = GroupOptions::new().link_order(group.link_order()?);
+            group.by_bytes().create_group(part, charset_of(part), options)?;
         }
         at = follow(at, part, access)?;
     }

@@ -1,6 +1,7 @@
 //! Filters: those of hyperslab, those that users register, and those of plugins.
 
 pub mod class;
+pub mod late;
 pub mod plugin;
 pub mod user;
 
@@ -10,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use hyperslab::filter::{Filter, FilterId, Registry};
 use parking_lot::Mutex;
 
+use crate::file::SharedFile;
 use user::UserFilter;
 
 /// The flag of a filter that can encode.
@@ -18,7 +20,11 @@ pub const ENCODES: c_uint = 1;
 pub const DECODES: c_uint = 2;
 
 static USERS: Mutex<Vec<Arc<UserFilter>>> = Mutex::new(Vec::new());
-static BUILT_IN: LazyLock<Registry> = LazyLock::new(Registry::default);
+static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
+    let mut registry = Registry::default();
+    registry.register(Arc::new(late::LateScaleOffset::default()));
+    registry
+});
 
 /// Returns the identifier of a filter for a registry.
 fn number(id: c_int) -> Option<FilterId> {
@@ -89,11 +95,15 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Returns the filters for a dataset or a list with these filters: plugins are loaded for those
-/// that are missing.
-pub fn registry_with(ids: impl IntoIterator<Item = c_int>) -> Registry {
+/// Sets the filters of a file with these identifiers: those that users registered after the file was
+/// opened, and those of plugins.
+pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
+    let mut any = false;
     for id in ids {
         is_available(id);
+        any = true;
     }
-    registry()
+    if any {
+        file.file.set_filters(registry());
+    }
 }

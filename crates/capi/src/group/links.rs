@@ -67,6 +67,6 @@ pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome
 /// # Errors
 /// Returns the errors of reading the group.
 pub fn next_creation_order(group: &Group) -> Outcome<i64> {
-    let last = group.links()?.into_iter().filter_map(|link| link.creation_order).max();
-    Ok(last.map_or(0, |last| i64::try_from(last).unwrap_or(i64::MAX).saturating_add(1))) // Only reported.
+    let next = group.next_link_order()?.unwrap_or(0); // As the C library reports for other groups.
+    Ok(i64::try_from(next).unwrap_or(i64::MAX)) // Only reported.
 }

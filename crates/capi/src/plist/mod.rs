@@ -56,6 +56,23 @@ pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     }
 }
 
+/// Returns an error unless an identifier is `H5P_DEFAULT`, or a property list of the class with the
+/// identifier `class` or of a descendant of this class. `subject` names the list.
+///
+/// # Errors
+/// Fails with a bad type for other identifiers.
+pub fn require_class(id: hid_t, class: hid_t, subject: &str) -> Outcome<()> {
+    if id == H5P_DEFAULT {
+        return Ok(());
+    }
+    match (id::find(id), id::find(class)) {
+        (Some(Entry::PropertyList(list)), Some(Entry::PropertyClass(class))) if list.class.is_a(&class) => {
+            Ok(())
+        }
+        _ => Err(Failure::bad_type(format!("not a {subject}"))),
+    }
+}
+
 /// Defines a function that returns a copy of the properties of one class, and one that changes
 /// them. The first one takes `H5P_DEFAULT` for the default values.
 macro_rules! access {

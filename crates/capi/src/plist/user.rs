@@ -10,6 +10,7 @@ use crate::call_user;
 use crate::ctypes::{herr_t, hid_t};
 use crate::error::stack::text;
 use crate::error::{Failure, Outcome, codes};
+use crate::h5p_dataset_create::allocation_time;
 
 /// A function for the value of a property.
 pub type ValueFunction = unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t;
@@ -217,6 +218,11 @@ impl super::Settings {
             && one.image.take() != two.image.take()
         {
             return false;
+        }
+        for list in [&mut self, &mut other] {
+            if let Self::DatasetCreate(create) = list {
+                create.allocation_time = Some(allocation_time(create));
+            }
         }
         format!("{self:?}") == format!("{other:?}")
     }

@@ -114,9 +114,23 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Attri
 
 /// Calls `visit` for each attribute of the object, in unspecified order.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
+    for_each_named(container, header, None, visit)
+}
+
+/// Calls `visit` for each attribute, or at least for those with the name `wanted`.
+fn for_each_named(
+    container: &Container,
+    header: &ObjectHeader,
+    wanted: Option<&[u8]>,
+    visit: &mut AtAttribute<'_>,
+) -> Result<()> {
     let info = container.store.forgive(info(container, header))?.flatten();
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
     for (position, message) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
+        let is_own = !message.flags.contains(MessageFlags::SHARED);
+        if is_own && wanted.is_some_and(|name| !AttributeMessage::may_be_named(header.body(message), name)) {
+            continue;
+        }
         let body = message::resolve(container, header, message);
         let order = message.creation_order.map(u32::from).filter(|_| tracked).or(Some(position));
         let attribute =
@@ -152,7 +166,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
         Some(info) if info.is_dense() => {
             DenseAttributes::open(container, header, &info)?.for_each(Some(checksum(name)), &mut visit)?;
         }
-        _ => for_each(container, header, &mut visit)?,
+        _ => for_each_named(container, header, Some(name), &mut visit)?,
     }
     Ok(found)
 }

@@ -266,8 +266,12 @@ fn decode_view<'a>(container: &Container, body: &'a [u8]) -> Result<LinkView<'a>
         MessageTarget::Hard(address) => TargetView::Hard(address),
         MessageTarget::Soft(path) => TargetView::Soft(path),
         MessageTarget::UserDefined { class: MessageTarget::EXTERNAL, value } => {
-            let ExternalLink { file, path } = ExternalLink::decode(value)?;
-            TargetView::External { file, path }
+            // libhdf5 decodes the value only to follow the link, so a group may have a link with
+            // another value: it is kept as the value of the class.
+            match ExternalLink::decode(value) {
+                Ok(ExternalLink { file, path }) => TargetView::External { file, path },
+                Err(_) => TargetView::UserDefined { class: MessageTarget::EXTERNAL, value },
+            }
         }
         MessageTarget::UserDefined { class, value } => TargetView::UserDefined { class, value },
     };

@@ -66,7 +66,8 @@ pub enum TargetView<'a> {
         /// Path in that file.
         path: &'a [u8],
     },
-    /// The target of a user-defined link (classes 65 to 255).
+    /// The target of a user-defined link (classes 65 to 255), or of an external link (class 64)
+    /// whose value does not name a file and a path.
     UserDefined {
         /// The class.
         class: u8,

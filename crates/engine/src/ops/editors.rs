@@ -49,6 +49,11 @@ impl OpenFile {
         self.editors.is_open(object)
     }
 
+    /// Returns whether an object of a file that is open for writing has an open editor.
+    pub fn has_open_editor(&self, object: Address) -> bool {
+        self.container.store.is_writable() && self.is_open(object)
+    }
+
     /// Opens an object and calls `work` with its attributes and header, whose changes are deferred.
     ///
     /// # Errors

@@ -43,6 +43,17 @@ pub trait FileResolver: RawFileResolver {
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
+
+    /// Returns the file with a name if the program has it open. Such a file is neither kept nor
+    /// closed.
+    fn find_open(&self, _name: &[u8]) -> Option<Arc<OpenFile>> {
+        None
+    }
+
+    /// Returns a number that changes when the program opens or closes a file.
+    fn generation(&self) -> u64 {
+        0
+    }
 }
 
 /// An open file.

@@ -36,6 +36,8 @@ struct OtherFile {
     parent: Arc<OpenFile>,
     name: Vec<u8>,
     file: Arc<OpenFile>,
+    /// True if the program has the file open. Then it is not closed.
+    is_shared: bool,
 }
 
 /// The files of one write.
@@ -297,14 +299,18 @@ impl<'a> Targets<'a> {
         if let Some(other) = known {
             return Ok(Arc::clone(&other.file));
         }
-        let opened = resolver.open_to_write(name)?;
+        let shared = resolver.find_open(name).filter(|file| file.container.store.is_writable());
+        let is_shared = shared.is_some();
+        let opened = shared.map_or_else(|| resolver.open_to_write(name), Ok)?;
         let identity = |file: &OpenFile| file.container.store.driver().identity();
         let this = identity(&opened);
         let same = |file: &&Arc<OpenFile>| this.is_some() && identity(file) == this;
         let known = others.iter().map(|other| &other.file).find(same).cloned();
         let same = known.or_else(|| Some(self.root).filter(same).map(Arc::clone));
         let file = same.unwrap_or(opened);
-        others.push(OtherFile { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file) });
+        let entry =
+            OtherFile { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file), is_shared };
+        others.push(entry);
         Ok(file)
     }
 
@@ -315,8 +321,8 @@ impl<'a> Targets<'a> {
     fn close(self) -> Result<()> {
         let others = self.others.into_inner();
         let mut closed: Vec<Arc<OpenFile>> = vec![Arc::clone(self.root)];
-        for OtherFile { file, .. } in others {
-            if !closed.iter().any(|other| Arc::ptr_eq(other, &file)) {
+        for OtherFile { file, is_shared, .. } in others {
+            if !is_shared && !closed.iter().any(|other| Arc::ptr_eq(other, &file)) {
                 file.close().map_err(|error| error.context(format!("`{}`", file.container.store.name())))?;
                 closed.push(file);
             }

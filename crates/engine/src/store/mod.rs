@@ -86,7 +86,9 @@ pub struct Store {
     superblock: RwLock<Superblock>,
     params: FileParams,
     limits: Limits,
-    filters: Registry,
+    /// The filters, which a program may replace while the file is open.
+    filters: RwLock<Registry>,
+    buffers_raw_data: bool,
     backing: Backing,
     caches: Caches,
     write_state: WriteState,
@@ -166,8 +168,13 @@ impl Store {
     }
 
     /// Returns the filters that can decode blocks and chunks.
-    pub fn filters(&self) -> &Registry {
-        &self.filters
+    pub fn filters(&self) -> Registry {
+        self.filters.read().clone()
+    }
+
+    /// Replaces the filters that can decode blocks and chunks.
+    pub fn set_filters(&self, filters: Registry) {
+        *self.filters.write() = filters;
     }
 
     /// Returns the name of the file or image, for error messages.

@@ -28,6 +28,9 @@ pub struct StoreOptions {
     pub write: Option<LibverBounds>,
     /// The limit of clean pages in the page buffer, in bytes.
     pub page_buffer: u64,
+    /// True to read small raw data through the page buffer. Otherwise each read of raw data reaches
+    /// the driver.
+    pub buffer_raw_data: bool,
     /// The limit of dirty data in memory, in bytes. An operation that exceeds it spills the pages
     /// of new space into the file. Changed pages of committed space stay in memory or in the
     /// journal until the commit.
@@ -64,6 +67,7 @@ impl Default for StoreOptions {
             chunk_cache: DEFAULT_CHUNK_CACHE_BYTES,
             write: None,
             page_buffer: DEFAULT_PAGE_BUFFER_BYTES,
+            buffer_raw_data: true,
             uncommitted: DEFAULT_DIRTY_BYTES,
             placement: BlockPlacement::default(),
             durability: Durability::default(),

@@ -148,6 +148,7 @@ impl Store {
     /// Copies a short run from a page in memory. Returns whether the page is in memory.
     fn read_short(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may_be_buffered = buffer.len() <= MAX_SHORT_READ_BYTES
+            && self.buffers_raw_data
             && !self.is_swmr_reader()
             && self.backing.driver.as_bytes().is_none();
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
@@ -159,7 +160,7 @@ impl Store {
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
     pub fn read_raw_whole(&self, address: Address, buffer: &mut [u8]) -> Result<()> {
-        if buffer.len() > MAX_BUFFERED_READ_BYTES {
+        if buffer.len() > MAX_BUFFERED_READ_BYTES || !self.buffers_raw_data {
             return self.read_raw(address, buffer);
         }
         let bytes = self.read(address, to_u64(buffer.len()), "raw data")?;

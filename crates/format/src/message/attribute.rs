@@ -58,6 +58,20 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
+    /// Returns false if the message in `bytes` certainly has another name than `name`. A search
+    /// among many attributes decodes only the others.
+    pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
+        let start = match bytes.first() {
+            Some(1 | 2) => 8,
+            Some(3) => 9,
+            _ => return true,
+        };
+        match bytes.get(start..).and_then(|rest| rest.get(..name.len())) {
+            Some(stored) => stored == name,
+            None => true,
+        }
+    }
+
     /// Returns true if the datatype is a shared message reference.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
@@ -188,6 +202,18 @@ mod tests {
         let bytes = assert_laws!(AttributeMessage, message, FileParams::DEFAULT);
         assert_eq!(bytes[..12], [3, 0, 3, 0, 9, 0, 4, 0, 1, 0xc3, 0xa9, 0]);
         assert!(AttributeMessage { version: 2, ..message }.to_bytes(FileParams::DEFAULT).is_err());
+    }
+
+    #[test]
+    fn a_search_skips_only_other_names() {
+        for version in 1..=3 {
+            let bytes = attribute(version).to_bytes(FileParams::DEFAULT).unwrap();
+            assert!(AttributeMessage::may_be_named(&bytes, b"ab"), "version {version}");
+            assert!(!AttributeMessage::may_be_named(&bytes, b"ax"), "version {version}");
+            assert!(!AttributeMessage::may_be_named(&bytes, b"abc"), "version {version}");
+        }
+        assert!(AttributeMessage::may_be_named(&[], b"ab"), "a damaged message is decoded, and refused");
+        assert!(AttributeMessage::may_be_named(&[4, 0, 0], b"ab"));
     }
 
     #[test]

@@ -341,7 +341,7 @@ impl Recovery {
             .sizes(info.size_of_offsets, info.size_of_lengths)
             .symbol_table_ranks(info.group_internal_k, info.group_leaf_k)
             .chunk_btree_rank(info.indexed_storage_k)
-            .filters(source.container.store.filters().clone());
+            .filters(source.container.store.filters());
         self.bounded(options)
     }
 }

@@ -34,7 +34,8 @@ impl<'r> Guide<'r> {
     /// cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
-            let missing = pipeline.missing(self.source.container.store.filters()).next()?;
+            let filters = self.source.container.store.filters();
+            let missing = pipeline.missing(&filters).next()?;
             Some(format!("the filter {} is not available", missing.id.0))
         };
         match &description.filters {
@@ -150,7 +151,7 @@ impl<'r> Guide<'r> {
                     StoredFillValue::User(element) => DatasetFill::Element(element),
                 };
                 let facts = DatasetFacts::new(&before.datatype, chunk).with_fill(fill);
-                match Pipeline::for_dataset(specs, &facts, self.target.container.store.filters()) {
+                match Pipeline::for_dataset(specs, &facts, &self.target.container.store.filters()) {
                     Ok(pipeline) => pipeline,
                     Err(error) => return Ok(StorageChoice::Refused(error.to_string())),
                 }
@@ -181,7 +182,7 @@ impl<'r> Guide<'r> {
     ) -> std::result::Result<Pipeline, String> {
         let specs = specs_of(pipeline);
         let facts = DatasetFacts::new(&before.datatype, chunk);
-        Pipeline::for_dataset(&specs, &facts, self.target.container.store.filters())
+        Pipeline::for_dataset(&specs, &facts, &self.target.container.store.filters())
             .map_err(|error| error.to_string())
     }
 }

@@ -381,7 +381,7 @@ impl<'a> Repack<'a> {
             .symbol_table_ranks(info.group_internal_k, info.group_leaf_k)
             .chunk_btree_rank(info.indexed_storage_k)
             .user_block(self.user_block.unwrap_or(info.user_block))
-            .filters(from.container.store.filters().clone())
+            .filters(from.container.store.filters())
             .file_space(self.space.unwrap_or(info.file_space))
             .shared_messages(self.shared.clone().unwrap_or(info.shared_messages));
         if let Some(bounds) = self.libver {

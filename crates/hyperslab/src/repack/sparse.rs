@@ -157,7 +157,7 @@ impl Guide<'_> {
             fill: &before.fill.value,
         };
         let filters = |section: Section| self.section_filters(dataset, section, specs);
-        let section_pipelines = match facts.pipelines(&filters, self.target.container.store.filters()) {
+        let section_pipelines = match facts.pipelines(&filters, &self.target.container.store.filters()) {
             Ok(pipelines) => pipelines,
             Err(error) => return Ok(StorageChoice::Refused(error.to_string())),
         };

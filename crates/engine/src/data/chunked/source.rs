@@ -68,7 +68,7 @@ impl ChunkedSource {
     ) -> Result<(Vec<u8>, u32)> {
         let target =
             ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(elements.len()) };
-        let encoded = self.pipeline.encode_chunk(store.filters(), elements, &target);
+        let encoded = self.pipeline.encode_chunk(&store.filters(), elements, &target);
         encoded.map_err(|source| Error::Filter { address, source })
     }
 
@@ -163,7 +163,7 @@ impl ChunkedSource {
     ) -> Result<usize> {
         let target = ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(out.len()) };
         let failed = |source| Error::Filter { address: location.address, source };
-        let filters = store.filters();
+        let filters = &store.filters();
         let got = self.pipeline.decode_start(filters, location.filter_mask, stored, out, &target, scratch);
         let got = got.map_err(failed)?;
         if got == 0 && !out.is_empty() {

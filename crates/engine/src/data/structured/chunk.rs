@@ -207,7 +207,7 @@ impl StructuredForm {
         let target =
             ChunkTarget { element_size: self.element_size, exact: true, ..ChunkTarget::of_length(length) };
         form.pipeline
-            .decode_chunk_with(store.filters(), section.filter_mask, bytes, &target, scratch)
+            .decode_chunk_with(&store.filters(), section.filter_mask, bytes, &target, scratch)
             .map_err(|source| Error::Filter { address: location.address, source })
     }
 

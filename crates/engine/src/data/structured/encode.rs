@@ -91,7 +91,7 @@ impl StructuredForm {
                     ..ChunkTarget::of_length(section.len())
                 };
                 let encoded = form.pipeline.encode_chunk_with(
-                    store.filters(),
+                    &store.filters(),
                     section.as_slice(),
                     &target,
                     &mut scratch,
@@ -134,7 +134,7 @@ impl StructuredForm {
                 };
                 (section, filter_mask) = form
                     .pipeline
-                    .encode_chunk_with(store.filters(), section, &target, scratch)
+                    .encode_chunk_with(&store.filters(), section, &target, scratch)
                     .map_err(|source| Error::Filter { address: Address::UNDEFINED, source })?;
             }
             sections.push(ChunkSection { offset: 0, size: section.len() as u64, unfiltered, filter_mask });

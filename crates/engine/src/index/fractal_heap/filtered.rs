@@ -18,7 +18,7 @@ impl HeapChange<'_, '_> {
     /// filters.
     pub(super) fn filter(&self, bytes: &[u8]) -> Result<(Vec<u8>, u32)> {
         let target = ChunkTarget::of_length(bytes.len());
-        let filters = self.edit.store().filters();
+        let filters = &self.edit.store().filters();
         let filtered = self.heap.pipeline.encode_chunk(filters, bytes, &target);
         filtered.map_err(|source| Error::Filter { address: self.heap.address, source })
     }

@@ -343,7 +343,7 @@ impl FractalHeap {
             }
         };
         self.pipeline
-            .decode_chunk(store.filters(), mask, bytes, &target)
+            .decode_chunk(&store.filters(), mask, bytes, &target)
             .map_err(|source| Error::Filter { address, source })
     }
 }

@@ -310,7 +310,7 @@ fn max_filled_bytes(store: &Store) -> u64 {
 }
 
 fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
-    pipeline.missing(store.filters()).next().is_some()
+    pipeline.missing(&store.filters()).next().is_some()
 }
 
 /// Reads the readable sectors, and adds the start and the end of unreadable ranges to `bad`.

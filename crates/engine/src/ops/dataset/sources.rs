@@ -1,6 +1,7 @@
 //! The source datasets of a virtual dataset. They are looked up by name at the first use, and stay
 //! open for the next ones.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_dataspace::{Dims, Selection};
@@ -30,6 +31,8 @@ const MAX_OPEN_SOURCES: usize = 128;
 pub(in crate::ops) struct Virtual {
     pub(in crate::ops) mappings: Vec<Mapping>,
     open: Mutex<Vec<Arc<SourceDataset>>>,
+    /// The generation of the program's open files when `open` was filled.
+    generation: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -93,7 +96,7 @@ impl Virtual {
             .flat_map(|stored| &stored.mappings)
             .map(|mapping| Mapping::new(mapping, rank))
             .collect();
-        Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()) }))
+        Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0) }))
     }
 
     /// Closes the files of the source datasets.
@@ -168,10 +171,23 @@ impl Sources<'_> {
         Ok(Nesting { depth, ..*self.nesting })
     }
 
+    /// Returns the file with a name if the program has it open, and forgets the sources in other
+    /// files if the program opened or closed a file: it may have changed them.
+    fn find_open(&self, file_name: &[u8]) -> Option<Arc<OpenFile>> {
+        let resolver = self.file.resolver.as_ref()?;
+        let generation = resolver.generation();
+        if self.virtual_.generation.swap(generation, Ordering::AcqRel) != generation {
+            self.virtual_.close();
+        }
+        if file_name == b"." { None } else { resolver.find_open(file_name) }
+    }
+
     fn find(&self, file_name: &[u8], name: &[u8]) -> Result<Option<Arc<SourceDataset>>> {
+        let shared = self.find_open(file_name);
+        let is_shared = shared.is_some();
         let open = || self.virtual_.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = open().iter().rev().find(|one| one.file_name == file_name && one.name == name).cloned();
-        if known.is_some() {
+        if known.is_some() && !is_shared {
             return Ok(known);
         }
         self.nesting.steps.look()?;
@@ -181,6 +197,7 @@ impl Sources<'_> {
             _ if self.file.resolver.as_ref().is_some_and(|resolver| resolver.is_own(file_name)) => {
                 Some(Arc::clone(self.file))
             }
+            _ if is_shared => shared,
             Some(file) => Some(file),
             None => found(self.file.other(file_name))
                 .map_err(|error| error.context(format!("source file `{}`", path::lossy(file_name))))?,
@@ -195,7 +212,7 @@ impl Sources<'_> {
         // `file_name`.
         let file_name = file_name.to_vec();
         let source = Arc::new(SourceDataset { file_name, name: name.to_vec(), file: inner, dataset });
-        if Arc::ptr_eq(&source.file, &file) {
+        if Arc::ptr_eq(&source.file, &file) && !is_shared {
             let mut open = open();
             if open.len() >= MAX_OPEN_SOURCES {
                 open.remove(0);

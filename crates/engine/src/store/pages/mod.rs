@@ -257,8 +257,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Updates the pages after `bytes`, which are not empty, were written to the driver: evicts
-    /// clean pages and changes dirty pages of this range.
+    /// Updates the pages after `bytes`, which are not empty, were written to the driver: changes
+    /// dirty pages of this range, and changes or evicts clean pages.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -266,7 +266,16 @@ impl Pages {
         for (number, page) in dirty.range_mut(start / PAGE..=last) {
             copy_shared(start, bytes, number * PAGE, Arc::make_mut(page));
         }
-        self.evict_clean(start, to_u64(bytes.len()));
+        if bytes.len() >= PAGE_BYTES {
+            self.evict_clean(start, to_u64(bytes.len()));
+            return;
+        }
+        for number in start / PAGE..=last {
+            if let Some((_, mut page)) = self.clean.remove(&number) {
+                copy_shared(start, bytes, number * PAGE, Arc::make_mut(&mut page));
+                self.clean.insert(number, page);
+            }
+        }
     }
 
     /// Evicts the clean pages of a range, because the bytes of the driver may differ now.

@@ -104,7 +104,7 @@ impl DatasetBuilder {
         let filters =
             |section: Section| self.filters.iter().chain(self.sparse.filters(section)).cloned().collect();
         facts
-            .pipelines(&filters, self.group.file().container.store.filters())
+            .pipelines(&filters, &self.group.file().container.store.filters())
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 
@@ -123,7 +123,7 @@ impl DatasetBuilder {
         };
         let facts = DatasetFacts::new(datatype, chunk).with_fill(fill);
         let store = &self.group.file().container.store;
-        Pipeline::for_dataset(&self.filters, &facts, store.filters())
+        Pipeline::for_dataset(&self.filters, &facts, &store.filters())
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 

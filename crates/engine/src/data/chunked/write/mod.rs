@@ -436,7 +436,7 @@ fn encode<'a>(
     SCRATCH.with_borrow_mut(|scratch| {
         source
             .pipeline
-            .encode_chunk_with(store.filters(), chunk, &target, scratch)
+            .encode_chunk_with(&store.filters(), chunk, &target, scratch)
             .map_err(|source| Error::Filter { address: Address::UNDEFINED, source })
             .map_err(|error| error.context(format!("coordinates {scaled:?} in chunks")))
     })

@@ -1,0 +1,123 @@
+//! Conversions between references in files and references in memory (`H5R_ref_t`).
+//!
+//! A reference in memory has the number of a target that [`crate::h5r_new`] holds. The conversion
+//! reads and stores targets, so it runs on the calling thread when no element is being read.
+
+use std::sync::Arc;
+
+use hyperslab::datatype::convert::{Conversions, ConvertError, HeapError, Kernel, Rule as RuleTrait};
+use hyperslab::datatype::{Reference, ReferenceKind};
+use hyperslab::{Datatype, DatatypeClass, ReferenceTarget};
+
+use crate::error::{Failure, Outcome};
+use crate::file::SharedFile;
+use crate::h5r_new::{H5R_ref_t, Held};
+use crate::symbols::datatypes::REFERENCE_BYTES;
+
+/// Returns whether a datatype is that of references in memory (`H5T_STD_REF`).
+pub fn is_held(datatype: &Datatype) -> bool {
+    let DatatypeClass::Reference(reference) = &datatype.class else { return false };
+    datatype.size == REFERENCE_BYTES && reference.kind == ReferenceKind::Object2
+}
+
+/// Returns whether a conversion between two types, or between their parts, makes or stores
+/// references in memory. Types with variable-length parts are not converted.
+pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
+    match (&source.class, &destination.class) {
+        (DatatypeClass::Reference(_), DatatypeClass::Reference(_)) => is_held(source) != is_held(destination),
+        (DatatypeClass::Array(from), DatatypeClass::Array(to)) => apply(&from.base, &to.base),
+        (DatatypeClass::Compound(from), DatatypeClass::Compound(to)) => {
+            if source.is_variable_length() || destination.is_variable_length() {
+                return false;
+            }
+            to.members.iter().any(|member| {
+                let same = from.members.iter().find(|other| other.name == member.name);
+                same.is_some_and(|other| apply(&other.datatype, &member.datatype))
+            })
+        }
+        _ => false,
+    }
+}
+
+/// The rule that converts references in elements of a file.
+#[derive(Debug)]
+pub struct Rule {
+    /// The file.
+    pub shared: Arc<SharedFile>,
+}
+
+impl RuleTrait for Rule {
+    fn kernel(
+        &self,
+        source: &Datatype,
+        destination: &Datatype,
+        _: &Conversions,
+    ) -> Result<Option<Arc<dyn Kernel>>, ConvertError> {
+        let (DatatypeClass::Reference(from), DatatypeClass::Reference(to)) =
+            (&source.class, &destination.class)
+        else {
+            return Ok(None);
+        };
+        let (kind, holds) = match (is_held(source), is_held(destination)) {
+            (false, true) => (*from, true),
+            (true, false) => (*to, false),
+            _ => return Ok(None),
+        };
+        let sizes = (source.size as usize, destination.size as usize);
+        Ok(Some(Arc::new(Between { shared: Arc::clone(&self.shared), kind, holds, sizes })))
+    }
+}
+
+/// The conversion between references of one kind in a file and references in memory.
+#[derive(Debug)]
+struct Between {
+    shared: Arc<SharedFile>,
+    /// The kind in the file.
+    kind: Reference,
+    /// True if the conversion makes references in memory.
+    holds: bool,
+    /// The bytes of a source and of a destination.
+    sizes: (usize, usize),
+}
+
+impl Between {
+    /// Returns the reference in memory of a stored element. A null reference has zeros only.
+    fn hold(&self, element: &[u8]) -> Outcome<Vec<u8>> {
+        let reference = self.shared.file.reference(self.kind, element)?;
+        if reference.is_null() {
+            return Ok(vec![0; self.sizes.1]);
+        }
+        let target = reference.target().clone();
+        Ok(H5R_ref_t::hold(Held { shared: Arc::clone(&self.shared), target }).bytes())
+    }
+
+    /// Returns the stored element of a reference in memory.
+    fn store(&self, element: &[u8]) -> Outcome<Vec<u8>> {
+        if element.iter().all(|byte| *byte == 0) {
+            return Ok(vec![0; self.sizes.1]);
+        }
+        let Held { shared, target } = H5R_ref_t::of_bytes(element).held()?;
+        let target = if Arc::ptr_eq(&shared, &self.shared) {
+            target
+        } else {
+            ReferenceTarget::External { file: shared.name.clone(), target: Box::new(target) }
+        };
+        Ok(self.shared.file.store_reference(self.kind, self.sizes.1, &target)?)
+    }
+}
+
+impl Kernel for Between {
+    fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ConvertError> {
+        let failed = |failure: Failure| {
+            let text =
+                failure.causes.into_iter().next().map_or_else(String::new, |cause| cause.text.into_owned());
+            ConvertError::Heap(HeapError::new(text))
+        };
+        let elements = source.chunks_exact(self.sizes.0.max(1));
+        for (from, to) in elements.zip(destination.chunks_exact_mut(self.sizes.1.max(1))) {
+            let made = if self.holds { self.hold(from) } else { self.store(from) }.map_err(failed)?;
+            to.iter_mut().zip(made).for_each(|(to, from)| *to = from);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! `cargo xtask bench-capi`: workloads of h5py over the C interface of hyperslab, and over the
+//! libhdf5 that h5py brings. Both run in turns, each time in a new process.
+
+mod clients;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use hyperslab_testkit::workspace;
+
+use self::clients::{Client, Clients};
+use self::report::{Row, Sample};
+use crate::shell;
+
+const ROUNDS: usize = 5;
+
+/// The options of a run.
+#[derive(Debug, Default)]
+struct Options {
+    rounds: usize,
+    update: bool,
+    library: Option<PathBuf>,
+    only: Vec<String>,
+}
+
+/// Runs the workloads and prints medians and ratios.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let options = options(args)?;
+    let library = match &options.library {
+        Some(file) => file.clone(),
+        None => build()?,
+    };
+    let folder = workspace::root().join("target/bench/capi");
+    let clients = Clients::prepare(&folder, &library)?;
+    let workloads = clients.workloads()?;
+    let inputs = folder.join("inputs");
+    if !inputs.join("complete.txt").exists() {
+        std::fs::create_dir_all(&inputs)?;
+        clients.stock.call(&["prepare", path(&inputs)?])?;
+        std::fs::write(inputs.join("complete.txt"), "")?;
+    }
+    let mut rows = Vec::new();
+    for workload in workloads {
+        if !options.only.is_empty() && !options.only.contains(&workload.name) {
+            continue;
+        }
+        let row = measure(&clients, &workload, &folder, options.rounds)?;
+        println!("{}", row.line());
+        rows.push(row);
+    }
+    println!("{}", report::summary(&rows));
+    if options.update {
+        ensure!(options.only.is_empty(), "`--update` needs all workloads");
+        report::update(&rows, options.rounds)?;
+    }
+    let wrong: Vec<&str> =
+        rows.iter().filter(|row| !row.same).map(|row| row.workload.name.as_str()).collect();
+    ensure!(wrong.is_empty(), "the results differ: {}", wrong.join(", "));
+    Ok(())
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let mut options = Options { rounds: ROUNDS, ..Options::default() };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--update" => options.update = true,
+            "--library" => options.library = Some(args.next().context("--library FILE")?.into()),
+            number if number.parse::<usize>().is_ok() => options.rounds = number.parse::<usize>()?.max(1),
+            name => options.only.push(name.to_owned()),
+        }
+    }
+    Ok(options)
+}
+
+fn build() -> Result<PathBuf> {
+    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-capi"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(workspace::root().join(target).join("release/libhdf5.so"))
+}
+
+fn path(path: &Path) -> Result<&str> {
+    path.to_str().context("the path is not UTF-8")
+}
+
+/// Runs a workload with both libraries in turns, and compares the results.
+fn measure(clients: &Clients, workload: &clients::Workload, folder: &Path, rounds: usize) -> Result<Row> {
+    let place = |client: &Client| {
+        if workload.writes { folder.join(client.name) } else { folder.join("inputs") }
+    };
+    let pair = [&clients.stock, &clients.ours];
+    let mut samples: [Vec<Sample>; 2] = [Vec::new(), Vec::new()];
+    for client in pair {
+        std::fs::create_dir_all(place(client))?;
+    }
+    for round in 0..rounds {
+        for turn in 0..pair.len() {
+            let number = (round + turn) % pair.len();
+            let (Some(client), Some(list)) = (pair.get(number), samples.get_mut(number)) else { continue };
+            let value = client.call(&["run", &workload.name, path(&place(client))?])?;
+            list.push(Sample::of(&value).with_context(|| format!("the output of {}", workload.name))?);
+        }
+    }
+    let mut digests: Vec<String> = samples.iter().flatten().map(|sample| sample.digest.clone()).collect();
+    if workload.writes {
+        for reader in pair {
+            for writer in pair {
+                let value = reader.call(&["digest", &workload.name, path(&place(writer))?])?;
+                digests.push(value.to_string());
+            }
+        }
+        // The digests of runs are empty for workloads that write.
+        digests.retain(|digest| !digest.is_empty());
+    }
+    digests.dedup();
+    let [stock, ours] = samples;
+    Ok(Row { workload: workload.clone(), stock, ours, same: digests.len() == 1 })
+}
