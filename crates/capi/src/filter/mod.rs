@@ -95,8 +95,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Sets the filters of a file with these identifiers: those that users registered after the file was
-/// opened, and those of plugins.
+/// Sets the filters of a file with these identifiers: those that users registered after the file
+/// was opened, and those of plugins.
 pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
     let mut any = false;
     for id in ids {
