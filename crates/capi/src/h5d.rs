@@ -60,7 +60,7 @@ fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let dataset = object.into_dataset().map_err(Failure::from);
     let dataset = dataset.because(codes::DATASET, codes::BADTYPE, "not a dataset")?;
     let filters = dataset.filters();
-    crate::filter::provide(&place.shared, filters.iter().map(|filter| u16::from(filter.id).into()));
+    crate::filter::provide(&place.shared, filters.iter().map(|filter| filter.id.into()));
     Ok(register(&dataset, place, access))
 }
 

@@ -379,7 +379,10 @@ mod tests {
     use crate::h5p_objects::H5Pset_link_creation_order;
     use crate::pointer::Data;
 
-    // SAFETY: the test passes a pointer to its own counter.
+    /// Counts the visited links.
+    ///
+    /// # Safety
+    /// The data is a counter.
     unsafe extern "C" fn count(
         _: hid_t,
         _: *const c_char,

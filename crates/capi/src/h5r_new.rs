@@ -65,10 +65,11 @@ impl H5R_ref_t {
     }
 
     /// Returns the reference of an element in memory.
+    #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];
         for (word, bytes) in data.iter_mut().zip(element.as_chunks::<8>().0) {
-            *word = u64::from_ne_bytes(*bytes);
+            *word = hyperslab_exact::to_u64(usize::from_ne_bytes(*bytes));
         }
         Self { data }
     }
