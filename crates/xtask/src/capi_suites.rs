@@ -109,8 +109,13 @@ fn runner() -> Option<PathBuf> {
 /// writes the list first.
 fn compare(folder: &Path, suite: &str, found: &Value, update: bool) -> Result<Vec<String>> {
     let summary = &found["summary"];
-    // A client that cannot be installed, for example without a network, has no results at all.
+    let path = folder.join(format!("{suite}.txt"));
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let before = || before.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    // A client that cannot be installed, or that cannot load the library, has no results at all.
     if !summary["expected"].is_u64() || summary["missing"] == summary["expected"] {
+        let count = before().count();
+        ensure!(count == 0, "{suite}: no test ran, and {count} tests have passed before");
         println!("capi-suites: {suite}: skipped: no test ran; the output of the runner has the reason");
         return Ok(Vec::new());
     }
@@ -123,13 +128,11 @@ fn compare(folder: &Path, suite: &str, found: &Value, update: bool) -> Result<Ve
         .map(|(id, _)| id.clone())
         .collect();
     println!("capi-suites: {suite}: {} of {} expected tests pass", passed.len(), summary["expected"]);
-    let path = folder.join(format!("{suite}.txt"));
     if update {
         std::fs::write(&path, list(suite, &passed)).with_context(|| path.display().to_string())?;
+        return Ok(Vec::new());
     }
-    let before = std::fs::read_to_string(&path).unwrap_or_default();
-    let before = before.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(before.filter(|id| !passed.contains(*id)).map(str::to_owned).collect())
+    Ok(before().filter(|id| !passed.contains(*id)).map(str::to_owned).collect())
 }
 
 /// Returns the text of a list.
@@ -175,7 +178,9 @@ mod tests {
         found["summary"]["proved"] = json!("NO");
         assert!(compare(folder.path(), "x", &found, false).is_err());
         found["summary"]["missing"] = json!(3);
-        assert!(compare(folder.path(), "x", &found, false).unwrap().is_empty(), "no test ran");
+        assert!(compare(folder.path(), "x", &found, false).unwrap().is_empty(), "no test ran, and no list yet");
+        compare(folder.path(), "x", &results("passed"), true).unwrap();
+        assert!(compare(folder.path(), "x", &found, false).is_err(), "the tests of the list are lost");
     }
 
     #[test]
