@@ -178,7 +178,10 @@ mod tests {
         found["summary"]["proved"] = json!("NO");
         assert!(compare(folder.path(), "x", &found, false).is_err());
         found["summary"]["missing"] = json!(3);
-        assert!(compare(folder.path(), "x", &found, false).unwrap().is_empty(), "no test ran, and no list yet");
+        assert!(
+            compare(folder.path(), "x", &found, false).unwrap().is_empty(),
+            "no test ran, and no list yet"
+        );
         compare(folder.path(), "x", &results("passed"), true).unwrap();
         assert!(compare(folder.path(), "x", &found, false).is_err(), "the tests of the list are lost");
     }

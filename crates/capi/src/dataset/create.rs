@@ -166,8 +166,10 @@ impl NewDataset {
         builder = builder.fill_time(match self.create.fill_time {
             0 => FillTime::Allocation,
             1 => FillTime::Never,
-            // Data of variable length must not be undefined.
-            _ if file.is_variable_length() => FillTime::Allocation,
+            // New data of variable length is readable, unless the list has no fill value at all.
+            _ if file.is_variable_length() && !matches!(self.create.fill, FillChoice::Undefined) => {
+                FillTime::Allocation
+            }
             _ => FillTime::IfSet,
         });
         Ok(match self.create.allocation_time {

@@ -213,6 +213,13 @@ impl Request<'_> {
         if on_disk && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity)) {
             return self.share(open);
         }
+        let is_empty =
+            || std::fs::metadata(self.path()).is_ok_and(|found| found.is_file() && found.len() == 0);
+        if on_disk && self.create.is_none() && self.writes() && is_empty() {
+            // The C library makes an HDF5 file of an empty file that is opened for writing.
+            self.create = Some(FileCreate::default());
+            self.flags |= H5F_ACC_TRUNC;
+        }
         if self.create.as_ref().is_some_and(|create| create.strategy != PAGE_STRATEGY)
             && self.access.page_buffer.0 != 0
         {
@@ -283,8 +290,6 @@ impl Request<'_> {
     }
 
     fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
-        let journal = !matches!(self.access.driver, DriverChoice::User(..));
-        let _ = journal;
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {
                 let user = UserFile::open(driver, info, self.name, self.flags, HADDR_UNDEF)?;
@@ -406,4 +411,34 @@ pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::c
     let number = SharedFile::next_number();
     let handle = FileHandle { shared, flags, name: name.to_vec(), number };
     crate::id::register(crate::id::Entry::File(Arc::new(handle)))
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+    use crate::ctypes::H5P_DEFAULT;
+    use crate::h5f::{H5Fclose, H5Fopen};
+    use crate::pointer::Text;
+
+    #[test]
+    fn an_empty_file_becomes_an_hdf5_file_when_it_is_opened_for_writing() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("empty.h5");
+        std::fs::write(&path, []).expect("an empty file");
+        let text = crate::error::stack::text(path.as_os_str().as_bytes());
+        let name = || Text::of(text.as_ptr());
+        // SAFETY: the name is a text that ends with a zero byte.
+        unsafe {
+            assert!(H5Fopen(name(), 0, H5P_DEFAULT) < 0, "an empty file cannot be read");
+            let file = H5Fopen(name(), H5F_ACC_RDWR, H5P_DEFAULT);
+            assert!(file > 0);
+            assert_eq!(H5Fclose(file), 0);
+            let file = H5Fopen(name(), 0, H5P_DEFAULT);
+            assert!(file > 0);
+            assert_eq!(H5Fclose(file), 0);
+        }
+    }
 }
