@@ -1,7 +1,7 @@
 //! The variadic function `H5Epush2`, which formats its text with C's `vsnprintf`.
 //!
 //! Rust cannot define variadic functions yet. The entry builds C's list of arguments in assembly
-//! and passes the list to [`push`].
+//! and passes the list to `push`.
 
 #![expect(unsafe_code, reason = "the arguments of a variadic function are read by assembly")]
 

@@ -5,9 +5,9 @@
 //! has the family's name in lower case: `h5a` has the functions of attributes. The modules without
 //! `h5` hold what the families share.
 //!
-//! - [`export`]: the frame of each function; [`pointer`]: the arguments.
+//! - [`mod@export`]: the frame of each function; [`mod@pointer`]: the arguments.
 //! - [`id`]: identifiers; [`error`]: failures and error stacks; [`plist`]: property lists.
-//! - [`datatype`], [`space`], [`file`], [`group`], [`dataset`], [`attribute`]: the objects.
+//! - [`datatype`], [`space`], [`mod@file`], [`group`], [`dataset`], [`attribute`]: the objects.
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
 
