@@ -60,7 +60,7 @@ fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     if space.extent.rank() != handle.dataset.ndim() {
         return Err(Failure::bad_value("the dataspace has another rank than the dataset"));
     }
-    space::effective(&space)
+    Ok(space::effective(&space)?.into_owned())
 }
 
 fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {

@@ -316,7 +316,7 @@ export! {
         let dataset = src_dset_name.bytes("name of the source dataset")?.to_vec();
         let (destination, source) = (space::copy_of(vspace_id)?, space::copy_of(src_space_id)?);
         check_mapping(&destination, &source)?;
-        let selections = (space::effective(&destination)?, space::effective(&source)?);
+        let selections = (space::effective(&destination)?.into_owned(), space::effective(&source)?.into_owned());
         change_dataset_create(dcpl_id, |it| {
             if it.layout != LayoutChoice::Virtual {
                 it.mappings.clear();

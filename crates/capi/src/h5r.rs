@@ -39,7 +39,7 @@ fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t
             codes::BADVALUE,
             "a region reference needs a dataspace",
         )?;
-        let selection = match space::effective(&space)? {
+        let selection = match space::effective(&space)?.into_owned() {
             Selection::All => match &space.extent {
                 Dataspace::Simple(_) => Selection::region(&space.extent.region()),
                 _ => Selection::All,

@@ -154,7 +154,7 @@ export! {
         reference.require("reference pointer")?;
         let space = space::copy_of(space_id)?;
         let made = create(loc, name, oapl, |place| {
-            let selection = match space::effective(&space)? {
+            let selection = match space::effective(&space)?.into_owned() {
                 Selection::All => Selection::region(&space.extent.region()),
                 other => other,
             };

@@ -13,6 +13,9 @@ use crate::export;
 use crate::pointer::{Buffer, Out, Text};
 use crate::space;
 
+/// Size in bytes of the largest block of elements that is converted in one step.
+const BLOCK_BYTES: usize = 512 << 10;
+
 /// Converts `count` elements in a buffer that is large enough for both types.
 ///
 /// # Errors
@@ -27,21 +30,33 @@ pub fn in_place(
     let plan = rules.plan(source, destination)?;
     let (from, to) = (source.size as usize, destination.size as usize);
     let too_many = || Failure::bad_value("too many elements");
-    let (source_bytes, bytes) =
-        (count.checked_mul(from).ok_or_else(too_many)?, count.checked_mul(to).ok_or_else(too_many)?);
-    let elements = buffer.bytes(source_bytes, "buffer")?.to_vec();
-    let mut converted = if background.is_null() {
-        vec![0; bytes]
-    } else {
-        background.bytes(bytes, "background buffer")?.to_vec()
+    let largest = from.max(to).max(1);
+    count.checked_mul(largest).ok_or_else(too_many)?;
+    let per_block = (BLOCK_BYTES / largest).max(1);
+    let starts = (0..count).step_by(per_block);
+    let convert = |start: usize| {
+        let number = per_block.min(count - start);
+        let (source, target) = (start * from..(start + number) * from, start * to..(start + number) * to);
+        let outside = || Failure::new(codes::INTERNAL, codes::BADRANGE, "a block lies outside of its buffer");
+        let elements = buffer.bytes(source.end, "buffer")?.get(source).ok_or_else(outside)?.to_vec();
+        let mut converted = match background.is_null() {
+            true => vec![0; target.len()],
+            false => {
+                let all = background.bytes(target.end, "background buffer")?;
+                all.get(target.clone()).ok_or_else(outside)?.to_vec()
+            }
+        };
+        plan.convert(&elements, &mut converted, number).map_err(Failure::from).because(
+            codes::DATATYPE,
+            codes::CANTCONVERT,
+            "can't convert datatypes",
+        )?;
+        let all = buffer.bytes(target.end, "buffer")?;
+        all.get_mut(target).ok_or_else(outside)?.copy_from_slice(&converted);
+        Ok(())
     };
-    plan.convert(&elements, &mut converted, count).map_err(Failure::from).because(
-        codes::DATATYPE,
-        codes::CANTCONVERT,
-        "can't convert datatypes",
-    )?;
-    buffer.bytes(bytes, "buffer")?.copy_from_slice(&converted);
-    Ok(())
+    // The conversion of a block must not overwrite elements that are not converted yet.
+    if to > from { starts.rev().try_for_each(convert) } else { starts.into_iter().try_for_each(convert) }
 }
 
 /// Frees the variable-length data of the selected elements of a buffer.

@@ -8,7 +8,7 @@ use crate::blocks::BlockRuns;
 use crate::error::{Result, product, same_rank};
 use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::spans::Spans;
-use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Points, Region, Runs};
+use crate::{Axes, Axis, DataspaceError, Dims, LinearRun, LinearRuns, Points, Region, Runs};
 
 /// The count or block size of a hyperslab that extends to the end of the extent (H5S_UNLIMITED).
 pub const UNLIMITED: u64 = u64::MAX;
@@ -42,7 +42,7 @@ pub enum Hyperslab {
 
 /// A regular pattern of blocks: in each dimension `count` blocks of `block` elements, the first one
 /// at `start`, the starts `stride` elements apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct RegularHyperslab {
     /// The first selected coordinate in each dimension.
     pub start: Dims,
@@ -87,9 +87,7 @@ impl Selection {
                 points.check(dims)?;
                 Ok(to_u64(points.coordinates.len().checked_div(points.rank).unwrap_or(0)))
             }
-            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => {
-                product(ELEMENTS, hyperslab.axes(dims)?.iter().map(Axis::len))
-            }
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => hyperslab.element_count(dims),
             Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
                 check_blocks(*rank, blocks, dims)?;
                 blocks.iter().try_fold(0_u64, |sum, block| {
@@ -194,6 +192,34 @@ impl Selection {
         }
         LinearRuns::new(self, axes, dims)
     }
+
+    /// Returns the only run of a box that is contiguous in a C-order array of the shape `dims`.
+    ///
+    /// Returns [`None`] for empty selections, for points, for several blocks, for boxes that are
+    /// not contiguous, and for selections that are not valid. A caller that gets [`None`] uses
+    /// [`Selection::linear_runs`].
+    pub fn single_run(&self, dims: &[u64]) -> Option<LinearRun> {
+        match self {
+            Self::All => {
+                let length = product(ELEMENTS, dims.iter().copied()).ok()?;
+                (length > 0).then_some(LinearRun { offset: 0, length })
+            }
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => hyperslab.single_run(dims),
+            _ => None,
+        }
+    }
+}
+
+impl Clone for RegularHyperslab {
+    fn clone(&self) -> Self {
+        // Copies of whole arrays take less time than the copies by element of `SmallVec::clone`.
+        Self {
+            start: Dims::from_slice(&self.start),
+            stride: Dims::from_slice(&self.stride),
+            count: Dims::from_slice(&self.count),
+            block: Dims::from_slice(&self.block),
+        }
+    }
 }
 
 impl RegularHyperslab {
@@ -235,15 +261,66 @@ impl RegularHyperslab {
     /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the hyperslab
     /// reaches beyond the extent, [`DataspaceError::Invalid`] if blocks overlap.
     pub fn axes(&self, dims: &[u64]) -> Result<Axes> {
-        for part in [&self.start, &self.stride, &self.count, &self.block] {
-            same_rank("a hyperslab", dims.len(), part.len())?;
+        self.check_rank(dims.len())?;
+        self.each_axis(dims).collect()
+    }
+
+    /// Returns the axes of the dimensions that both the hyperslab and `dims` have.
+    fn each_axis(&self, dims: &[u64]) -> impl DoubleEndedIterator<Item = Result<Axis>> {
+        let ends = self.count.iter().zip(&self.block);
+        let parts = self.start.iter().zip(&self.stride).zip(ends).zip(dims).enumerate();
+        parts.map(|(dimension, (((start, stride), (count, block)), size))| {
+            Axis::new(*start, *stride, *count, *block, *size, dimension)
+        })
+    }
+
+    /// Checks that each part of the hyperslab has `rank` dimensions.
+    fn check_rank(&self, rank: usize) -> Result<()> {
+        let parts = [&self.start, &self.stride, &self.count, &self.block];
+        parts.into_iter().try_for_each(|part| same_rank("a hyperslab", rank, part.len()))
+    }
+
+    /// Returns the number of selected coordinates in each dimension of an extent of the shape
+    /// `dims`.
+    ///
+    /// # Errors
+    /// The errors of [`RegularHyperslab::axes`].
+    pub fn shape(&self, dims: &[u64]) -> Result<Dims> {
+        self.check_rank(dims.len())?;
+        let mut shape = Dims::new();
+        for axis in self.each_axis(dims) {
+            shape.push(axis?.len());
         }
-        let parts = self.start.iter().zip(&self.stride).zip(&self.count).zip(&self.block);
-        let mut axes = Axes::new();
-        for (dimension, ((((start, stride), count), block), size)) in parts.zip(dims).enumerate() {
-            axes.push(Axis::new(*start, *stride, *count, *block, *size, dimension)?);
+        Ok(shape)
+    }
+
+    /// Returns the number of selected elements of an extent of the shape `dims`.
+    fn element_count(&self, dims: &[u64]) -> Result<u64> {
+        self.check_rank(dims.len())?;
+        let (mut count, mut is_empty) = (Some(1_u64), false);
+        for axis in self.each_axis(dims) {
+            let length = axis?.len();
+            is_empty |= length == 0;
+            count = count.and_then(|count| count.checked_mul(length));
         }
-        Ok(axes)
+        if is_empty { Ok(0) } else { count.ok_or(DataspaceError::Overflow { subject: ELEMENTS }) }
+    }
+
+    /// Returns the only run of a contiguous box; see [`Selection::single_run`].
+    fn single_run(&self, dims: &[u64]) -> Option<LinearRun> {
+        self.check_rank(dims.len()).ok()?;
+        let (mut offset, mut length, mut stride) = (0_u64, 1_u64, 1_u64);
+        for (axis, size) in self.each_axis(dims).rev().zip(dims.iter().rev()) {
+            let (start, end) = axis.ok().filter(|axis| axis.block_count() == 1)?.bounds()?;
+            // The rows that the faster dimensions select must be whole, unless only one is selected.
+            if length != stride && end - start > 1 {
+                return None;
+            }
+            offset = offset.checked_add(start.checked_mul(stride)?)?;
+            length = length.checked_mul(end - start)?;
+            stride = stride.checked_mul(*size)?;
+        }
+        Some(LinearRun { offset, length })
     }
 }
 
@@ -303,7 +380,7 @@ fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinearRun, gather, scatter};
+    use crate::{gather, scatter};
     use proptest::prelude::*;
 
     fn irregular(blocks: &[(&[u64], &[u64])]) -> Selection {
@@ -520,6 +597,12 @@ mod tests {
             let runs: Vec<LinearRun> = selection.linear_runs(&dims).unwrap().collect();
             prop_assert!(runs.windows(2).all(|two| two[0].offset + two[0].length != two[1].offset));
             prop_assert_eq!(runs.iter().flat_map(|run| run.offset..run.offset + run.length).collect::<Vec<_>>(), offsets);
+
+            let single = selection.single_run(&dims);
+            if matches!(selection, Selection::All | Selection::Hyperslab(Hyperslab::Regular(_))) {
+                prop_assert_eq!(single.is_some(), runs.len() == 1);
+            }
+            prop_assert!(single.is_none_or(|run| runs == [run]));
 
             let within = |bounds: &Region| expected.iter().all(|at| bounds.contains(at));
             match selection.bounding_box(&dims).unwrap() {

@@ -11,6 +11,7 @@ use ndarray::{ArrayBase, Data, Dimension};
 
 #[cfg(feature = "ndarray")]
 use crate::Block;
+use crate::dataspace::Dims;
 use crate::slice::{self, Slice};
 use crate::{Hyperslab, Points, Region, Selection};
 
@@ -19,13 +20,13 @@ use crate::{Hyperslab, Points, Region, Selection};
 pub struct Selected<'a> {
     selection: Cow<'a, Selection>,
     /// The shape of the selection; `None` if the elements form a single dimension.
-    shape: Option<Vec<u64>>,
+    shape: Option<Dims>,
 }
 
 impl<'a> Selected<'a> {
     /// Returns the elements of `selection` as an array of the shape `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
-        Self { selection, shape: Some(shape) }
+        Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
     /// Returns the elements of `selection` as a single dimension, in the order of the selection.
@@ -43,7 +44,7 @@ impl<'a> Selected<'a> {
         self.shape.as_deref()
     }
 
-    pub(crate) fn into_parts(self) -> (Cow<'a, Selection>, Option<Vec<u64>>) {
+    pub(crate) fn into_parts(self) -> (Cow<'a, Selection>, Option<Dims>) {
         (self.selection, self.shape)
     }
 }
@@ -119,12 +120,10 @@ impl IntoSelection for Selection {
 
 /// Returns the shape of a selection of all elements, of a box or of a regular hyperslab; `None` for
 /// other selections.
-fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Vec<u64>>> {
+fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Dims>> {
     match selection {
-        Selection::All => Ok(Some(dims.to_vec())),
-        Selection::Hyperslab(Hyperslab::Regular(slab)) => {
-            Ok(Some(slab.axes(dims)?.iter().map(hyperslab_dataspace::Axis::len).collect()))
-        }
+        Selection::All => Ok(Some(Dims::from_slice(dims))),
+        Selection::Hyperslab(Hyperslab::Regular(slab)) => Ok(Some(slab.shape(dims)?)),
         _ => Ok(None),
     }
 }
@@ -313,7 +312,7 @@ mod tests {
     use crate::s;
 
     fn shape(selection: impl IntoSelection, dims: &[u64]) -> Result<Option<Vec<u64>>> {
-        selection.into_selection(dims).map(|selected| selected.shape)
+        selection.into_selection(dims).map(|selected| selected.shape.map(Dims::into_vec))
     }
 
     #[test]

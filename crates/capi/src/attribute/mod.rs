@@ -29,8 +29,9 @@ enum State {
     /// The attribute was created, and was not read since. A read would write the object header to
     /// the file, and most programs set the value next.
     New(Arc<NewAttribute>),
-    /// The attribute was read. A rename replaces it.
-    Read(Attribute),
+    /// The attribute was read. A rename replaces it. The calls share one value, which keeps the
+    /// decoded datatype and dataspace.
+    Read(Arc<Attribute>),
 }
 
 /// The form of a new attribute.
@@ -51,7 +52,7 @@ pub struct NewAttribute {
 impl AttributeHandle {
     /// Returns a handle of an attribute that was read.
     pub fn read((owner, location): Place, attribute: Attribute) -> Self {
-        Self { owner, location, state: RwLock::new(State::Read(attribute)) }
+        Self { owner, location, state: RwLock::new(State::Read(Arc::new(attribute))) }
     }
 
     /// Returns a handle of an attribute that was just created.
@@ -88,13 +89,13 @@ impl AttributeHandle {
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
-    pub fn attribute(&self) -> Outcome<Attribute> {
+    pub fn attribute(&self) -> Outcome<Arc<Attribute>> {
         let name = match &*self.state.read() {
-            State::Read(attribute) => return Ok(attribute.clone()),
+            State::Read(attribute) => return Ok(Arc::clone(attribute)),
             State::New(new) => new.name.clone(),
         };
-        let attribute = self.owner.attribute_named(&name)?;
-        self.replace(attribute.clone());
+        let attribute = Arc::new(self.owner.attribute_named(&name)?);
+        *self.state.write() = State::Read(Arc::clone(&attribute));
         Ok(attribute)
     }
 
@@ -108,7 +109,7 @@ impl AttributeHandle {
 
     /// Replaces the attribute after a rename.
     pub fn replace(&self, attribute: Attribute) {
-        *self.state.write() = State::Read(attribute);
+        *self.state.write() = State::Read(Arc::new(attribute));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Elements of a buffer in memory that a dataspace selects.
 
 use hyperslab::{Dataspace, Selection};
+use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Failure, Outcome, codes};
 use crate::pointer::Buffer;
@@ -9,19 +10,32 @@ use crate::space::{CSpace, effective};
 /// A function that gets an element and its coordinates, and returns `false` to stop.
 pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
 
-/// Returns the runs of the selected elements in memory: first element and number of elements, in
-/// the order of the selection.
+/// The runs of selected elements in memory: first element and number of elements, in the order of
+/// the selection.
+pub type MemoryRuns = SmallVec<[(u64, u64); 1]>;
+
+/// Returns the runs of the selected elements in memory.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
-pub fn runs(space: &CSpace) -> Outcome<Vec<(u64, u64)>> {
-    match &space.extent {
-        Dataspace::Null => Ok(Vec::new()),
-        Dataspace::Scalar if space.selection == Selection::None => Ok(Vec::new()),
-        Dataspace::Scalar => Ok(vec![(0, 1)]),
+pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
+    runs_in(&space.extent, effective(space)?.as_ref())
+}
+
+/// Returns the runs of a selection without an offset, as [`runs`].
+///
+/// # Errors
+/// Fails if the selection exceeds the extent.
+pub fn runs_in(extent: &Dataspace, selection: &Selection) -> Outcome<MemoryRuns> {
+    match extent {
+        Dataspace::Null => Ok(MemoryRuns::new()),
+        Dataspace::Scalar if *selection == Selection::None => Ok(MemoryRuns::new()),
+        Dataspace::Scalar => Ok(smallvec![(0, 1)]),
         Dataspace::Simple(_) => {
-            let selection = effective(space)?;
-            let runs = selection.linear_runs(space.extent.dims())?;
+            if let Some(run) = selection.single_run(extent.dims()) {
+                return Ok(smallvec![(run.offset, run.length)]);
+            }
+            let runs = selection.linear_runs(extent.dims())?;
             Ok(runs.map(|run| (run.offset, run.length)).collect())
         }
     }

@@ -1,9 +1,10 @@
 //! Reads and writes of elements with the dataspaces of C.
 
 use hyperslab::{Dataspace, Datatype, Selection};
+use smallvec::smallvec;
 
 use super::DatasetHandle;
-use super::elements::{bytes, end, gather, range, runs, scatter};
+use super::elements::{MemoryRuns, bytes, end, gather, range, runs, runs_in, scatter};
 use crate::convert::{Rules, reclaim, references};
 use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
 use crate::datatype::form;
@@ -20,7 +21,7 @@ pub struct Plan {
     /// The number of elements.
     pub count: usize,
     /// The runs in memory, in the order of the selection.
-    pub runs: Vec<(u64, u64)>,
+    pub runs: MemoryRuns,
 }
 
 impl Plan {
@@ -30,25 +31,16 @@ impl Plan {
     /// Fails if a selection exceeds its extent, or if the numbers of elements differ.
     pub fn of(dataset: &DatasetHandle, memory: hid_t, file: hid_t) -> Outcome<Self> {
         let extent = dataset.dataset.dataspace();
-        let file_space = match file {
-            H5S_ALL => CSpace::all(extent.clone()),
-            id => {
-                let mut space = space::copy_of(id)?;
-                if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
-                    let text = "the file dataspace has another rank than the dataset";
-                    return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
-                }
-                space.extent = extent.clone();
-                space
-            }
+        let selection = match file {
+            H5S_ALL => Selection::All,
+            id => file_selection(&space::find(id)?.0.read(), &extent)?,
         };
-        let count = space::count(&file_space)?;
-        let selection = file_selection(&file_space)?;
+        let count = space::count_in(&extent, &selection)?;
         let runs = match memory {
             H5S_ALL if file == H5S_ALL => whole(count),
-            H5S_ALL => runs(&file_space)?,
+            H5S_ALL => runs_in(&extent, &selection)?,
             H5S_BLOCK => whole(count),
-            id => runs(&space::copy_of(id)?)?,
+            id => runs(&space::find(id)?.0.read())?,
         };
         let in_memory = runs.iter().map(|(_, count)| *count).fold(0, u64::saturating_add); // Only compared.
         if in_memory != count {
@@ -69,13 +61,18 @@ impl Plan {
     }
 }
 
-fn whole(count: u64) -> Vec<(u64, u64)> {
-    if count == 0 { Vec::new() } else { vec![(0, count)] }
+fn whole(count: u64) -> MemoryRuns {
+    if count == 0 { MemoryRuns::new() } else { smallvec![(0, count)] }
 }
 
-fn file_selection(space: &CSpace) -> Outcome<Selection> {
-    match space.extent {
-        Dataspace::Simple(_) => effective(space),
+/// Returns the selection of a dataspace in the extent of a dataset.
+fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
+    if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
+        let text = "the file dataspace has another rank than the dataset";
+        return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
+    }
+    match extent {
+        Dataspace::Simple(_) => Ok(effective(space)?.into_owned()),
         _ => Ok(space.selection.clone()),
     }
 }

@@ -3,6 +3,8 @@
 //! The C interface accepts selections that reach beyond the extent until elements are accessed, so
 //! these functions do not need the extent of bounded hyperslabs.
 
+use std::borrow::Cow;
+
 use hyperslab::dataspace::{Axis, Dims};
 use hyperslab::{Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, UNLIMITED};
 
@@ -14,9 +16,17 @@ use crate::error::{Failure, Outcome, codes};
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
 pub fn count(space: &CSpace) -> Outcome<u64> {
-    let number = match &space.selection {
+    count_in(&space.extent, &space.selection)
+}
+
+/// Returns the number of selected elements of an extent, as [`count`].
+///
+/// # Errors
+/// Fails if the number does not fit in 64 bits.
+pub fn count_in(extent: &Dataspace, selection: &Selection) -> Outcome<u64> {
+    let number = match selection {
         Selection::None => Some(0),
-        Selection::All => elements(&space.extent),
+        Selection::All => elements(extent),
         Selection::Points(points) => u64::try_from(points.len()).ok(),
         Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited() => Some(UNLIMITED),
         Selection::Hyperslab(Hyperslab::Regular(slab)) => slab
@@ -154,8 +164,11 @@ pub fn shift(selection: &Selection, offset: &[i64]) -> Outcome<Selection> {
 ///
 /// # Errors
 /// Fails if the offset moves an element below zero.
-pub fn effective(space: &CSpace) -> Outcome<Selection> {
-    shift(&space.selection, &space.offset)
+pub fn effective(space: &CSpace) -> Outcome<Cow<'_, Selection>> {
+    if space.offset.iter().all(|by| *by == 0) {
+        return Ok(Cow::Borrowed(&space.selection));
+    }
+    shift(&space.selection, &space.offset).map(Cow::Owned)
 }
 
 /// Returns whether a selection contains an element of the box from `low` to `high`, both of which

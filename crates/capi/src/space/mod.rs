@@ -12,7 +12,7 @@ use hyperslab::{Dataspace, Selection, SimpleExtent};
 use parking_lot::{Mutex, RwLock};
 
 pub use combine::{combine, operation};
-pub use measure::{bounds, corners, count, count_anywhere, effective, intersects, is_valid, shift};
+pub use measure::{bounds, corners, count, count_anywhere, count_in, effective, intersects, is_valid, shift};
 pub use project::project;
 pub use shape::same_shape;
 

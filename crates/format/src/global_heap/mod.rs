@@ -171,6 +171,11 @@ fn write_object_header(
     params: FileParams,
 ) -> Result<()> {
     let length_bytes = (length as u64).to_le_bytes();
+    if let (8, Some(header)) = (params.length_width(), target.first_chunk_mut::<16>()) {
+        let fields = u64::from(index) | u64::from(reference_count) << 16;
+        *header = (u128::from(fields) | u128::from(length as u64) << 64).to_le_bytes();
+        return Ok(());
+    }
     let (used, above) = length_bytes.split_at(params.length_width().min(length_bytes.len()));
     if above.iter().any(|byte| *byte != 0) {
         let (structure, got) = (GlobalHeapCollection::NAME, length.to_string());
@@ -314,7 +319,11 @@ impl GlobalHeapCollection {
         padding.fill(0);
         let data_start = start + prefix;
         let data = data_start..data_start + data.len();
-        self.objects.insert(number, GlobalHeapObject { index, reference_count: 1, data });
+        let object = GlobalHeapObject { index, reference_count: 1, data };
+        match number == self.objects.len() {
+            true => self.objects.push(object),
+            false => self.objects.insert(number, object),
+        }
         self.used = start + need;
         self.write_free_header()?;
         Ok(Some(index))
@@ -402,6 +411,11 @@ impl GlobalHeapCollection {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
         let length_bytes = to_u64(rest.len()).to_le_bytes();
+        let length = u128::from(to_u64(rest.len())) << 64;
+        if let (8, Some(header)) = (self.params.length_width(), rest.first_chunk_mut::<16>()) {
+            *header = length.to_le_bytes();
+            return Ok(());
+        }
         let header = rest.get_mut(..prefix);
         if let Some((fields, length)) = header.and_then(|header| header.split_at_mut_checked(8)) {
             fields.fill(0);
@@ -444,6 +458,33 @@ impl GlobalHeapId {
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.offset(params, self.collection, "collection address");
         writer.u32(self.index);
+    }
+
+    /// Writes the ID into a field of [`size`](Self::size) bytes, without the allocation of a
+    /// [`Writer`].
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has
+    /// another size.
+    pub fn put(&self, field: &mut [u8], params: FileParams) -> Result<()> {
+        let address = self.collection.raw().to_le_bytes();
+        let width = params.offset_width();
+        let above = address.get(width..).is_none_or(|above| above.iter().all(|byte| *byte == 0));
+        let is_representable = above || !self.collection.is_defined();
+        match field.split_at_mut_checked(width) {
+            Some((to, index)) if is_representable && index.len() == 4 => {
+                // An undefined address has all bits set in each width.
+                to.fill(if self.collection.is_defined() { 0 } else { u8::MAX });
+                to.iter_mut().zip(address).for_each(|(to, from)| *to = from);
+                index.copy_from_slice(&self.index.to_le_bytes());
+                Ok(())
+            }
+            _ => Err(FormatError::Encode {
+                structure: "global heap ID",
+                field: "collection address",
+                got: format!("{:#x} in {} bytes", self.collection.raw(), field.len()),
+            }),
+        }
     }
 
     /// Returns true if the ID refers to no object.
@@ -550,6 +591,12 @@ mod tests {
         let mut writer = Writer::new("test");
         id.write(&mut writer, params);
         assert_eq!((writer.finish().unwrap(), id.is_null()), (bytes.to_vec(), false));
+        let mut field = [0x55; 12];
+        id.put(&mut field[..bytes.len()], params).unwrap();
+        assert_eq!(field[..bytes.len()], bytes);
+        assert!(id.put(&mut field[..bytes.len() - 1], params).is_err());
+        let far = GlobalHeapId { collection: Address::new(1 << 40), index: 1 };
+        assert_eq!(far.put(&mut field[..bytes.len()], params).is_ok(), params.offset_width() > 5);
         assert!(GlobalHeapId { collection: Address::new(0), index: 0 }.is_null());
     }
 

@@ -11,6 +11,7 @@ use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
 
 use super::Dataset;
+use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
@@ -24,7 +25,7 @@ pub(super) struct SelectedElements<'a> {
     /// The number of selected elements.
     pub(super) count: usize,
     /// The shape of the selection; `None` if the elements form a single dimension.
-    shape: Option<Vec<u64>>,
+    shape: Option<Dims>,
     pub(super) open: Arc<OpenDataset>,
     pub(super) _reading: Reading<'a>,
 }
@@ -116,7 +117,7 @@ impl Dataset {
         let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
         let selection = self.without_overlaps(selection)?;
         let count = if let Dataspace::Null = dataspace {
-            shape = Some(vec![0]);
+            shape = Some(Dims::from_elem(0, 1));
             0
         } else {
             open.selected(&selection)?

@@ -38,6 +38,9 @@ impl Source for ContiguousSource {
         let size = to.transform().source_size() as u64;
         let length = elements.and_then(|elements| elements.checked_mul(size)).unwrap_or(u64::MAX);
         let view = context.store.view_raw(self.address, length);
+        if view.is_none() && self.read_short_run(context, selection, to)? {
+            return Ok(());
+        }
         if matches!(selection, Selection::All)
             && length <= SINGLE_READ_BYTES
             && view.is_none()
@@ -47,6 +50,35 @@ impl Source for ContiguousSource {
         }
         let bytes = InFile { store: context.store, address: self.address, length, view };
         read::read(context, &bytes, &self.dims, selection, to)
+    }
+}
+
+impl ContiguousSource {
+    /// Reads a part of the elements that is contiguous in the file, that needs no conversion, and
+    /// that is short. Returns whether the selection is of this kind.
+    fn read_short_run(
+        &self,
+        context: ReadContext<'_>,
+        selection: &Selection,
+        to: &mut ReadTarget<'_>,
+    ) -> Result<bool> {
+        let size = to.transform().source_size() as u64;
+        if matches!(selection, Selection::All) {
+            return Ok(false);
+        }
+        let Some(out) = to.as_stored().filter(|out| out.len() as u64 <= SINGLE_READ_BYTES) else {
+            return Ok(false);
+        };
+        let run = selection.single_run(&self.dims);
+        let Some(run) = run.filter(|run| run.length.checked_mul(size) == Some(out.len() as u64)) else {
+            return Ok(false);
+        };
+        let bytes = run.offset.checked_mul(size);
+        let address = bytes.and_then(|bytes| self.address.checked_add(bytes)).ok_or_else(|| {
+            Error::corrupt("data layout message", "address", "an end inside the file", self.address)
+        })?;
+        context.store.read_raw(address, out)?;
+        Ok(true)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab_datatype::convert::{ConvertError, HeapError, VariableSink};
-use hyperslab_format::codec::{Address, Writer};
+use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
 
 use crate::index::global_heap::GlobalHeapWriter;
@@ -30,6 +30,10 @@ fn failed(error: crate::Error) -> ConvertError {
     ConvertError::Heap(HeapError::new(error))
 }
 
+fn too_long(count: usize) -> ConvertError {
+    ConvertError::Heap(HeapError::new(format!("{count} items; the format allows up to {}", u32::MAX)))
+}
+
 impl VariableSink for VariableWriter {
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<(), ConvertError> {
         let nothing = GlobalHeapId { collection: Address::new(0), index: 0 };
@@ -43,15 +47,13 @@ impl VariableSink for VariableWriter {
                 "no space is reserved for the variable-length data",
             )));
         };
-        let mut writer = Writer::new("variable-length element");
-        writer.narrow_u32(count, "length");
-        id.write(&mut writer, self.heap.params());
-        let bytes = writer.finish().map_err(|error| failed(error.into()))?;
-        match descriptor.get_mut(..bytes.len()) {
-            Some(to) => to.copy_from_slice(&bytes),
-            None => return Err(ConvertError::Heap(HeapError::new("elements too short for a heap ID"))),
-        }
-        Ok(())
+        let length = u32::try_from(count).map_err(|_| too_long(count))?;
+        let short = || ConvertError::Heap(HeapError::new("elements too short for a heap ID"));
+        let (length_field, id_field) = descriptor.split_first_chunk_mut::<4>().ok_or_else(short)?;
+        *length_field = length.to_le_bytes();
+        let size = GlobalHeapId::size(self.heap.params());
+        let id_field = id_field.get_mut(..size).ok_or_else(short)?;
+        id.put(id_field, self.heap.params()).map_err(|error| failed(error.into()))
     }
 }
 

@@ -15,6 +15,9 @@ use crate::store::Edit;
 /// Size of the first allocation in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
+/// Number of conversions for which space is allocated together, once the size of one is known.
+const ALLOCATED_CONVERSIONS: u64 = 4;
+
 /// A writer that inserts objects without exclusive access to the file. No other code may change the
 /// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed
 /// conversion. Concurrent reads are allowed.
@@ -22,6 +25,8 @@ const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 pub struct GlobalHeapWriter {
     params: FileParams,
     builder: Mutex<Builder>,
+    /// Size in bytes of the collections that the last conversion created.
+    last_bytes: Mutex<u64>,
 }
 
 impl GlobalHeapWriter {
@@ -30,7 +35,8 @@ impl GlobalHeapWriter {
     /// # Errors
     /// Returns read errors.
     pub fn new(heap: &GlobalHeap, edit: &Edit<'_>) -> Result<Self> {
-        Ok(Self { params: edit.params(), builder: Mutex::new(heap.copying_builder(edit)?) })
+        let builder = Mutex::new(heap.copying_builder(edit)?);
+        Ok(Self { params: edit.params(), builder, last_bytes: Mutex::new(0) })
     }
 
     /// Returns the widths of addresses and lengths in the file.
@@ -50,6 +56,9 @@ impl GlobalHeapWriter {
     /// Calls `run`, which inserts objects. If the allocated space was too small, discards the
     /// objects, enlarges the space and calls `run` again. Discards the objects also if `run` fails.
     ///
+    /// Before the call, allocates as much space as the last `run` used, so that most conversions
+    /// run once.
+    ///
     /// # Errors
     /// Returns the errors of `run`, except after an insertion into too little space, and the errors
     /// of
@@ -60,6 +69,7 @@ impl GlobalHeapWriter {
         edit: &mut Edit<'_>,
         mut run: impl FnMut() -> Result<R>,
     ) -> Result<R> {
+        self.prepare(edit)?;
         loop {
             let before = {
                 let mut builder = self.builder.lock();
@@ -70,6 +80,7 @@ impl GlobalHeapWriter {
             let mut builder = self.builder.lock();
             let wanted = std::mem::take(&mut builder.wanted);
             if result.is_ok() && wanted == 0 {
+                *self.last_bytes.lock() = builder.written.saturating_sub(before.written); // An estimate.
                 heap.put_full(edit, &mut builder)?;
                 return result;
             }
@@ -79,11 +90,23 @@ impl GlobalHeapWriter {
             if wanted == 0 {
                 return result;
             }
-            free_rest(edit, &mut builder)?;
             let double = allocated.max(wanted).checked_mul(2).ok_or_else(does_not_fit)?;
-            let length = double.max(MIN_ALLOCATION_BYTES);
-            builder.set_space(edit.allocate(SPACE, length)?, length)?;
+            replace_space(edit, &mut builder, double.max(MIN_ALLOCATION_BYTES))?;
         }
+    }
+
+    /// Allocates space for the next conversions, unless the allocated space is larger than the
+    /// space that the last conversion used by an eighth.
+    fn prepare(&self, edit: &mut Edit<'_>) -> Result<()> {
+        let last = *self.last_bytes.lock();
+        let mut builder = self.builder.lock();
+        let likely = last.checked_add(last / 8).ok_or_else(does_not_fit)?;
+        // `start` never exceeds `end`.
+        if likely <= builder.end - builder.start {
+            return Ok(());
+        }
+        let length = last.checked_mul(ALLOCATED_CONVERSIONS).ok_or_else(does_not_fit)?;
+        replace_space(edit, &mut builder, length.max(MIN_ALLOCATION_BYTES))
     }
 
     /// Writes the remaining collections and frees the unused allocated space.
@@ -96,4 +119,10 @@ impl GlobalHeapWriter {
         heap.put_all(edit, &mut builder);
         Ok(())
     }
+}
+
+/// Frees the unused allocated space, and allocates `length` bytes.
+fn replace_space(edit: &mut Edit<'_>, builder: &mut Builder, length: u64) -> Result<()> {
+    free_rest(edit, builder)?;
+    builder.set_space(edit.allocate(SPACE, length)?, length)
 }
