@@ -63,3 +63,14 @@ fn a_program_of_the_first_interface_creates_writes_reads_and_extends_datasets() 
     assert_eq!(file.dataset("plain").unwrap().read_raw::<i32>(..).unwrap()[55], 56);
     assert_eq!(file.dataset("growing").unwrap().shape(), [2, 7]);
 }
+
+#[test]
+fn files_that_are_open_together_or_empty_behave_as_clients_expect() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled("views.c", folder.path()) else { return };
+    let mut command = Command::new(program);
+    command.current_dir(folder.path()).env("LD_LIBRARY_PATH", folder.path());
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out == "done\n", "{out}{err}");
+}

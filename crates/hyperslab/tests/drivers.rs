@@ -358,3 +358,25 @@ fn an_access_log_counts_what_is_read() {
     assert!(after.reads.bytes > before.reads.bytes && after.writes.calls == 0);
     assert!(after.cells.len() as u64 <= file.info().length && after.cell_size == 1);
 }
+
+#[test]
+fn each_read_of_raw_data_reaches_the_driver_without_the_page_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("numbers.h5");
+    let file = File::create(&path).unwrap();
+    let numbers: Vec<i32> = (0..1000).collect();
+    file.new_dataset("numbers").shape(&[1000]).write(&numbers).unwrap();
+    file.close().unwrap();
+    let reads = |buffered: bool| {
+        let log = Arc::new(hyperslab::vfd::AccessLog::counting_bytes(1 << 20));
+        let options = OpenOptions::new().buffer_raw_data(buffered).access_log(Arc::clone(&log));
+        let dataset = options.open(&path).unwrap().dataset("numbers").unwrap();
+        assert_eq!(dataset.read_raw::<i32>(10..13).unwrap(), [10, 11, 12]);
+        let before = log.report().reads.calls;
+        for _ in 0..3 {
+            assert_eq!(dataset.read_raw::<i32>(10..13).unwrap(), [10, 11, 12]);
+        }
+        log.report().reads.calls - before
+    };
+    assert_eq!((reads(true), reads(false)), (0, 3));
+}

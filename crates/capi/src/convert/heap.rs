@@ -61,6 +61,10 @@ impl VariableSource for Heap {
         // function promises it.
         with(unsafe { std::slice::from_raw_parts(sequence.p.cast(), length) })
     }
+
+    fn is_null(&self, descriptor: &[u8]) -> bool {
+        string(descriptor).is_some_and(<*const c_char>::is_null)
+    }
 }
 
 impl Heap {
@@ -107,6 +111,11 @@ impl VariableSink for Heap {
         let block = if items.is_empty() { 0 } else { self.copy(items, 0)? as usize };
         *length = count.to_ne_bytes();
         *pointer = block.to_ne_bytes();
+        Ok(())
+    }
+
+    fn store_null(&self, descriptor: &mut [u8]) -> Result<(), ConvertError> {
+        descriptor.fill(0);
         Ok(())
     }
 }

@@ -25,6 +25,13 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
         item_size: usize,
         with: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()>;
+
+    /// Returns whether an element is null: it has no data at all, as a null pointer has none. An
+    /// empty string may have data. The default is `false`.
+    fn is_null(&self, descriptor: &[u8]) -> bool {
+        let _ = descriptor;
+        false
+    }
 }
 
 /// The heap for the data of the destination elements.
@@ -34,6 +41,15 @@ pub trait VariableSink: std::fmt::Debug + Send + Sync {
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
+
+    /// Writes the descriptor of a null element. The default stores an element without items, for
+    /// heaps that do not distinguish the two.
+    ///
+    /// # Errors
+    /// The errors of [`store`](Self::store).
+    fn store_null(&self, descriptor: &mut [u8]) -> Result<()> {
+        self.store(&[], 0, descriptor)
+    }
 }
 
 /// A heap in memory. A descriptor has 16 bytes: the number of items and the position of the first
@@ -106,6 +122,10 @@ impl Kernel for Sequences {
         let (from_size, to_size) = self.item_sizes;
         let sources = source.chunks_exact(self.element_sizes.0);
         for (at, (from, to)) in sources.zip(destination.chunks_exact_mut(self.element_sizes.1)).enumerate() {
+            if self.source.is_null(from) {
+                self.sink.store_null(to)?;
+                continue;
+            }
             let here = |_| at * self.element_sizes.0;
             self.source.items(from, from_size, &mut |items| {
                 let count = items.len().checked_div(from_size).unwrap_or(0);

@@ -32,6 +32,10 @@ impl VariableSource for OpenFile {
     ) -> Result<(), ConvertError> {
         with_items(self.variable_length_value(None, descriptor), item_size, with)
     }
+
+    fn is_null(&self, descriptor: &[u8]) -> bool {
+        is_null(descriptor)
+    }
 }
 
 /// The heap for elements of virtual datasets, which may come from other files.
@@ -52,6 +56,16 @@ impl VariableSource for SharedHeap {
     ) -> Result<(), ConvertError> {
         with_items(self.file.variable_length_value(Some(&self.foreign), descriptor), item_size, with)
     }
+
+    fn is_null(&self, descriptor: &[u8]) -> bool {
+        is_null(descriptor)
+    }
+}
+
+/// Returns whether the address between the length and the object index of an element is zero.
+fn is_null(descriptor: &[u8]) -> bool {
+    let address = descriptor.get(4..).and_then(|rest| rest.split_last_chunk::<4>());
+    address.is_some_and(|(address, _)| address.iter().all(|byte| *byte == 0))
 }
 
 fn with_items(

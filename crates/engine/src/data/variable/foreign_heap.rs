@@ -102,11 +102,12 @@ impl ForeignHeap {
 
 impl VariableSink for ForeignHeap {
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<(), ConvertError> {
-        if count == 0 {
-            descriptor.fill(0);
-            return Ok(());
-        }
         self.add(items, count, descriptor).map_err(|error| ConvertError::Heap(HeapError::new(error)))
+    }
+
+    fn store_null(&self, descriptor: &mut [u8]) -> Result<(), ConvertError> {
+        descriptor.fill(0);
+        Ok(())
     }
 }
 
@@ -122,7 +123,7 @@ mod tests {
             heap.store(b"abc", 3, &mut descriptor).unwrap();
             let (count, items) = heap.get(&descriptor).unwrap().unwrap();
             assert_eq!((count, &*items), (3, &b"abc"[..]));
-            heap.store(b"", 0, &mut descriptor).unwrap();
+            heap.store_null(&mut descriptor).unwrap();
             assert!(heap.get(&descriptor).unwrap().is_none());
         }
         let mut descriptor = vec![0; 16];

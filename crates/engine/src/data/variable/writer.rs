@@ -55,6 +55,11 @@ impl VariableSink for VariableWriter {
         let id_field = id_field.get_mut(..size).ok_or_else(short)?;
         id.put(id_field, self.heap.params()).map_err(|error| failed(error.into()))
     }
+
+    fn store_null(&self, descriptor: &mut [u8]) -> Result<(), ConvertError> {
+        descriptor.fill(0);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,90 @@
+/* Files that are open at the same time, and files that are empty: behaviour that clients rely on. */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                       \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);            \
+            H5Eprint2(H5E_DEFAULT, stderr);                                    \
+            exit(1);                                                           \
+        }                                                                      \
+    } while (0)
+
+/* A virtual dataset shows elements that another open file holds in memory. */
+static void dirty_elements_show_in_a_virtual_dataset(void)
+{
+    hsize_t shape[1] = {4};
+    int written[4] = {1, 2, 3, 4}, read[4] = {0};
+    hid_t space = H5Screate_simple(1, shape, NULL);
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), file, view, source, dataset;
+    CHECK(H5Pset_virtual(list, space, "source.h5", "a", space) >= 0);
+    file = H5Fcreate("view.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    view = H5Dcreate2(file, "v", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    CHECK(view >= 0);
+    CHECK(H5Dclose(view) >= 0 && H5Fclose(file) >= 0);
+
+    source = H5Fcreate("source.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    dataset = H5Dcreate2(source, "a", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, written) >= 0);
+    file = H5Fopen("view.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+    view = H5Dopen2(file, "v", H5P_DEFAULT);
+    CHECK(H5Dread(view, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+    CHECK(memcmp(written, read, sizeof read) == 0);
+    /* A second write shows in the same handle. */
+    written[2] = 33;
+    CHECK(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, written) >= 0);
+    CHECK(H5Dread(view, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+    CHECK(read[2] == 33);
+    CHECK(H5Dclose(view) >= 0 && H5Dclose(dataset) >= 0 && H5Sclose(space) >= 0 && H5Pclose(list) >= 0);
+    CHECK(H5Fclose(file) >= 0 && H5Fclose(source) >= 0);
+}
+
+/* An empty file that is opened for writing becomes an HDF5 file; for reading, it is an error. */
+static void an_empty_file_becomes_a_file(void)
+{
+    FILE *empty = fopen("empty.h5", "wb");
+    hid_t file, group;
+    CHECK(empty != NULL && fclose(empty) == 0);
+    H5E_BEGIN_TRY { file = H5Fopen("empty.h5", H5F_ACC_RDONLY, H5P_DEFAULT); } H5E_END_TRY
+    CHECK(file < 0);
+    file = H5Fopen("empty.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+    CHECK(file >= 0);
+    group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(group >= 0 && H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+    file = H5Fopen("empty.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+    CHECK(file >= 0 && H5Lexists(file, "g", H5P_DEFAULT) > 0 && H5Fclose(file) >= 0);
+}
+
+/* A string that was never written, and a string that was written as a null pointer, are null
+   pointers after a read. An empty string is an empty string. */
+static void null_strings_stay_null(void)
+{
+    hsize_t shape[1] = {4}, start[1] = {1}, count[1] = {3};
+    const char *texts[3] = {"text", NULL, ""};
+    char *read[4] = {NULL, NULL, NULL, NULL};
+    hid_t file = H5Fcreate("strings.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, shape, NULL);
+    hid_t part = H5Screate_simple(1, count, NULL), dataset;
+    CHECK(H5Tset_size(type, H5T_VARIABLE) >= 0);
+    dataset = H5Dcreate2(file, "s", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0);
+    CHECK(H5Dwrite(dataset, type, part, space, H5P_DEFAULT, texts) >= 0);
+    CHECK(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+    CHECK(read[0] == NULL && read[2] == NULL);
+    CHECK(read[1] != NULL && strcmp(read[1], "text") == 0 && read[3] != NULL && read[3][0] == 0);
+    CHECK(H5Sselect_all(space) >= 0 && H5Treclaim(type, space, H5P_DEFAULT, read) >= 0);
+    CHECK(H5Dclose(dataset) >= 0 && H5Sclose(part) >= 0 && H5Sclose(space) >= 0 && H5Tclose(type) >= 0);
+    CHECK(H5Fclose(file) >= 0);
+}
+
+int main(void)
+{
+    dirty_elements_show_in_a_virtual_dataset();
+    an_empty_file_becomes_a_file();
+    null_strings_stay_null();
+    puts("done");
+    return 0;
+}
