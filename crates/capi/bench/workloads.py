@@ -4,6 +4,7 @@
     workloads.py prepare FOLDER     writes the files that the workloads read
     workloads.py run NAME FOLDER    runs one workload; prints times and a digest of the result
     workloads.py digest NAME FOLDER prints a digest of the file that a workload wrote
+    workloads.py threads read FILE N reads the datasets of `threads.c` with N threads
 
 A workload that writes makes `FOLDER/NAME.h5`, which both libraries read afterwards.
 """
@@ -242,6 +243,21 @@ def digest_of_file(path):
     return state.hexdigest()
 
 
+def threads_read(path, count):
+    """Reads the datasets of a file with threads. Prints the seconds, the processor time, and a sum over all values, as
+    `threads.c` does."""
+    from concurrent.futures import ThreadPoolExecutor
+    wall, processor = time.perf_counter(), time.process_time()
+    with h5py.File(path, "r") as file, ThreadPoolExecutor(count) as pool:
+        arrays = list(pool.map(lambda name: file[name][...], ["dataset %d" % number for number in range(8)]))
+    print("%.4f %.4f" % (time.perf_counter() - wall, time.process_time() - processor), end=" ")
+    total = 0
+    for values in arrays:
+        weights = np.concatenate((np.ones(1, "u8"), np.cumprod(np.full(values.size - 1, 31, "u8"))))[::-1]
+        total = (total * 1000003 + int((values.ravel().astype("u8") * weights).sum(dtype="u8"))) % 2**64
+    print(total)
+
+
 def run(name, folder):
     data = DATA[name]() if name in DATA else None
     if name in READ:
@@ -267,6 +283,8 @@ def main(arguments):
             run(name, pathlib.Path(folder))
         case ["digest", name, folder]:
             print(json.dumps(digest_of_file(pathlib.Path(folder) / (name + ".h5"))))
+        case ["threads", "read", path, count]:
+            threads_read(path, int(count))
         case _:
             sys.exit(__doc__)
 

@@ -12,7 +12,7 @@ use crate::shell;
 /// The packages whose published binaries are measured.
 const PACKAGES: [&str; 2] = ["h5py==3.16.0", "numpy==2.4.6"];
 
-const PROGRAM: &str = "crates/capi/bench/workloads.py";
+pub(crate) const PROGRAM: &str = "crates/capi/bench/workloads.py";
 
 /// The parts of h5py that are copied.
 const PARTS: [&str; 2] = ["h5py", "h5py.libs"];
@@ -29,9 +29,9 @@ pub(crate) struct Workload {
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    python: PathBuf,
+    pub(crate) python: PathBuf,
     /// The folder with h5py.
-    modules: PathBuf,
+    pub(crate) modules: PathBuf,
 }
 
 /// Both libraries.

@@ -3,6 +3,7 @@
 
 mod clients;
 mod report;
+mod threads;
 
 use std::path::{Path, PathBuf};
 
@@ -50,9 +51,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         rows.push(row);
     }
     println!("{}", report::summary(&rows));
+    let with_threads = options.only.is_empty() || options.only.iter().any(|name| name == "threads");
+    let threads =
+        if with_threads { threads::measure(&clients, &folder, options.rounds)? } else { Vec::new() };
+    println!("{}", threads::table(&threads)?);
     if options.update {
         ensure!(options.only.is_empty(), "`--update` needs all workloads");
-        report::update(&rows, options.rounds)?;
+        report::update(&rows, &threads, options.rounds)?;
     }
     let wrong: Vec<&str> =
         rows.iter().filter(|row| !row.same).map(|row| row.workload.name.as_str()).collect();

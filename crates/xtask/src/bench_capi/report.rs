@@ -7,6 +7,7 @@ use hyperslab_testkit::workspace;
 use serde_json::Value;
 
 use super::clients::Workload;
+use super::threads::{self, Scaling};
 use crate::shell;
 
 const PAGE: &str = "docs/benchmarks.md";
@@ -53,7 +54,11 @@ pub(crate) struct Row {
 }
 
 fn median(samples: &[Sample], part: fn(&Sample) -> f64) -> f64 {
-    let mut values: Vec<f64> = samples.iter().map(part).collect();
+    middle(samples.iter().map(part).collect())
+}
+
+/// Returns the median of values.
+pub(crate) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
@@ -118,12 +123,15 @@ pub(crate) fn summary(rows: &[Row]) -> String {
 }
 
 /// Writes the table into the page.
-pub(crate) fn update(rows: &[Row], rounds: usize) -> Result<()> {
+pub(crate) fn update(rows: &[Row], threads: &[Scaling], rounds: usize) -> Result<()> {
     let file = workspace::root().join(PAGE);
     let page = std::fs::read_to_string(&file)?;
     let (before, rest) = page.split_once(FIRST).context("docs/benchmarks.md lacks the first marker")?;
     let (_, after) = rest.split_once(LAST).context("docs/benchmarks.md lacks the end marker")?;
-    std::fs::write(&file, format!("{before}{FIRST}{}\n{LAST}{after}", table(rows, rounds)?))?;
+    std::fs::write(
+        &file,
+        format!("{before}{FIRST}{}{}\n{LAST}{after}", table(rows, rounds)?, threads::table(threads)?),
+    )?;
     Ok(())
 }
 
