@@ -1,4 +1,4 @@
-//! The user's function for exceptions of conversions (`H5Pset_type_conv_cb`).
+//! The user's callback for conversion exceptions such as overflow (`H5Pset_type_conv_cb`).
 
 use std::ffi::{c_int, c_void};
 
@@ -8,17 +8,20 @@ use crate::call_user;
 use crate::ctypes::hid_t;
 use crate::datatype;
 
-/// The function of the user (`H5T_conv_except_func_t`).
+/// The C type of a user's callback for conversion exceptions (`H5T_conv_except_func_t`).
 pub type Function = unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
-/// The function and its data. Conversions with this function run on the calling thread.
+/// A user's exception callback and its data. Conversions with a callback run on the calling thread.
 #[derive(Debug, Clone, Copy)]
 struct User {
+    /// The callback for conversion exceptions.
     function: Function,
+    /// The address of the data that the callback receives.
     data: usize,
 }
 
 impl User {
+    /// Calls the callback for one element and returns the callback's decision (`H5T_conv_ret_t`).
     fn ask(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
         let mut copy = source.to_vec();
         let (source, target) = (copy.as_mut_ptr().cast(), destination.as_mut_ptr().cast());
@@ -26,7 +29,7 @@ impl User {
     }
 }
 
-/// Returns the handling of exceptions by a function of the user.
+/// Returns an exception handler for conversions that calls the user's callback.
 pub fn exceptions(function: Function, data: *mut c_void) -> Exceptions {
     let user = User { function, data: data as usize };
     Exceptions::ask(move |exception, destination| {

@@ -1,10 +1,10 @@
-//! The tables of functions of drivers in C (`H5FD_class_t`, `H5FD_t`).
+//! The C structs of user-defined file drivers (`H5FD_class_t`, `H5FD_t`).
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 
-/// The functions of a driver.
+/// The function table of a file driver (`H5FD_class_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the names are those of the C interface")]
@@ -52,7 +52,7 @@ pub struct H5FD_class_t {
     pub fl_map: [c_int; 7],
 }
 
-/// The part of an open file of a driver that belongs to the library. The driver's own part follows.
+/// The library's part of a driver's open file (`H5FD_t`). The driver's own data follows in memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the names are those of the C interface")]

@@ -1,4 +1,4 @@
-//! Drivers that users register with `H5FDregister`.
+//! File drivers that users register with `H5FDregister`, as drivers of hyperslab.
 
 use std::ffi::{CString, c_int, c_uint, c_ulong, c_void};
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use crate::plist::{Settings, make};
 use crate::pointer::Data;
 use crate::{call_user, memory};
 
-/// The kinds of memory that are passed to drivers: metadata, and raw data.
+/// The memory kind that the library passes to drivers for metadata (`H5FD_MEM_DEFAULT`).
 const DEFAULT_MEMORY: c_int = 0;
+/// The memory kind that the library passes to drivers for raw data (`H5FD_MEM_DRAW`).
 const RAW_MEMORY: c_int = 3;
 
-/// A driver of a user.
+/// A file driver that a user registered.
 #[derive(Debug)]
 pub struct UserDriver {
-    /// The functions.
+    /// The driver's function table.
     pub class: Box<H5FD_class_t>,
-    /// The identifier.
+    /// The driver's identifier; 0 until the driver is registered.
     pub id: AtomicI64,
 }
 
 // SAFETY: the pointers of the table lead to functions and texts that the user keeps while the
-// driver is registered; the library does not change them.
+// driver is registered, and the library does not change them.
 #[expect(unsafe_code, reason = "tables of functions cross threads")]
 unsafe impl Send for UserDriver {}
 // SAFETY: see above.
@@ -40,26 +41,27 @@ unsafe impl Send for UserDriver {}
 unsafe impl Sync for UserDriver {}
 
 impl UserDriver {
-    /// Returns the identifier.
+    /// Returns the identifier of this driver.
     pub fn id(&self) -> hid_t {
         self.id.load(Ordering::Relaxed)
     }
 }
 
-/// The configuration of a driver, which the driver copies and frees.
+/// A driver configuration that the driver's own function copied and frees.
 #[derive(Debug)]
 pub struct InfoBlock {
-    /// The configuration; null if there is none.
+    /// The address of the configuration; null if the driver has none.
     pub block: *mut c_void,
-    /// The functions of the driver.
+    /// The driver's function table.
     pub class: H5FD_class_t,
 }
 
 impl InfoBlock {
-    /// Returns a copy of the configuration of a driver, by the driver's function or as bytes.
+    /// Copies a driver configuration with the driver's copy function, or as a block of `fapl_size`
+    /// bytes.
     ///
     /// # Errors
-    /// Fails if there is no memory, or the driver's function fails.
+    /// Fails if memory is exhausted, or if the driver's copy function fails.
     pub fn copy_of(class: H5FD_class_t, info: Data) -> Outcome<Self> {
         let from = info.pointer();
         let block = if from.is_null() {
@@ -84,7 +86,7 @@ impl Drop for InfoBlock {
             return;
         }
         match self.class.fapl_free {
-            // There is no caller who could get the error of the driver's function.
+            // The caller of `drop` cannot receive an error of the driver's function.
             Some(free) => drop(call_user!(free, self.block)),
             None => memory::free(self.block),
         }
@@ -99,19 +101,22 @@ unsafe impl Send for InfoBlock {}
 #[expect(unsafe_code, reason = "configurations of drivers cross threads")]
 unsafe impl Sync for InfoBlock {}
 
-/// A file that a driver of the user has open.
+/// A file that a user's driver has open.
 #[derive(Debug)]
 pub struct UserFile {
-    /// The driver's open file.
+    /// The driver's struct of the open file.
     pub file: *mut H5FD_t,
-    /// The functions of the driver.
+    /// The driver's function table.
     pub class: H5FD_class_t,
+    /// The name of the file.
     name: String,
+    /// True if the file is open for writing.
     writable: bool,
-    /// The end of the bytes that were written or set.
+    /// The end of the bytes that the library wrote, or the length that it set.
     end: AtomicU64,
+    /// True after the driver has closed the file.
     closed: AtomicBool,
-    /// The functions of one file are called one after another.
+    /// A lock that serializes the calls of the driver's functions for this file.
     calls: Mutex<()>,
 }
 
@@ -124,10 +129,10 @@ unsafe impl Send for UserFile {}
 unsafe impl Sync for UserFile {}
 
 impl UserFile {
-    /// Opens a file with a driver of a user.
+    /// Opens a file with a user's driver.
     ///
     /// # Errors
-    /// Fails if the driver's function fails.
+    /// Fails if the driver's open function fails.
     pub fn open(
         driver: &Arc<DriverHandle>,
         info: &UserInfo,
@@ -170,7 +175,7 @@ impl UserFile {
         Ok(Arc::new(opened))
     }
 
-    /// Sets the library's part of the driver's file.
+    /// Initializes the library's part (`H5FD_t`) of the driver's open file.
     fn start(&self, driver: hid_t, flags: c_uint) {
         let mut features: c_ulong = 0;
         if let Some(query) = self.class.query {
@@ -192,6 +197,7 @@ impl UserFile {
         memory::put(self.file, part);
     }
 
+    /// Returns the length of the file according to the driver's `get_eof` or `get_eoa` function.
     fn length(&self) -> u64 {
         let file = self.file.cast_const();
         let ends = [self.class.get_eof, self.class.get_eoa];
@@ -201,7 +207,7 @@ impl UserFile {
         length.unwrap_or(0)
     }
 
-    /// Returns the driver's handle.
+    /// Returns the handle that the driver's `get_handle` function states.
     ///
     /// # Errors
     /// Fails if the driver has no handle.
@@ -214,10 +220,10 @@ impl UserFile {
         }
     }
 
-    /// Closes the driver's file.
+    /// Closes the file with the driver's close function. Later calls have no effect.
     ///
     /// # Errors
-    /// Fails if the driver's function fails.
+    /// Fails if the driver's close function fails.
     pub fn close(&self) -> Outcome<()> {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -230,12 +236,13 @@ impl UserFile {
         }
     }
 
+    /// Returns the error for a driver function that failed while it performed `action`.
     fn failed(&self, action: &'static str) -> DriverError {
         let error = std::io::Error::other("the function of the driver failed");
         DriverError::io(self.name.clone(), action, error)
     }
 
-    /// Sets the end of the allocated space, before which a driver allows accesses.
+    /// Raises the driver's end of allocation to `end`, because a driver rejects accesses beyond it.
     fn allow(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));

@@ -8,10 +8,10 @@ use crate::id::constant;
 /// Defines exported constant identifiers.
 macro_rules! identifiers {
     ($kind:ident: $($number:literal $name:ident $symbol:ident)*) => {$(
-        /// A predefined identifier.
+        #[doc = concat!("The predefined identifier in the data symbol `", stringify!($symbol), "`.")]
         pub const $name: hid_t = constant(IdKind::$kind, $number);
 
-        /// An exported identifier.
+        #[doc = concat!("The exported data symbol with the identifier `", stringify!($name), "`.")]
         #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
         // SAFETY: the name belongs to the interface; nothing else defines it.
         #[unsafe(no_mangle)]
