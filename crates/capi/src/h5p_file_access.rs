@@ -28,7 +28,7 @@ macro_rules! values {
                 })
             }
 
-            #[doc = concat!("Returns ", $text, ".")]
+            #[doc = concat!("Stores in `value` ", $text, ".")]
             fn $get(fapl_id: hid_t, value: Out<$type>) -> herr_t {
                 value.put(file_access(fapl_id)?.$field);
                 Ok(0)
@@ -38,17 +38,17 @@ macro_rules! values {
 }
 
 values! {
-    "whether references are collected" H5Pset_gc_references H5Pget_gc_references c_uint = collect_references;
-    "the size of the blocks for metadata"
+    "the garbage collection flag for references" H5Pset_gc_references H5Pget_gc_references c_uint = collect_references;
+    "the minimum size in bytes of a block that is allocated for metadata"
         H5Pset_meta_block_size H5Pget_meta_block_size hsize_t = metadata_block;
-    "the size of the blocks for small data"
+    "the minimum size in bytes of a block that is allocated for small raw data"
         H5Pset_small_data_block_size H5Pget_small_data_block_size hsize_t = small_data_block;
-    "the size of the sieve buffer" H5Pset_sieve_buf_size H5Pget_sieve_buf_size usize = sieve_buffer;
-    "the offset of the family's file descriptor"
+    "the size of the sieve buffer in bytes" H5Pset_sieve_buf_size H5Pget_sieve_buf_size usize = sieve_buffer;
+    "the file offset of the member whose descriptor the family driver returns"
         H5Pset_family_offset H5Pget_family_offset hsize_t = family_offset;
-    "whether metadata leaves the cache with its object"
+    "whether the library evicts an object's metadata when the object is closed"
         H5Pset_evict_on_close H5Pget_evict_on_close bool = evict_on_close;
-    "the number of open files of external links"
+    "the maximum number of external link files that stay open"
         H5Pset_elink_file_cache_size H5Pget_elink_file_cache_size c_uint = external_link_cache;
 }
 

@@ -1,4 +1,4 @@
-//! Enumerations (`H5Tenum_*` and relatives).
+//! Datatype functions for enumerations (`H5Tenum_*`, `H5Tget_member_value`).
 
 use std::ffi::c_uint;
 
@@ -11,6 +11,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::{Buffer, Data, Text, TextBuffer};
 
+/// Returns the enumeration of a datatype, or an error for other classes.
 fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => Ok(enumeration),
@@ -18,13 +19,13 @@ fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     }
 }
 
-/// Returns the number of bytes of a value.
+/// Returns the number of bytes of an enumeration value.
 fn value_size(datatype: &Datatype) -> Outcome<usize> {
     usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the size is too large"))
 }
 
 export! {
-    /// Creates an enumeration of integers.
+    /// Creates an enumeration of integers with the base type `base` and returns its identifier.
     fn H5Tenum_create(base: hid_t) -> hid_t {
         let base = match datatype::copy_of(base) {
             Ok(base) if matches!(base.class, DatatypeClass::FixedPoint(_)) => base,
@@ -33,7 +34,7 @@ export! {
         Ok(datatype::register(Datatype::enumeration(base, Vec::new())))
     }
 
-    /// Adds a member to an enumeration.
+    /// Adds a member with a name and a value to an enumeration.
     fn H5Tenum_insert(id: hid_t, name: Text, value: Data) -> herr_t {
         datatype::with(id, |datatype| enumeration(datatype).map(|_| ()))?;
         datatype::change(id, |datatype| {
@@ -56,7 +57,7 @@ export! {
         })
     }
 
-    /// Stores the name of a value.
+    /// Stores the name of the enumeration member with a value in `name`.
     fn H5Tenum_nameof(id: hid_t, value: Data, name: TextBuffer, size: usize) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -83,7 +84,7 @@ export! {
         })
     }
 
-    /// Stores the value of a name.
+    /// Stores the value of the enumeration member with a name in `value`.
     fn H5Tenum_valueof(id: hid_t, name: Text, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -102,7 +103,7 @@ export! {
         })
     }
 
-    /// Stores the value of a member.
+    /// Stores the value of the enumeration member with the index `number` in `value`.
     fn H5Tget_member_value(id: hid_t, number: c_uint, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;

@@ -77,7 +77,7 @@ pub fn require_class(id: hid_t, class: hid_t, subject: &str) -> Outcome<()> {
 /// the properties. The first function returns the default values for `H5P_DEFAULT`.
 macro_rules! access {
     ($($read:ident $change:ident $name:literal: $type:ty {$($pattern:pat => $part:expr),* $(,)?})*) => {$(
-        #[doc = concat!("Returns a copy of the properties of ", $name, ". `H5P_DEFAULT` has the default values.")]
+        #[doc = concat!("Returns a copy of a list's properties for ", $name, ", or the default values for `H5P_DEFAULT`.")]
         ///
         /// # Errors
         /// Fails with a bad type if the identifier does not refer to a list with these properties.
@@ -91,7 +91,7 @@ macro_rules! access {
             }
         }
 
-        #[doc = concat!("Changes the properties of ", $name, ".")]
+        #[doc = concat!("Calls `change` with the properties of a list for ", $name, ".")]
         ///
         /// # Errors
         /// Fails with a bad type if the identifier does not refer to a list with these properties.
