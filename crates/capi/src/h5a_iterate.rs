@@ -34,7 +34,8 @@ fn iterate(
 ) -> Outcome<herr_t> {
     let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
     let attributes = list::sorted(&place.0, order)?;
-    let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+    let first = usize::try_from(position.get().unwrap_or(0))
+        .map_err(|_| Failure::bad_value("the start position is too large"))?;
     if first > 0 && first >= attributes.len() {
         return Err(Failure::bad_value("invalid index specified"));
     }

@@ -175,7 +175,8 @@ fn iterate(
     }
     let datatype = datatype::copy_of(type_id)?;
     let space = space::copy_of(space_id)?;
-    let rank = c_uint::try_from(space.extent.rank()).map_err(|_| Failure::bad_value("rank"))?;
+    let rank =
+        c_uint::try_from(space.extent.rank()).map_err(|_| Failure::bad_value("the rank is too large"))?;
     let mut outcome = 0;
     elements::for_each(&space, datatype.size as usize, buffer, &mut |element, point| {
         let bytes = element.as_mut_ptr().cast();
@@ -492,6 +493,6 @@ export! {
     /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert datasets to older formats.
     fn H5Dformat_convert(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
-        Err(Failure::unsupported("H5Dformat_convert"))
+        Err(Failure::unsupported("H5Dformat_convert is not supported"))
     }
 }

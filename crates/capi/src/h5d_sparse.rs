@@ -60,7 +60,7 @@ fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     }
     let space = space::copy_of(space_id)?;
     if space.extent.rank() != handle.dataset.ndim() {
-        return Err(Failure::bad_value("the dataspace has another rank than the dataset"));
+        return Err(Failure::bad_value("the rank of the dataspace differs from the rank of the dataset"));
     }
     Ok(space::effective(&space)?.into_owned())
 }

@@ -227,7 +227,7 @@ export_keeping_errors! {
     /// Creates a major or minor message of an error class and returns its identifier.
     fn H5Ecreate_msg(class_id: hid_t, kind: c_int, text: Text) -> hid_t {
         if !(0..=1).contains(&kind) {
-            return Err(Failure::bad_value("not a kind of message"));
+            return Err(Failure::bad_value("unknown type of error message"));
         }
         new_message(class_id, kind == MAJOR, text.bytes("message")?)
     }
@@ -355,7 +355,7 @@ export_keeping_errors! {
     /// Calls `function` for each record of an error stack until it returns a nonzero value.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (number, index) in order(direction, records.len()).into_iter().enumerate() {
             let Some(record) = records.get(index) else { break };
             let visited = H5E_error2_t {
@@ -379,7 +379,7 @@ export_keeping_errors! {
     /// Calls `function` for each record of the thread's stack until it returns a nonzero value.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (number, index) in order(direction, records.len()).into_iter().enumerate() {
             let Some(record) = records.get(index) else { break };
             let mut visited = H5E_error1_t {
@@ -406,7 +406,7 @@ export_keeping_errors! {
             Reporter::None => None,
             Reporter::User1(function) => Some(function),
             Reporter::Print => Some(H5Eprint1),
-            Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto2")),
+            Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto2")),
         };
         function.put(found);
         data.put(automatic.data);
@@ -421,7 +421,7 @@ export_keeping_errors! {
             Reporter::None => None,
             Reporter::User2(function) => Some(function),
             Reporter::Print => Some(H5Eprint2),
-            Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto1")),
+            Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto1")),
         };
         function.put(found);
         data.put(automatic.data);

@@ -260,7 +260,7 @@ export! {
     /// Writes the dirty data of the file that contains `object`.
     fn H5Fflush(object: hid_t, scope: c_int) -> herr_t {
         if !(0..=1).contains(&scope) {
-            return Err(Failure::bad_value("not a scope"));
+            return Err(Failure::bad_value("unknown flush scope"));
         }
         flush(object).because(codes::FILE, codes::CANTFLUSH, "unable to synchronously flush file")
     }
@@ -423,7 +423,7 @@ export! {
     /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert files to older formats.
     fn H5Fformat_convert(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
-        Err(Failure::unsupported("H5Fformat_convert"))
+        Err(Failure::unsupported("H5Fformat_convert is not supported"))
     }
 
     /// Stores in `minimize` whether the library gives new object headers the minimum size.
@@ -443,7 +443,7 @@ export! {
 /// Returns the open objects of the given kinds that `H5Fget_obj_count` and `H5Fget_obj_ids` report.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
-        return Err(Failure::bad_value("not a kind of objects"));
+        return Err(Failure::bad_value("the flags contain no kind of objects"));
     }
     // The value `H5F_OBJ_ALL` in place of a file identifier stands for all files.
     if file_id == hid_t::from(0x1f) || file_id == hid_t::from(0x3f) {

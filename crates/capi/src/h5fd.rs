@@ -92,9 +92,9 @@ export! {
     fn H5FDopen(name: Text, flags: c_uint, fapl: hid_t, max_address: haddr_t) -> *mut c_void {
         let access = crate::plist::file_access(fapl)?;
         let crate::plist::driver_choice::DriverChoice::User(handle, _) = &access.driver else {
-            return Err(Failure::unsupported("H5FDopen of the library's drivers"));
+            return Err(Failure::unsupported("H5FDopen does not support the library's drivers"));
         };
-        let DriverHandle::User(user) = &**handle else { return Err(failed("not a driver of a user")) };
+        let DriverHandle::User(user) = &**handle else { return Err(failed("not a user-defined driver")) };
         let open = user.class.open.ok_or_else(|| failed("file driver has no `open' method"))?;
         let file = call_user!(open, name.pointer(), flags, fapl, max_address);
         if file.is_null() {
@@ -124,25 +124,25 @@ export! {
 
     /// Returns the end of allocation of a file that a driver opened.
     fn H5FDget_eoa(file: In<H5FD_t>, kind: c_int) -> haddr_t {
-        let get = class_of(file)?.get_eoa.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_eoa.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(get, file.pointer(), kind))
     }
 
     /// Sets the end of allocation of a file that a driver opened.
     fn H5FDset_eoa(file: In<H5FD_t>, kind: c_int, address: haddr_t) -> herr_t {
-        let set = class_of(file)?.set_eoa.ok_or_else(|| failed("no function"))?;
+        let set = class_of(file)?.set_eoa.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(set, file.pointer().cast_mut(), kind, address))
     }
 
     /// Returns the end of a file that a driver opened.
     fn H5FDget_eof(file: In<H5FD_t>, kind: c_int) -> haddr_t {
-        let get = class_of(file)?.get_eof.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_eof.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(get, file.pointer(), kind))
     }
 
     /// Reads `size` bytes at `address` from a file that a driver opened.
     fn H5FDread(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, buffer: Buffer) -> herr_t {
-        let read = class_of(file)?.read.ok_or_else(|| failed("no function"))?;
+        let read = class_of(file)?.read.ok_or_else(|| failed("the driver has no such function"))?;
         if buffer.is_null() {
             return Err(Failure::bad_value("result buffer parameter can't be NULL"));
         }
@@ -151,7 +151,7 @@ export! {
 
     /// Writes `size` bytes at `address` to a file that a driver opened.
     fn H5FDwrite(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, bytes: Data) -> herr_t {
-        let write = class_of(file)?.write.ok_or_else(|| failed("no function"))?;
+        let write = class_of(file)?.write.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(write, file.pointer().cast_mut(), kind, dxpl, address, size, bytes.pointer()))
     }
 
@@ -189,7 +189,7 @@ export! {
 
     /// Stores in `handle` the driver's handle of a file.
     fn H5FDget_vfd_handle(file: In<H5FD_t>, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
-        let get = class_of(file)?.get_handle.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_handle.ok_or_else(|| failed("the driver has no such function"))?;
         handle.require("file handle")?;
         let mut found = std::ptr::null_mut();
         let outcome = call_user!(get, file.pointer().cast_mut(), fapl, &raw mut found);
@@ -229,7 +229,7 @@ pub type Initializer = unsafe extern "C" fn() -> hid_t;
 export! {
     /// Calls a user's function that registers a driver, and returns the driver's identifier.
     fn H5FDperform_init(initializer: Option<Initializer>) -> hid_t {
-        let initializer = initializer.ok_or_else(|| Failure::bad_value("no function"))?;
+        let initializer = initializer.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         match call_user!(initializer,) {
             driver if driver < 0 => Err(Failure::new(codes::VFL, codes::CANTINIT, "cannot register the driver")),
             driver => Ok(driver),

@@ -270,13 +270,13 @@ export! {
         function: Option<Visit>,
         data: *mut c_void,
     ) -> herr_t {
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         let (object, place) = traverse::open(loc, name.name("group name")?, H5P_DEFAULT)?;
         let group = object.into_group()?;
         let listed = links::sorted(&group, Index::Name, Order::Increasing)?;
-        let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+        let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("the start position is too large"))?;
         if first > 0 && first >= listed.len() {
-            return Err(Failure::bad_value("the position is behind the last member"));
+            return Err(Failure::bad_value("the start position is beyond the last link"));
         }
         let group_id = register(group, place);
         let mut outcome = 0;

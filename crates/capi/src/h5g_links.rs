@@ -155,7 +155,7 @@ export! {
             return Err(Failure::new(codes::SYM, codes::CANTGET, "unable to get comment"));
         }
         // The C function counts the zero byte of a comment.
-        c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("length"))
+        c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("the comment is too long"))
     }
 
     /// Stores information about the link at path `name`, or about its object if `follow` is true.

@@ -28,7 +28,7 @@ fn bad_id() -> Failure {
 /// Checks that a kind number belongs to a registered kind of a user.
 fn user_kind(kind: c_int) -> Outcome<c_int> {
     if kind <= IdKind::EventSet as c_int {
-        return Err(Failure::new(codes::ID, codes::BADGROUP, "not a kind of identifiers of a user"));
+        return Err(Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers is not user-defined"));
     }
     id::user::find(kind)
         .map(|kind| kind.number)
@@ -163,7 +163,7 @@ export! {
     /// Returns whether a user-defined kind of identifiers exists.
     fn H5Itype_exists(kind: c_int) -> htri_t {
         if kind <= IdKind::EventSet as c_int {
-            return Err(Failure::bad_value("a kind of identifiers of the library"));
+            return Err(Failure::bad_value("the kind of identifiers belongs to the library"));
         }
         Ok(htri_t::from(id::user::find(kind).is_some()))
     }
@@ -266,7 +266,7 @@ export! {
     /// value.
     fn H5Isearch(kind: c_int, function: Option<Search>, key: *mut c_void) -> *mut c_void {
         let kind = user_kind(kind)?;
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (id, object) in user_objects(kind) {
             let pointer = object.address as *mut c_void;
             match call_user!(function, pointer, id, key) {
@@ -280,7 +280,7 @@ export! {
 
     /// Calls `function` for each identifier of a kind until it returns a nonzero value.
     fn H5Iiterate(kind: c_int, function: Option<Visit>, data: *mut c_void) -> herr_t {
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         if kind > IdKind::EventSet as c_int {
             user_kind(kind)?;
         }

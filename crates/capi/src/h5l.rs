@@ -82,8 +82,11 @@ pub fn traverse(
         codes::NOTREGISTERED,
         "the link class is not registered",
     )?;
-    let function =
-        class.trav_func.because(codes::LINK, codes::NOTREGISTERED, "the class follows no links")?;
+    let function = class.trav_func.because(
+        codes::LINK,
+        codes::NOTREGISTERED,
+        "the link class has no traversal function",
+    )?;
     let location = place.clone();
     let group_id = crate::h5g::register(group, location);
     let text = crate::error::stack::text(name);
@@ -244,10 +247,10 @@ fn delete(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<()> {
 /// Creates a user-defined link and calls the creation function of its class.
 fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid_t, hid_t)) -> Outcome<()> {
     if !(FIRST_CLASS..=LAST_CLASS).contains(&number) {
-        return Err(Failure::bad_value("not a class of links of users"));
+        return Err(Failure::bad_value("not a user-defined link class"));
     }
     let path = name.name("link name")?;
-    let byte = u8::try_from(number).map_err(|_| Failure::bad_value("not a class of links"))?;
+    let byte = u8::try_from(number).map_err(|_| Failure::bad_value("not a link class"))?;
     let registered = class(number);
     if number != EXTERNAL && registered.is_none() {
         return Err(Failure::new(codes::LINK, codes::NOTREGISTERED, "the link class is not registered"));
@@ -340,10 +343,10 @@ export! {
             return Err(Failure::bad_value("unknown version of the link class"));
         }
         if !(FIRST_CLASS..=LAST_CLASS).contains(&class.id) {
-            return Err(Failure::bad_value("not a class of links of users"));
+            return Err(Failure::bad_value("not a user-defined link class"));
         }
         if class.trav_func.is_none() {
-            return Err(Failure::bad_value("no function that follows links"));
+            return Err(Failure::bad_value("the link class has no traversal function"));
         }
         let mut classes = CLASSES.lock();
         classes.retain(|other| other.id != class.id);
@@ -354,7 +357,7 @@ export! {
     /// Removes a user-defined link class.
     fn H5Lunregister(class: c_int) -> herr_t {
         if !(0..=LAST_CLASS).contains(&class) {
-            return Err(Failure::bad_value("not a class of links"));
+            return Err(Failure::bad_value("not a link class"));
         }
         let mut classes = CLASSES.lock();
         let before = classes.len();
@@ -368,7 +371,7 @@ export! {
     /// Returns whether a link class is registered.
     fn H5Lis_registered(number: c_int) -> htri_t {
         if !(0..=LAST_CLASS).contains(&number) {
-            return Err(Failure::bad_value("not a class of links"));
+            return Err(Failure::bad_value("not a link class"));
         }
         Ok(htri_t::from(number == EXTERNAL || class(number).is_some()))
     }

@@ -200,9 +200,10 @@ fn iterate(
     let group =
         object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
     let listed = links::sorted(&group, order.0, order.1)?;
-    let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+    let first = usize::try_from(position.get().unwrap_or(0))
+        .map_err(|_| Failure::bad_value("the start position is too large"))?;
     if first > listed.len() || first > 0 && first == listed.len() {
-        return Err(Failure::bad_value("the position is behind the last link"));
+        return Err(Failure::bad_value("the start position is beyond the last link"));
     }
     let id = crate::h5g::register(group, place);
     let mut outcome = 0;

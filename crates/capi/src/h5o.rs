@@ -119,7 +119,7 @@ fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl
     let Parent { group, last, .. } =
         traverse::parent(target, new.name("destination name")?, H5P_DEFAULT, intermediate)?;
     let last = std::str::from_utf8(last)
-        .map_err(|_| Failure::unsupported("a copy under a name that is not UTF-8"))?;
+        .map_err(|_| Failure::unsupported("a copy with a name that is not UTF-8 is not supported"))?;
     if group.by_bytes().link(last.as_bytes())?.is_some() {
         return Err(Failure::new(codes::OHDR, codes::EXISTS, "the destination object exists"));
     }

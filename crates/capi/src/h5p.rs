@@ -52,7 +52,7 @@ pub fn list_or_class(id: hid_t) -> Outcome<ListOrClass> {
     match id::find(id) {
         Some(Entry::PropertyList(list)) => Ok(ListOrClass::List(list)),
         Some(Entry::PropertyClass(class)) => Ok(ListOrClass::Class(class)),
-        _ => Err(Failure::bad_type("not a property list or a class of property lists")),
+        _ => Err(Failure::bad_type("not a property list or a property list class")),
     }
 }
 
@@ -63,7 +63,7 @@ pub fn list_or_class(id: hid_t) -> Outcome<ListOrClass> {
 pub fn find_class(id: hid_t) -> Outcome<Arc<PropertyClass>> {
     match id::find(id) {
         Some(Entry::PropertyClass(class)) => Ok(class),
-        _ => Err(Failure::bad_type("not a class of property lists")),
+        _ => Err(Failure::bad_type("not a property list class")),
     }
 }
 
@@ -92,7 +92,11 @@ fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
             && call_user!(function, id, data) < 0
         {
             id::take(id);
-            return Err(Failure::new(codes::PLIST, codes::CANTINIT, "the class's function failed"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::CANTINIT,
+                "a function of the property list class failed",
+            ));
         }
     }
     Ok(id)
@@ -108,7 +112,11 @@ fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
             && call_user!(function, id, from, data) < 0
         {
             id::take(id);
-            return Err(Failure::new(codes::PLIST, codes::CANTINIT, "the class's function failed"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::CANTINIT,
+                "a function of the property list class failed",
+            ));
         }
     }
     Ok(id)
@@ -221,7 +229,7 @@ export! {
             close.is_none() && !close_data.is_null(),
         ];
         if unused.contains(&true) {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         let callbacks =
             ClassCallbacks { create: (create, create_data), copy: (copy, copy_data), close: (close, close_data) };

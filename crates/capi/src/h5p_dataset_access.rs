@@ -19,7 +19,7 @@ export! {
     /// settings.
     fn H5Pset_chunk_cache(dapl_id: hid_t, rdcc_nslots: usize, rdcc_nbytes: usize, rdcc_w0: f64) -> herr_t {
         if rdcc_w0 > 1.0 || rdcc_w0.is_nan() {
-            return Err(Failure::bad_value("the preemption factor is from 0 to 1, or negative"));
+            return Err(Failure::bad_value("the preemption factor must be from 0 to 1, or negative"));
         }
         change_dataset_access(dapl_id, |it| {
             it.cache_slots = Some(rdcc_nslots).filter(|size| *size != UNSET_SIZE);
@@ -65,7 +65,7 @@ export! {
     /// Sets the maximum number of missing sources that an unlimited virtual dataset spans.
     fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
         if gap_size == H5S_UNLIMITED {
-            return Err(Failure::bad_value("the number of missing sources is limited"));
+            return Err(Failure::bad_value("the number of missing sources must not be unlimited"));
         }
         change_dataset_access(dapl_id, |it| {
             it.virtual_gap = gap_size;
@@ -129,13 +129,13 @@ export! {
         udata: *mut c_void,
     ) -> herr_t {
         let rank = usize::try_from(ndims).ok().filter(|rank| (1..=32).contains(rank));
-        let rank = rank.ok_or_else(|| Failure::bad_value("the rank is from 1 to 32"))?;
+        let rank = rank.ok_or_else(|| Failure::bad_value("the rank must be from 1 to 32"))?;
         let boundary = boundary.array(rank, "boundary")?.to_vec();
         if func.is_none() && !udata.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         if boundary.iter().any(|size| u32::try_from(*size).is_err()) {
-            return Err(Failure::bad_value("a boundary is below 2^32"));
+            return Err(Failure::bad_value("a boundary must be below 2^32"));
         }
         change_dataset_access(dapl_id, |it| {
             it.append_flush = AppendFlush { boundary, function: AppendFunction { function: func, data: udata } };

@@ -25,7 +25,7 @@ const MAX_RANK: c_int = 32;
 /// Fails with a bad value or a bad range if the rank or a size is invalid.
 pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
     if ndims <= 0 {
-        return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk is positive"));
+        return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk must be positive"));
     }
     if ndims > MAX_RANK {
         return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk is too large"));
@@ -35,13 +35,15 @@ pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
     let mut elements = 1_u64;
     for size in &shape {
         if *size == 0 {
-            return Err(Failure::arguments(codes::BADRANGE, "each dimension of a chunk is positive"));
+            return Err(Failure::arguments(codes::BADRANGE, "each dimension of a chunk must be positive"));
         }
         let small = u32::try_from(*size).is_ok();
-        elements =
-            elements.checked_mul(*size).filter(|count| small && u32::try_from(*count).is_ok()).ok_or_else(
-                || Failure::arguments(codes::BADRANGE, "the number of elements of a chunk is below 2^32"),
-            )?;
+        elements = elements
+            .checked_mul(*size)
+            .filter(|count| small && u32::try_from(*count).is_ok())
+            .ok_or_else(|| {
+                Failure::arguments(codes::BADRANGE, "the number of elements in a chunk must be below 2^32")
+            })?;
     }
     Ok(shape)
 }
@@ -115,18 +117,18 @@ export! {
     fn H5Pset_external(plist_id: hid_t, name: Text, offset: i64, size: hsize_t) -> herr_t {
         let name = name.name("name of the file")?.to_vec();
         if offset < 0 {
-            return Err(Failure::bad_value("the offset is negative"));
+            return Err(Failure::bad_value("the offset of the external file is negative"));
         }
         if size == 0 {
-            return Err(Failure::bad_value("the size is zero"));
+            return Err(Failure::bad_value("the size of the external file is zero"));
         }
         change_dataset_create(plist_id, |it| {
             if it.external.iter().any(|(_, _, size)| *size == H5S_UNLIMITED) {
-                return Err(Failure::bad_value("the size of the file before is unlimited"));
+                return Err(Failure::bad_value("the previous external file has an unlimited size"));
             }
             let total = it.external.iter().try_fold(0_u64, |sum, (_, _, size)| sum.checked_add(*size));
             if size != H5S_UNLIMITED && total.and_then(|total| total.checked_add(size)).is_none() {
-                return Err(Failure::new(codes::EFL, codes::OVERFLOW, "the total size is too large"));
+                return Err(Failure::new(codes::EFL, codes::OVERFLOW, "the total size of the external files is too large"));
             }
             it.external.push((name, offset, size));
             Ok(0)

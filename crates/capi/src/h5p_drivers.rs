@@ -37,7 +37,7 @@ pub fn set(list: hid_t, choice: DriverChoice) -> Outcome<herr_t> {
 
 /// Returns the failure for a list with another driver than the function expects.
 pub fn wrong_driver() -> Failure {
-    Failure::new(codes::PLIST, codes::BADVALUE, "the list has another driver")
+    Failure::new(codes::PLIST, codes::BADVALUE, "the list uses a different driver")
 }
 
 /// Returns a copy of a member's access list, or `None` for the default list.
@@ -66,7 +66,7 @@ fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
         s::LOG_DRIVER => DriverChoice::Log { log: None, flags: 0, buffer: 0 },
         s::MULTI_DRIVER => DriverChoice::Multi(Arc::new(crate::h5p_multi::defaults())),
         s::ONION_DRIVER => DriverChoice::Onion(u32::MAX),
-        _ => return Err(Failure::bad_value("the driver needs its own function")),
+        _ => return Err(Failure::bad_value("this driver must be set with its own function")),
     })
 }
 
@@ -141,7 +141,7 @@ export! {
     fn H5Pset_driver_by_value(plist_id: hid_t, driver_value: c_int, driver_config: Text) -> herr_t {
         file_access(plist_id)?;
         let driver = match driver_value {
-            ..0 => return Err(Failure::bad_value("the number of a driver is not negative")),
+            ..0 => return Err(Failure::bad_value("the number of a driver must not be negative")),
             0 => driver::find(s::SEC2_DRIVER).ok(),
             1 => driver::find(s::CORE_DRIVER).ok(),
             2 => driver::find(s::LOG_DRIVER).ok(),
@@ -188,7 +188,7 @@ export! {
     /// Sets whether the core driver writes only changed pages to the backing file.
     fn H5Pset_core_write_tracking(fapl_id: hid_t, is_enabled: bool, page_size: usize) -> herr_t {
         if page_size == 0 {
-            return Err(Failure::bad_value("the size of a page is positive"));
+            return Err(Failure::bad_value("the page size must be positive"));
         }
         change_file_access(fapl_id, |it| match &mut it.driver {
             DriverChoice::Core { tracking, .. } => {

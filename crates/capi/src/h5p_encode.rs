@@ -116,7 +116,7 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
         let known = names::find(class.1, &name).ok_or_else(|| bad("unknown property"))?;
         let width = if known.form == Form::Byte { 1 } else { take_byte(bytes)?.into() };
         if width > known.size {
-            return Err(bad("a value is too wide"));
+            return Err(bad("an encoded value is wider than its property"));
         }
         let mut value = take(bytes, width)?;
         value.resize(known.size, 0);

@@ -56,7 +56,7 @@ export! {
     /// Sets the alignment of blocks of at least `threshold` bytes.
     fn H5Pset_alignment(fapl_id: hid_t, threshold: hsize_t, alignment: hsize_t) -> herr_t {
         if alignment < 1 {
-            return Err(Failure::bad_value("the alignment is positive"));
+            return Err(Failure::bad_value("the alignment must be positive"));
         }
         change_file_access(fapl_id, |it| {
             (it.alignment_threshold, it.alignment) = (threshold, alignment);
@@ -82,7 +82,7 @@ export! {
     ) -> herr_t {
         let _ = mdc_nelmts;
         if !(0.0..=1.0).contains(&rdcc_w0) {
-            return Err(Failure::bad_value("the preemption factor is from 0 to 1"));
+            return Err(Failure::bad_value("the preemption factor must be from 0 to 1"));
         }
         change_file_access(plist_id, |it| {
             (it.cache.slots, it.cache.bytes, it.cache.preemption) = (rdcc_nslots, rdcc_nbytes, rdcc_w0);
@@ -132,7 +132,7 @@ export! {
             return Err(Failure::bad_value("the high bound is not a library version"));
         }
         if high == 0 || low > high {
-            return Err(Failure::bad_value("the pair of bounds is not possible"));
+            return Err(Failure::bad_value("the low bound exceeds the high bound"));
         }
         change_file_access(plist_id, |it| {
             it.libver = (low, high);
@@ -190,7 +190,7 @@ export! {
     /// Sets the number of attempts to read metadata under SWMR access.
     fn H5Pset_metadata_read_attempts(plist_id: hid_t, attempts: c_uint) -> herr_t {
         if attempts == 0 {
-            return Err(Failure::bad_value("the number of attempts is positive"));
+            return Err(Failure::bad_value("the number of attempts must be positive"));
         }
         change_file_access(plist_id, |it| {
             it.read_attempts = attempts;
@@ -207,7 +207,7 @@ export! {
     /// Sets the callback for the flush of an object.
     fn H5Pset_object_flush_cb(plist_id: hid_t, func: Option<FlushFunction>, udata: *mut c_void) -> herr_t {
         if func.is_none() && !udata.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_file_access(plist_id, |it| {
             it.object_flush = FlushCallback { function: func, data: udata };

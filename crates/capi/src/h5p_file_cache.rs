@@ -62,7 +62,7 @@ pub fn check_configuration(it: &H5AC_cache_config_t) -> Outcome<()> {
     if sizes && fractions && modes && changes && (0..=1).contains(&it.metadata_write_strategy) {
         return Ok(());
     }
-    Err(Failure::bad_value("the cache configuration is out of range"))
+    Err(Failure::bad_value("a value of the cache configuration is out of range"))
 }
 
 export! {
@@ -90,7 +90,7 @@ export! {
     fn H5Pset_mdc_image_config(plist_id: hid_t, config_ptr: In<H5AC_cache_image_config_t>) -> herr_t {
         let it = config_ptr.value("configuration")?;
         if it.version != CONFIGURATION_VERSION || !(-1..=100).contains(&it.entry_ageout) {
-            return Err(Failure::bad_value("the configuration of the cache image is out of range"));
+            return Err(Failure::bad_value("a value of the cache image configuration is out of range"));
         }
         change_file_access(plist_id, |list| {
             list.cache_image = (it.generate_image, it.save_resize_status, it.entry_ageout);
@@ -149,7 +149,7 @@ export! {
         min_raw_per: c_uint,
     ) -> herr_t {
         if min_meta_per > 100 || min_raw_per > 100 || min_meta_per + min_raw_per > 100 {
-            return Err(Failure::bad_value("the percentages are from 0 to 100, and so is their sum"));
+            return Err(Failure::bad_value("the percentages and their sum must be from 0 to 100"));
         }
         change_file_access(plist_id, |it| {
             it.page_buffer = (buf_size, min_meta_per, min_raw_per);
@@ -200,7 +200,7 @@ export! {
     /// removes the image.
     fn H5Pset_file_image(fapl_id: hid_t, buf_ptr: Data, buf_len: usize) -> herr_t {
         if buf_ptr.pointer().is_null() != (buf_len == 0) {
-            return Err(Failure::bad_value("the image and its size contradict each other"));
+            return Err(Failure::bad_value("a null image needs the size 0, and any other image a positive size"));
         }
         let image = buf_ptr.get(buf_len).filter(|image| !image.is_empty());
         let functions = file_access(fapl_id)?.image_callbacks;
@@ -241,11 +241,11 @@ export! {
         let mut functions = callbacks_ptr.value("functions")?;
         let list = file_access(fapl_id)?;
         if list.image.is_some() {
-            return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list has an image already"));
+            return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list already has an image"));
         }
         let owned = functions.udata_copy.is_some() && functions.udata_free.is_some();
         if !functions.udata.is_null() && !owned {
-            return Err(Failure::bad_value("the data need functions that copy and free them"));
+            return Err(Failure::bad_value("user data requires functions that copy and free the data"));
         }
         if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
             functions.udata = call_user!(copy, functions.udata);

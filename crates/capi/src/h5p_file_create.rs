@@ -27,7 +27,7 @@ fn width(bytes: usize) -> Outcome<Option<u8>> {
     match bytes {
         0 => Ok(None),
         2 | 4 | 8 | 16 => Ok(u8::try_from(bytes).ok()),
-        _ => Err(Failure::bad_value("the bytes of an address or a length are 2, 4, 8 or 16")),
+        _ => Err(Failure::bad_value("the size of addresses and lengths must be 2, 4, 8 or 16 bytes")),
     }
 }
 
@@ -36,7 +36,7 @@ export! {
     fn H5Pset_userblock(plist_id: hid_t, size: hsize_t) -> herr_t {
         change_file_create(plist_id, |it| {
             if size != 0 && (size < 512 || !size.is_power_of_two()) {
-                return Err(Failure::bad_value("the size of a user block is 0, or a power of two from 512"));
+                return Err(Failure::bad_value("the size of the user block must be 0 or a power of two of at least 512"));
             }
             it.user_block = size;
             Ok(0)
@@ -179,7 +179,7 @@ export! {
     /// Sets the message counts at which a shared message index changes between list and B-tree.
     fn H5Pset_shared_mesg_phase_change(plist_id: hid_t, max_list: c_uint, min_btree: c_uint) -> herr_t {
         if max_list > MAX_LIST || min_btree > max_list + 1 {
-            return Err(Failure::bad_value("the limits of the index contradict each other"));
+            return Err(Failure::bad_value("the maximum list size and the minimum B-tree size of the index contradict each other"));
         }
         change_file_create(plist_id, |it| {
             it.shared_max_list = max_list;
@@ -270,7 +270,7 @@ export! {
     /// Sets the page size for paged allocation in bytes.
     fn H5Pset_file_space_page_size(plist_id: hid_t, fsp_size: hsize_t) -> herr_t {
         if !PAGE_BYTES.contains(&fsp_size) {
-            return Err(Failure::bad_value("the size of a page is from 512 bytes to 1 GiB"));
+            return Err(Failure::bad_value("the page size must be from 512 bytes to 1 GiB"));
         }
         change_file_create(plist_id, |it| {
             it.page_size = fsp_size;

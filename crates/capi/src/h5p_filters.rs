@@ -95,10 +95,12 @@ impl Places {
     pub fn check(&self) -> Outcome<()> {
         let count = self.count.get().unwrap_or(0);
         if count > MAX_VALUES {
-            return Err(Failure::bad_value("the number of values is not initialized"));
+            return Err(Failure::bad_value(
+                "the number of client data values exceeds 256 and may be uninitialized",
+            ));
         }
         if count > 0 && self.values.is_null() {
-            return Err(Failure::bad_value("no buffer for values"));
+            return Err(Failure::bad_value("the array for client data values is missing"));
         }
         Ok(())
     }
@@ -286,7 +288,7 @@ export! {
     /// Appends the deflate filter with a compression level from 0 to 9.
     fn H5Pset_deflate(plist_id: hid_t, level: c_uint) -> herr_t {
         if level > 9 {
-            return Err(Failure::bad_value("the level of deflate is from 0 to 9"));
+            return Err(Failure::bad_value("the deflate level must be from 0 to 9"));
         }
         add_built_in(plist_id, 1, OPTIONAL, &[level])
     }
@@ -304,10 +306,10 @@ export! {
     /// Appends the szip filter. The stored options describe encoded data without a header.
     fn H5Pset_szip(plist_id: hid_t, options_mask: c_uint, pixels_per_block: c_uint) -> herr_t {
         if pixels_per_block % 2 == 1 {
-            return Err(Failure::bad_value("the number of pixels of a block is even"));
+            return Err(Failure::bad_value("the number of pixels in a block must be even"));
         }
         if pixels_per_block > 32 {
-            return Err(Failure::bad_value("a block has at most 32 pixels"));
+            return Err(Failure::bad_value("a block must have at most 32 pixels"));
         }
         // Removes the options for the coder chip and the byte orders, and adds the options for K13
         // and raw data.
@@ -324,7 +326,7 @@ export! {
     fn H5Pset_scaleoffset(plist_id: hid_t, scale_type: c_int, scale_factor: c_int) -> herr_t {
         let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("negative factor"))?;
         let kind = c_uint::try_from(scale_type).ok().filter(|kind| *kind <= 2);
-        let kind = kind.ok_or_else(|| Failure::bad_value("unknown kind of scaling"))?;
+        let kind = kind.ok_or_else(|| Failure::bad_value("unknown scale type"))?;
         add_built_in(plist_id, 6, OPTIONAL, &[kind, factor])
     }
 }

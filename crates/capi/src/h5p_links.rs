@@ -61,7 +61,7 @@ export! {
     /// Sets the maximum number of soft and external links that the library follows in a path.
     fn H5Pset_nlinks(plist_id: hid_t, nlinks: usize) -> herr_t {
         if nlinks == 0 {
-            return Err(Failure::bad_value("the number of links is positive"));
+            return Err(Failure::bad_value("the number of links must be positive"));
         }
         change_link_access(plist_id, |it| {
             it.max_links = nlinks;
@@ -138,7 +138,7 @@ export! {
     /// Sets the callback before the traversal of an external link.
     fn H5Pset_elink_cb(lapl_id: hid_t, func: Option<ElinkTraverse>, op_data: *mut c_void) -> herr_t {
         if func.is_none() && !op_data.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_link_access(lapl_id, |it| {
             it.external_callback = ExternalLinkCallback { function: func, data: op_data };

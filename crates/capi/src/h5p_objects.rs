@@ -26,11 +26,11 @@ fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
         return Err(Failure::new(
             crate::error::codes::ARGS,
             crate::error::codes::BADRANGE,
-            "the largest compact number is below the smallest dense number",
+            "the maximum compact number is below the minimum dense number",
         ));
     }
     if max_compact > MAX_COMPACT || min_dense > MAX_COMPACT {
-        return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers are below 65536"));
+        return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers must be below 65536"));
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ fn check_order(flags: c_uint) -> Outcome<()> {
         return Err(Failure::bad_value("unknown flags of a creation order"));
     }
     if flags & INDEXED != 0 && flags & TRACKED == 0 {
-        return Err(Failure::bad_value("only a tracked creation order has an index"));
+        return Err(Failure::bad_value("an indexed creation order must also be tracked"));
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ export! {
     /// Sets the expected number of links and the expected length of link names in new groups.
     fn H5Pset_est_link_info(plist_id: hid_t, est_num_entries: c_uint, est_name_len: c_uint) -> herr_t {
         if est_num_entries > MAX_COMPACT || est_name_len > MAX_COMPACT {
-            return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers are below 65536"));
+            return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers must be below 65536"));
         }
         change_group_create(plist_id, |it| {
             (it.estimated_links, it.estimated_name_length) = (est_num_entries, est_name_len);
@@ -204,7 +204,7 @@ export! {
         op_data: *mut c_void,
     ) -> herr_t {
         if func.is_none() && !op_data.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_object_copy(plist_id, |it| {
             it.merge_callback = MergeCallback { function: func, data: op_data };

@@ -17,7 +17,7 @@ pub type IterateFunction = unsafe extern "C" fn(hid_t, *const c_char, *mut c_voi
 /// Returns a property with the name, value and functions that the caller passes.
 fn property(name: Text, size: usize, value: Data, callbacks: PropertyCallbacks) -> Outcome<Property> {
     let name = name.name("name")?.to_vec();
-    let value = value.bytes(size, "value of a property with a size")?.to_vec();
+    let value = value.bytes(size, "value of the property")?.to_vec();
     Ok(Property { name, value, callbacks })
 }
 
@@ -177,7 +177,7 @@ export! {
         let name = name.name("name")?;
         let mut property = user_property(&list, name).ok_or_else(missing)?;
         property
-            .call_in(plist_id, property.callbacks.delete, "the property's function for its removal failed")
+            .call_in(plist_id, property.callbacks.delete, "the property's delete function failed")
             .because(codes::PLIST, codes::CANTDELETE, "cannot remove the property")?;
         list.user.write().take(name);
         Ok(0)
@@ -195,13 +195,13 @@ export! {
             return known.set(&mut list.settings.write(), value.bytes(known.size, "value")?);
         };
         if old.value.is_empty() {
-            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the size of the property is 0, so it has no value"));
         }
         let mut new = old.clone();
         new.value = value.bytes(old.value.len(), "value")?.to_vec();
-        new.call_in(plist_id, new.callbacks.set, "the property's function for new values failed")
+        new.call_in(plist_id, new.callbacks.set, "the property's set function failed")
             .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
-        old.call_in(plist_id, old.callbacks.delete, "the property's function for its removal failed")
+        old.call_in(plist_id, old.callbacks.delete, "the property's delete function failed")
             .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
         list.user.write().put(new);
         Ok(0)
@@ -221,10 +221,10 @@ export! {
             return Ok(0);
         };
         if property.value.is_empty() {
-            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the size of the property is 0, so it has no value"));
         }
         property
-            .call_in(plist_id, property.callbacks.get, "the property's function for reading failed")
+            .call_in(plist_id, property.callbacks.get, "the property's get function failed")
             .because(codes::PLIST, codes::CANTGET, "cannot return the value")?;
         value.put(&property.value, property.value.len());
         Ok(0)
@@ -270,7 +270,7 @@ export! {
     /// Calls `iter_func` for each property from index `idx` on, until it returns a nonzero value.
     fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
         let names = all_names(id, true)?;
-        let function = iter_func.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = iter_func.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         let start = usize::try_from(idx.get().unwrap_or(0)).map_err(|_| Failure::bad_value("negative index"))?;
         let mut result = 0;
         let mut next = start;
@@ -302,14 +302,14 @@ export! {
                     return known.set(&mut to.settings.write(), &bytes);
                 };
                 if let Some(mut old) = user_property(&to, name) {
-                    old.call_in(dst_id, old.callbacks.delete, "the property's function failed")?;
-                    property.call(property.callbacks.copy, "the property's function for copies failed")?;
+                    old.call_in(dst_id, old.callbacks.delete, "a function of the property failed")?;
+                    property.call(property.callbacks.copy, "the property's copy function failed")?;
                 } else {
-                    property.call(property.callbacks.create, "the property's function failed")?;
+                    property.call(property.callbacks.create, "a function of the property failed")?;
                 }
                 to.user.write().put(property);
             }
-            _ => return Err(Failure::bad_type("a list and a class")),
+            _ => return Err(Failure::bad_type("one identifier is a property list and the other is a class")),
         }
         Ok(0)
     }

@@ -21,7 +21,7 @@ const VL_CHUNK: c_uint = 2;
 /// Returns the filters of the section with the given number.
 fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEntry>> {
     if list.layout != LayoutChoice::Structured {
-        return Err(Failure::bad_value("the layout has no sections"));
+        return Err(Failure::bad_value("the layout has no structured chunks"));
     }
     let pipeline = usize::try_from(number).ok().and_then(|number| list.structured.filters.get_mut(number));
     pipeline.ok_or_else(|| Failure::bad_value("unknown section"))

@@ -30,7 +30,7 @@ export! {
     /// Sets the size and the memory of the conversion buffer and the background buffer.
     fn H5Pset_buffer(plist_id: hid_t, size: usize, tconv: *mut c_void, bkg: *mut c_void) -> herr_t {
         if size == 0 {
-            return Err(Failure::bad_value("the size of the buffer is positive"));
+            return Err(Failure::bad_value("the size of the buffer must be positive"));
         }
         change_transfer(plist_id, |it| {
             it.buffer = (size, tconv.addr(), bkg.addr());
@@ -49,7 +49,7 @@ export! {
     /// Sets the split ratios of B-tree nodes, which hyperslab does not use.
     fn H5Pset_btree_ratios(plist_id: hid_t, left: f64, middle: f64, right: f64) -> herr_t {
         if ![left, middle, right].iter().all(|ratio| (0.0..=1.0).contains(ratio)) {
-            return Err(Failure::bad_value("a split ratio is from 0 to 1"));
+            return Err(Failure::bad_value("a split ratio must be from 0 to 1"));
         }
         change_transfer(plist_id, |it| {
             it.btree_ratios = [left, middle, right];
@@ -82,7 +82,7 @@ export! {
     /// Sets whether reads verify checksums.
     fn H5Pset_edc_check(plist_id: hid_t, check: c_int) -> herr_t {
         if check != 0 && check != 1 {
-            return Err(Failure::bad_value("not a choice of checks"));
+            return Err(Failure::bad_value("unknown value for the verification of checksums"));
         }
         change_transfer(plist_id, |it| {
             it.check_errors = check;
@@ -157,7 +157,7 @@ export! {
     /// Sets the number of vectors of a hyperslab transfer, which hyperslab does not use.
     fn H5Pset_hyper_vector_size(plist_id: hid_t, size: usize) -> herr_t {
         if size < 1 {
-            return Err(Failure::bad_value("the number of vectors is positive"));
+            return Err(Failure::bad_value("the number of vectors must be positive"));
         }
         change_transfer(plist_id, |it| {
             it.hyper_vector_size = size;
@@ -249,7 +249,7 @@ export! {
         block: In<hsize_t>,
     ) -> herr_t {
         let rank = usize::try_from(rank).ok().filter(|rank| (1..=32).contains(rank));
-        let rank = rank.ok_or_else(|| Failure::bad_value("the rank is from 1 to 32"))?;
+        let rank = rank.ok_or_else(|| Failure::bad_value("the rank must be from 1 to 32"))?;
         let operation = match op {
             0 => SetOperation::Set,
             1 => SetOperation::Or,
@@ -262,7 +262,7 @@ export! {
         let ones = vec![1; rank];
         let stride = stride.optional(rank, "stride")?.unwrap_or(&ones);
         if stride.contains(&0) {
-            return Err(Failure::bad_value("a stride is zero"));
+            return Err(Failure::bad_value("a stride of the hyperslab is zero"));
         }
         let part = Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: start.array(rank, "start")?.into(),

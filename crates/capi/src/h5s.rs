@@ -58,7 +58,7 @@ export! {
             SCALAR => Dataspace::Scalar,
             SIMPLE => space::empty_extent(),
             NULL => Dataspace::Null,
-            _ => return Err(Failure::bad_value("not a class of dataspaces")),
+            _ => return Err(Failure::bad_value("not a dataspace class")),
         };
         Ok(space::register(CSpace::all(extent)))
     }

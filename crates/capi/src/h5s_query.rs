@@ -35,7 +35,7 @@ fn regular(space: &CSpace) -> Outcome<Option<RegularHyperslab>> {
 fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     match slab {
         Hyperslab::Regular(slab) if slab.is_unlimited() => {
-            let text = "a hyperslab without end has no number of blocks";
+            let text = "an unlimited hyperslab has no number of blocks";
             Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text))
         }
         Hyperslab::Regular(slab) => {

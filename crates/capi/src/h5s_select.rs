@@ -33,7 +33,7 @@ fn request(
     [start, stride, count, block]: [In<hsize_t>; 4],
 ) -> Outcome<Request> {
     if start.is_null() || count.is_null() {
-        return Err(Failure::bad_value("no hyperslab"));
+        return Err(Failure::bad_value("the start or the count of the hyperslab is missing"));
     }
     let operation = space::operation(operation)?;
     let rank = extent.rank();
@@ -50,12 +50,12 @@ fn request(
     let (start, stride) = (dims(start, "start")?, dims(stride, "stride")?);
     let (count, block) = (dims(count, "count")?, dims(block, "block")?);
     if stride.contains(&0) {
-        return Err(Failure::bad_value("a stride is zero"));
+        return Err(Failure::bad_value("a stride of the hyperslab is zero"));
     }
     let mut open = 0;
     for (stride, (count, block)) in stride.iter().zip(count.iter().zip(&block)) {
         if *count == UNLIMITED && *block == UNLIMITED {
-            return Err(Failure::bad_value("count and block are unlimited"));
+            return Err(Failure::bad_value("count and block must not both be unlimited"));
         }
         if *count > 1 && stride < block {
             return Err(Failure::bad_value("the blocks of the hyperslab overlap"));
@@ -63,7 +63,7 @@ fn request(
         open += u32::from(*count == UNLIMITED || *block == UNLIMITED);
     }
     if open > 1 {
-        let text = "a hyperslab has several unlimited dimensions";
+        let text = "a hyperslab can have only one unlimited dimension";
         return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
     }
     let empty = count.contains(&0) || block.contains(&0);
@@ -250,7 +250,7 @@ export! {
         let space = space.0.read();
         let rank = space.extent.rank();
         if start.is_null() || end.is_null() {
-            return Err(Failure::bad_value("no corner of the block"));
+            return Err(Failure::bad_value("a corner of the block is missing"));
         }
         let (start, end) = (start.array(rank, "start")?, end.array(rank, "end")?);
         if start.iter().zip(end).any(|(start, end)| start > end) {

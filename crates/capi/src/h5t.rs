@@ -45,10 +45,10 @@ fn create(number: c_int, size: usize) -> Outcome<Datatype> {
             _ => Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "no integer has this size")),
         },
         class::INTEGER..class::CLASSES => {
-            let text = "datatypes of this class are copied or built from a base";
+            let text = "datatypes of this class must be copied or derived from another datatype";
             Err(Failure::new(codes::DATATYPE, codes::UNSUPPORTED, text))
         }
-        _ => Err(Failure::new(codes::INTERNAL, codes::UNSUPPORTED, "not a class of datatypes")),
+        _ => Err(Failure::new(codes::INTERNAL, codes::UNSUPPORTED, "not a datatype class")),
     }
 }
 
@@ -173,7 +173,7 @@ export! {
     fn H5Tdetect_class(id: hid_t, class: c_int) -> htri_t {
         datatype::with(id, |datatype| {
             if !(0..class::CLASSES).contains(&class) {
-                return Err(Failure::bad_type("not a class of datatypes"));
+                return Err(Failure::bad_type("not a datatype class"));
             }
             Ok(htri_t::from(class::contains(datatype, class)))
         })

@@ -64,7 +64,9 @@ fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
                 || field(float.exponent_location, float.exponent_size)
                 || field(float.mantissa_location, float.mantissa_size)
             {
-                return Err(Failure::bad_value("the fields do not fit in the precision"));
+                return Err(Failure::bad_value(
+                    "the fields of the floating-point number do not fit in the precision",
+                ));
             }
             (float.bit_offset, float.precision) = (offset, precision);
         }

@@ -24,7 +24,7 @@ fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
     }
     let dims = dims.array(rank, "dimensions")?;
     if dims.contains(&0) {
-        return Err(Failure::bad_value("a dimension is zero"));
+        return Err(Failure::bad_value("a dimension of the array is zero"));
     }
     let base = datatype::copy_of(base)?;
     let large = |_| Failure::bad_value("the array is too large");

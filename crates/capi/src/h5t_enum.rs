@@ -46,10 +46,10 @@ export! {
             let value = value.bytes(size, "value")?.to_vec();
             for member in &enumeration.members {
                 if member.name == name {
-                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "the name exists"));
+                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "a member with this name exists"));
                 }
                 if member.value == value {
-                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "the value has a name"));
+                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "a member with this value exists"));
                 }
             }
             enumeration.members.push(EnumerationMember { name, value });
@@ -72,12 +72,12 @@ export! {
             let found = members.iter().find(|member| member.value == value).because(
                 codes::DATATYPE,
                 codes::NOTFOUND,
-                "the value has no name",
+                "no member has this value",
             );
             let found = found.because(codes::DATATYPE, codes::CANTINIT, text)?;
             name.put(&found.name, size);
             if found.name.len() >= size {
-                let failure = Failure::new(codes::DATATYPE, codes::NOSPACE, "the name has been cut");
+                let failure = Failure::new(codes::DATATYPE, codes::NOSPACE, "the buffer is too short for the name");
                 return Err(failure.then(codes::DATATYPE, codes::CANTINIT, text));
             }
             Ok(0)

@@ -33,7 +33,8 @@ fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outco
 
 /// Converts a bit position or a bit count to the byte that stores it.
 fn field(value: usize) -> Outcome<u8> {
-    u8::try_from(value).map_err(|_| Failure::bad_value("a field of the number is too large"))
+    u8::try_from(value)
+        .map_err(|_| Failure::bad_value("a field value of the floating-point number exceeds 255"))
 }
 
 /// Sets the bit positions and sizes of a floating-point number's fields after a check that they do
@@ -46,11 +47,11 @@ fn set_fields(
     let precision = u32::from(float.precision);
     let fits = end(exponent, exponent_size) <= precision && end(mantissa, mantissa_size) <= precision;
     if !fits || u32::from(sign) >= precision {
-        return Err(Failure::bad_value("a field lies outside of the precision"));
+        return Err(Failure::bad_value("a field of the floating-point number exceeds the precision"));
     }
     let inside = |at: u8, size: u8| sign >= at && u32::from(sign) < end(at, size);
     if inside(exponent, exponent_size) || inside(mantissa, mantissa_size) {
-        return Err(Failure::bad_value("the sign lies in another field"));
+        return Err(Failure::bad_value("the sign bit overlaps with the exponent or the mantissa"));
     }
     let apart = end(exponent, exponent_size) <= u32::from(mantissa)
         || end(mantissa, mantissa_size) <= u32::from(exponent);

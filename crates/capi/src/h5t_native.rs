@@ -57,7 +57,7 @@ fn native(datatype: &Datatype) -> Outcome<Native> {
         DatatypeClass::Bitfield(bits) => {
             Native::aligned(Datatype::bitfield(integer_bytes(bits.precision), ByteOrder::NATIVE))
         }
-        DatatypeClass::Time(_) => return Err(Failure::bad_value("times have no datatype of C")),
+        DatatypeClass::Time(_) => return Err(Failure::bad_value("time datatypes have no native datatype")),
         DatatypeClass::String(_) | DatatypeClass::Opaque(_) => {
             Native { datatype: datatype.clone(), align: 1 }
         }
@@ -145,7 +145,7 @@ export! {
     fn H5Tget_native_type(id: hid_t, direction: c_int) -> hid_t {
         let datatype = datatype::copy_of(id)?;
         if !(0..=2).contains(&direction) {
-            return Err(Failure::bad_value("not a direction"));
+            return Err(Failure::bad_value("unknown search direction for the native datatype"));
         }
         let native = native(&datatype).because(codes::ARGS, codes::BADVALUE, "there is no native datatype")?;
         Ok(datatype::register(native.datatype))

@@ -55,7 +55,9 @@ pub(crate) fn text(text: &[u8]) -> *mut c_char {
 
 // SAFETY: the declarations agree with the C standard, and a stream is an opaque pointer.
 unsafe extern "C" {
+    /// Writes `count` items to a stream (C standard library).
     fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
+    /// Writes the buffer of a stream to its file (C standard library).
     fn fflush(stream: *mut c_void) -> i32;
 }
 
@@ -146,7 +148,9 @@ pub(crate) fn array_of_user<'a, T>(array: *const T, count: usize) -> crate::erro
         return Ok(&[]);
     }
     if array.is_null() || !array.is_aligned() {
-        return Err(crate::error::Failure::bad_value("an array of the struct is missing"));
+        return Err(crate::error::Failure::bad_value(
+            "an array pointer in the struct is null or not aligned",
+        ));
     }
     // SAFETY: the program promises that the array has `count` values, as the documentation of the
     // struct says.

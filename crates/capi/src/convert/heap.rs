@@ -34,7 +34,7 @@ pub fn sequence(descriptor: &[u8]) -> Option<hvl_t> {
 
 /// Returns the error for an element in memory whose bytes are not valid variable-length data.
 fn invalid() -> ConvertError {
-    ConvertError::Heap(HeapError::new("an element of variable length is not valid"))
+    ConvertError::Heap(HeapError::new("an element has invalid variable-length data"))
 }
 
 impl VariableSource for Heap {

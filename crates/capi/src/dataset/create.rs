@@ -77,7 +77,9 @@ impl NewDataset {
         builder = self.with_layout(builder, &extent)?;
         builder = self.with_fill(builder, place, &ctype.datatype, &in_file)?;
         let object = &self.create.object;
-        let small = |count: u32| u16::try_from(count).map_err(|_| Failure::bad_value("number of attributes"));
+        let small = |count: u32| {
+            u16::try_from(count).map_err(|_| Failure::bad_value("the number of attributes exceeds 65535"))
+        };
         builder = builder
             .attribute_order(creation_order(object.attribute_order))
             .attribute_phase_change(small(object.max_compact)?, small(object.min_dense)?)
@@ -124,9 +126,11 @@ impl NewDataset {
     fn external(&self, builder: DatasetBuilder) -> Outcome<DatasetBuilder> {
         let mut pieces = Vec::new();
         for (name, offset, size) in &self.create.external {
-            let name = std::str::from_utf8(name)
-                .map_err(|_| Failure::unsupported("names of external files that are not UTF-8"))?;
-            let offset = u64::try_from(*offset).map_err(|_| Failure::bad_value("negative offset"))?;
+            let name = std::str::from_utf8(name).map_err(|_| {
+                Failure::unsupported("external file names that are not UTF-8 are not supported")
+            })?;
+            let offset = u64::try_from(*offset)
+                .map_err(|_| Failure::bad_value("the offset of an external file is negative"))?;
             pieces.push((name, offset, (*size != H5S_UNLIMITED).then_some(*size)));
         }
         Ok(builder.external(&pieces))

@@ -120,5 +120,5 @@ pub fn with<T>(id: hid_t, function: impl FnOnce(&Datatype) -> Outcome<T>) -> Out
 
 /// Returns the failure for a property that the class of a datatype does not have.
 pub fn unsupported() -> Failure {
-    Failure::new(codes::DATATYPE, codes::UNSUPPORTED, "the class of the datatype has no such property")
+    Failure::new(codes::DATATYPE, codes::UNSUPPORTED, "datatypes of this class do not have this property")
 }

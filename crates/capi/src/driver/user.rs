@@ -71,7 +71,11 @@ impl InfoBlock {
         } else if class.fapl_size > 0 {
             memory::copy(info.bytes(class.fapl_size, "configuration")?)
         } else {
-            return Err(Failure::new(codes::PLIST, codes::UNSUPPORTED, "the driver has no size or copy"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::UNSUPPORTED,
+                "the driver states neither a configuration size nor a copy function",
+            ));
         };
         if block.is_null() && !from.is_null() {
             return Err(Failure::new(codes::PLIST, codes::CANTCOPY, "the configuration cannot be copied"));
@@ -141,12 +145,12 @@ impl UserFile {
         max_address: haddr_t,
     ) -> Outcome<Arc<Self>> {
         let DriverHandle::User(user) = &**driver else {
-            return Err(Failure::new(codes::VFL, codes::BADVALUE, "not a driver of a user"));
+            return Err(Failure::new(codes::VFL, codes::BADVALUE, "not a user-defined driver"));
         };
         let class = *user.class;
         let open = class
             .open
-            .ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "no function that opens"))?;
+            .ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "the driver has no open function"))?;
         let access = FileAccess {
             driver: DriverChoice::User(Arc::clone(driver), info.clone()),
             ..FileAccess::default()

@@ -44,7 +44,7 @@ pub fn creation_order(flags: c_uint) -> CreationOrder {
 
 /// Converts a number of links or attributes to the 16 bits that the file stores.
 fn small(count: c_uint) -> Outcome<u16> {
-    u16::try_from(count).map_err(|_| Failure::bad_value("a number of links or attributes above 65535"))
+    u16::try_from(count).map_err(|_| Failure::bad_value("the number of links or attributes exceeds 65535"))
 }
 
 /// Returns the options of a new group from the properties of a group creation list.
@@ -75,7 +75,7 @@ pub fn bounds((low, high): (c_int, c_int)) -> Outcome<LibverBounds> {
     let version =
         |number: c_int| usize::try_from(number).ok().and_then(|number| VERSIONS.get(number).copied());
     let (Some(low), Some(high)) = (version(low), version(high)) else {
-        return Err(Failure::bad_value("an unknown library version"));
+        return Err(Failure::bad_value("unknown library version"));
     };
     Ok(LibverBounds::new(low, high)?)
 }
@@ -120,7 +120,11 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
 
 /// Returns the options of a new file for the properties of its access list and its creation list.
 fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
-    let rank = |value: c_uint| u16::try_from(value).map_err(|_| Failure::bad_value("a rank above 65535"));
+    let rank = |value: c_uint| {
+        u16::try_from(value).map_err(|_| {
+            Failure::bad_value("the entry count of a B-tree node exceeds the limit of the file format")
+        })
+    };
     let strategy = match create.strategy {
         1 => FileSpaceStrategy::Page,
         2 => FileSpaceStrategy::Aggregators,
@@ -280,7 +284,7 @@ impl Request<'_> {
         }
         let swmr = H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE;
         if self.flags & swmr != flags & swmr && (self.flags | flags) & H5F_ACC_SWMR_WRITE != 0 {
-            let text = "the file is open with another SWMR access";
+            let text = "the file is already open with a different SWMR access";
             return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, text));
         }
         let used = |access: &FileAccess| access.locking.unwrap_or((true, true));
@@ -379,7 +383,9 @@ impl Request<'_> {
                 Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
             }
             DriverChoice::Splitter(_) | DriverChoice::Onion(_) => {
-                return Err(Failure::unsupported("files of the splitter and the onion driver"));
+                return Err(Failure::unsupported(
+                    "the splitter driver and the onion driver are not supported",
+                ));
             }
             _ => Arc::new(Sec2::open(self.path(), self.mode()).map_err(driver_error)?),
         })

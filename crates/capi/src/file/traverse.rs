@@ -83,7 +83,7 @@ fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> O
             }
         }
     }
-    Err(Failure::new(codes::LINK, codes::NLINKS, "too many links"))
+    Err(Failure::new(codes::LINK, codes::NLINKS, "the path contains too many soft or external links"))
 }
 
 /// Returns a path relative to the root group as an absolute path.
@@ -274,7 +274,7 @@ pub fn parent_of<'a>(
         None => (&[][..], trimmed),
     };
     if last.is_empty() || last == b"." {
-        return Err(Failure::new(codes::SYM, codes::BADVALUE, "the path has no last name"));
+        return Err(Failure::new(codes::SYM, codes::BADVALUE, "the path contains no link name"));
     }
     let (object, place) = if before.is_empty() {
         mounted((object, place))

@@ -15,7 +15,7 @@ pub fn index(number: c_int) -> Outcome<Index> {
     match number {
         0 => Ok(Index::Name),
         1 => Ok(Index::CreationOrder),
-        _ => Err(Failure::bad_value("not an index")),
+        _ => Err(Failure::bad_value("unknown iteration index")),
     }
 }
 
@@ -28,7 +28,7 @@ pub fn order(number: c_int) -> Outcome<Order> {
         0 => Ok(Order::Increasing),
         1 => Ok(Order::Decreasing),
         2 => Ok(Order::Native),
-        _ => Err(Failure::bad_value("not an order")),
+        _ => Err(Failure::bad_value("unknown iteration order")),
     }
 }
 

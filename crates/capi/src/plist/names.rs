@@ -41,7 +41,10 @@ impl Known {
     /// Fails if only a dedicated function, and not `H5Pget`, returns the property.
     pub fn get(&self, settings: &Settings) -> Outcome<Vec<u8>> {
         (self.read)(settings).ok_or_else(|| {
-            Failure::unsupported(format!("the property {} has no value in the form of C", self.name))
+            Failure::unsupported(format!(
+                "the property {} has no C value; use the functions for this property",
+                self.name
+            ))
         })
     }
 
@@ -51,7 +54,10 @@ impl Known {
     /// Fails if only a dedicated function, and not `H5Pset`, sets the property.
     pub fn set(&self, settings: &mut Settings, bytes: &[u8]) -> Outcome<herr_t> {
         (self.write)(settings, bytes).map(|()| 0).ok_or_else(|| {
-            Failure::unsupported(format!("the property {} has no value in the form of C", self.name))
+            Failure::unsupported(format!(
+                "the property {} has no C value; use the functions for this property",
+                self.name
+            ))
         })
     }
 }
@@ -125,6 +131,7 @@ impl Scalar for bool {
 /// other properties.
 macro_rules! properties {
     ($table:ident { $pattern:pat }: $($name:literal $type:ty = $field:expr;)* | $($other:literal $size:literal;)*) => {
+        /// The properties that this class adds to its parent class.
         const $table: &[Known] = &[
             $(Known {
                 name: $name,

@@ -164,7 +164,7 @@ impl PropertyList {
     pub fn create(class: Arc<PropertyClass>) -> Outcome<Self> {
         let mut properties = class.inherited();
         for property in &mut properties.list {
-            property.call(property.callbacks.create, "the property's function for its creation failed")?;
+            property.call(property.callbacks.create, "the property's create function failed")?;
         }
         let list = Self::new(class);
         *list.user.write() = properties;
@@ -179,7 +179,7 @@ impl PropertyList {
         let settings = RwLock::new(self.settings.read().clone());
         let mut properties = self.user.read().clone();
         for property in &mut properties.list {
-            property.call(property.callbacks.copy, "the property's function for copies failed")?;
+            property.call(property.callbacks.copy, "the property's copy function failed")?;
         }
         Ok(Self { class: Arc::clone(&self.class), settings, user: RwLock::new(properties) })
     }
@@ -208,7 +208,7 @@ impl Drop for PropertyList {
     fn drop(&mut self) {
         for property in &mut self.user.get_mut().list {
             // The caller of `drop` cannot receive an error of the user's function.
-            let _ = property.call(property.callbacks.close, "the property's function for its end failed");
+            let _ = property.call(property.callbacks.close, "the property's close function failed");
         }
     }
 }

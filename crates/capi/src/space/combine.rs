@@ -72,7 +72,7 @@ fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Datasp
         (true, false) if !operation.keeps(true, false) => b,
         (false, true) if !operation.keeps(false, true) => a,
         _ => {
-            let text = "the result of the operation has no end";
+            let text = "the result of the selection operation is unlimited";
             return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
         }
     };
