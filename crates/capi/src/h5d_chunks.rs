@@ -103,8 +103,7 @@ fn read(
 }
 
 export! {
-    /// Stores in `count` the number of stored chunks that contain an element of the dataspace's
-    /// selection.
+    /// Stores in `count` the number of stored chunks of a dataset. Ignores the dataspace.
     fn H5Dget_num_chunks(dataset_id: hid_t, space_id: hid_t, count: Out<hsize_t>) -> herr_t {
         let _ = space_id;
         count.require("number of chunks")?;

@@ -350,7 +350,7 @@ export! {
         let token = object.into_group()?.token();
         let mut mounts = place.shared.mounts.write();
         if mounts.iter().any(|mount| mount.group == token) {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is mounted there"));
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is already mounted on this group"));
         }
         mounts.push(file::Mount { group: token, child });
         Ok(0)
@@ -374,7 +374,7 @@ export! {
         drop(object);
         drop(place);
         if removed.is_none() || before == 0 {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted there"));
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted on this group"));
         }
         closing(|| drop(removed))?;
         Ok(0)

@@ -210,8 +210,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the group behind the link at position `number` of the group at path
-    /// `name`.
+    /// Stores information about the group to which the link at position `number` of a group leads.
     fn H5Gget_info_by_idx(
         loc: hid_t,
         name: Text,

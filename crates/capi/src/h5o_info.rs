@@ -85,7 +85,7 @@ pub struct H5O_info1_t {
     pub ctime: i64,
     /// The time of creation, in seconds since 1970; 0 if unknown.
     pub btime: i64,
-    /// The number of attributes.
+    /// The number of attributes of the object.
     pub num_attrs: hsize_t,
     /// The storage of the object header.
     pub hdr: H5O_hdr_info_t,
@@ -115,7 +115,7 @@ pub struct H5O_info2_t {
     pub ctime: i64,
     /// The time of creation, in seconds since 1970; 0 if unknown.
     pub btime: i64,
-    /// The number of attributes.
+    /// The number of attributes of the object.
     pub num_attrs: hsize_t,
 }
 

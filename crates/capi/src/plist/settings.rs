@@ -477,7 +477,7 @@ pub struct ObjectCopy {
 /// The value of a chunk cache property that stands for the file's setting.
 pub const UNSET_SIZE: usize = usize::MAX;
 
-/// The size of an external file without a size limit.
+/// The size value that stands for an external file without a size limit.
 pub const UNLIMITED_SIZE: hsize_t = H5S_UNLIMITED;
 
 /// A pointer to the user's data that a callback receives.
