@@ -40,7 +40,7 @@ pub struct H5O_token_t {
 }
 
 impl H5O_token_t {
-    /// The undefined token.
+    /// The undefined token, which names no object.
     pub const UNDEFINED: Self = Self { bytes: [0xff; 16] };
 
     /// Returns the token of the object whose header is at `address`.

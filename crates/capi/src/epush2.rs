@@ -45,11 +45,11 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
 struct Fixed {
     /// The identifier of the error stack.
     stack: hid_t,
-    /// The name of the source file.
+    /// The name of the source file in which the error occurred.
     file: *const c_char,
     /// The name of the function that failed.
     function: *const c_char,
-    /// The line in the source file.
+    /// The line in the source file at which the error occurred.
     line: c_uint,
     /// The identifier of the error class.
     class: hid_t,
@@ -57,7 +57,7 @@ struct Fixed {
     major: hid_t,
     /// The identifier of the minor message.
     minor: hid_t,
-    /// The format of the text, as for `printf`.
+    /// The `printf` format of the record's text.
     format: *const c_char,
 }
 

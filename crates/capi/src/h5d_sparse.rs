@@ -23,7 +23,7 @@ const SPARSE: c_uint = 0x01;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5D_struct_chunk_info_t {
-    /// The kind of the chunk.
+    /// The kind of the structured chunk, such as `H5D_SPARSE_CHUNK`.
     pub kind: c_uint,
     /// The number of sections of the chunk.
     pub num_sections: u8,
@@ -254,7 +254,7 @@ export! {
     }
 
     /// Stores information about the structured chunk with index `number` among the chunks that
-    /// contain an element of the dataspace's selection.
+    /// overlap the bounding box of the dataspace's selection.
     fn H5Dget_struct_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>,
         info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>, size: Out<hsize_t>,

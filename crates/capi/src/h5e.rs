@@ -26,11 +26,11 @@ pub struct H5E_error2_t {
     pub maj_num: hid_t,
     /// The identifier of the minor error message.
     pub min_num: hid_t,
-    /// The line in the source file.
+    /// The line in the source file at which the error occurred.
     pub line: c_uint,
     /// The name of the function that failed.
     pub func_name: *const c_char,
-    /// The name of the source file.
+    /// The name of the source file in which the error occurred.
     pub file_name: *const c_char,
     /// The description of the error.
     pub desc: *const c_char,
@@ -46,9 +46,9 @@ pub struct H5E_error1_t {
     pub min_num: hid_t,
     /// The name of the function that failed.
     pub func_name: *const c_char,
-    /// The name of the source file.
+    /// The name of the source file in which the error occurred.
     pub file_name: *const c_char,
-    /// The line in the source file.
+    /// The line in the source file at which the error occurred.
     pub line: c_uint,
     /// The description of the error.
     pub desc: *const c_char,
@@ -58,8 +58,7 @@ const _: () = assert!(size_of::<H5E_error2_t>() == 56 && size_of::<H5E_error1_t>
 
 /// The C type of a user's function that visits an error record (`H5E_walk2_t`).
 pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) -> herr_t;
-/// The C type of a user's function that visits an error record, in the HDF5 1.6 form
-/// (`H5E_walk1_t`).
+/// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
 /// The walk direction that visits the innermost record last (`H5E_WALK_DOWNWARD`).
@@ -164,24 +163,17 @@ fn release(id: hid_t) -> Outcome<herr_t> {
 /// The arguments of `H5Epush1` or `H5Epush2`, which describe an error record.
 #[derive(Debug, Clone, Copy)]
 struct Pushed {
-    /// The name of the source file.
     file: Text,
-    /// The name of the function that failed.
     function: Text,
-    /// The line in the source file.
     line: c_uint,
-    /// The identifier of the error class.
     class: hid_t,
-    /// The identifier of the major error message.
     major: hid_t,
-    /// The identifier of the minor error message.
     minor: hid_t,
-    /// The description of the error.
     text: Text,
 }
 
 impl Pushed {
-    /// Returns the error record for the arguments.
+    /// Returns the error record that these arguments describe.
     fn record(self) -> Record {
         let text = |text: Text| stack::text(text.get().unwrap_or_default());
         Record {
@@ -455,8 +447,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores in `is_second` whether the failure callback receives the identifier of the error
-    /// stack.
+    /// Stores in `is_second` whether the failure callback receives the stack's identifier.
     fn H5Eauto_is_v2(stack_id: hid_t, is_second: Out<c_uint>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -464,8 +455,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Copies the text of an error message to `text`, stores the message type, and returns the
-    /// text's length.
+    /// Copies the text of an error message to `text`, stores its type, and returns its length.
     fn H5Eget_msg(message_id: hid_t, kind: Out<c_int>, text: TextBuffer, size: usize) -> isize {
         let message = message(message_id)?;
         kind.put(i32::from(!message.is_major));
@@ -484,8 +474,7 @@ export_keeping_errors! {
     }
 }
 
-/// Adds a record with an already formatted text to an error stack, on behalf of the variadic
-/// function `H5Epush2`.
+/// Adds a record with an already formatted text to an error stack, for `H5Epush2`.
 pub fn push_formatted(
     stack_id: hid_t,
     (file, function, line): (Text, Text, c_uint),

@@ -17,7 +17,7 @@ use crate::{export, file};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5F_retry_info_t {
-    /// The number of bins for each kind of metadata.
+    /// The number of histogram bins of retry counts for each kind of metadata.
     pub nbins: c_uint,
     /// The arrays of retry counts, one for each kind of metadata; null without retries.
     pub retries: [*mut u32; 21],

@@ -54,7 +54,7 @@ macro_rules! forward {
 /// The link type of soft links (`H5L_TYPE_SOFT`).
 const SOFT: c_int = 1;
 
-/// Creates a hard or a soft link with the function of the current interface.
+/// Creates a hard or a soft link by a call of `H5Lcreate_hard` or `H5Lcreate_soft`.
 fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
     if kind == SOFT {
         forward!(H5Lcreate_soft(source, to, name, H5P_DEFAULT, H5P_DEFAULT))
@@ -120,7 +120,7 @@ export! {
         outcome(link(from, source, kind, to, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Renames the link `source` to `name`.
+    /// Renames a link of the group `loc` from `source` to `name`.
     fn H5Gmove(loc: hid_t, source: Text, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }

@@ -30,11 +30,11 @@ pub const EXTERNAL: c_int = 64;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5L_class_t {
-    /// The version of this struct.
+    /// The version of this C struct.
     pub version: c_int,
-    /// The number of the class.
+    /// The number of the link class.
     pub id: c_int,
-    /// A description of the class.
+    /// A description of the link class.
     pub comment: *const c_char,
     /// The function that the library calls when a link of the class is created.
     pub create_func:

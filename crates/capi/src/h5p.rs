@@ -17,7 +17,7 @@ use crate::{call_user, export, export_keeping_errors, memory};
 ///
 /// # Errors
 /// Fails if the length does not fit in the return type.
-pub fn give(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
+pub fn copy_text(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
     buffer.put(text, size);
     isize::try_from(text.len()).map_err(|_| Failure::bad_value("the text is too long"))
 }
@@ -26,8 +26,8 @@ pub fn give(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
 ///
 /// # Errors
 /// Fails if the length does not fit in the return type.
-pub fn give_optional(text: Option<&[u8]>, buffer: TextBuffer, size: usize) -> Outcome<isize> {
-    give(text.unwrap_or_default(), buffer, size)
+pub fn copy_optional_text(text: Option<&[u8]>, buffer: TextBuffer, size: usize) -> Outcome<isize> {
+    copy_text(text.unwrap_or_default(), buffer, size)
 }
 
 /// Returns a copy of the caller's C string, or `None` for a null pointer.

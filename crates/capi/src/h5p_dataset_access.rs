@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::Failure;
 use crate::export;
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::plist::callbacks::{AppendFlush, AppendFunction};
 use crate::plist::settings::{FileAccess, UNSET_SIZE};
 use crate::plist::{change_dataset_access, dataset_access};
@@ -104,7 +104,7 @@ export! {
 
     /// Copies the name of the folder of source files to `prefix` and returns its length.
     fn H5Pget_virtual_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
+        copy_optional_text(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
     }
 
     /// Sets the folder that contains external raw data files.
@@ -117,7 +117,7 @@ export! {
 
     /// Copies the name of the folder of external raw data files to `prefix` and returns its length.
     fn H5Pget_efile_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
+        copy_optional_text(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
     }
 
     /// Sets the boundary of appended data in each dimension and the callback at the boundary.

@@ -8,7 +8,7 @@ use crate::convert::Rules;
 use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::settings::{DatasetCreate, FillChoice, LayoutChoice, MappingChoice};
 use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
@@ -335,7 +335,7 @@ export! {
         })
     }
 
-    /// Stores in `count` the number of mappings.
+    /// Stores in `count` the number of virtual dataset mappings in a list.
     fn H5Pget_virtual_count(dcpl_id: hid_t, count: Out<usize>) -> herr_t {
         let list = dataset_create(dcpl_id)?;
         if list.layout != LayoutChoice::Virtual {
@@ -347,12 +347,12 @@ export! {
 
     /// Copies the source dataset's name of a mapping to `name` and returns its length.
     fn H5Pget_virtual_dsetname(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
-        give(&mapping(dcpl_id, index)?.dataset, name, size)
+        copy_text(&mapping(dcpl_id, index)?.dataset, name, size)
     }
 
     /// Copies the source file's name of a mapping to `name` and returns its length.
     fn H5Pget_virtual_filename(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
-        give(&mapping(dcpl_id, index)?.file, name, size)
+        copy_text(&mapping(dcpl_id, index)?.file, name, size)
     }
 
     /// Returns a new dataspace with a mapping's selection in the virtual dataset.

@@ -8,7 +8,7 @@ use crate::driver::user::InfoBlock;
 use crate::driver::{self, DriverHandle, UserInfo};
 use crate::error::{Failure, Outcome, codes};
 use crate::export;
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::id::{self, Entry, register};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::{PropertyList, change_file_access, file_access};
@@ -126,7 +126,7 @@ export! {
         })
     }
 
-    /// Sets the driver with the name `driver_name`.
+    /// Sets the file driver of an access list to the driver with the name `driver_name`.
     fn H5Pset_driver_by_name(plist_id: hid_t, driver_name: Text, driver_config: Text) -> herr_t {
         let name = driver_name.name("name of the driver")?;
         file_access(plist_id)?;
@@ -137,7 +137,7 @@ export! {
         choose_with_text(plist_id, driver, driver_config)
     }
 
-    /// Sets the driver with the number `driver_value`.
+    /// Sets the file driver of an access list to the driver with the number `driver_value`.
     fn H5Pset_driver_by_value(plist_id: hid_t, driver_value: c_int, driver_config: Text) -> herr_t {
         file_access(plist_id)?;
         let driver = match driver_value {
@@ -156,7 +156,7 @@ export! {
 
     /// Copies the configuration text of the driver to `config_buf` and returns its length.
     fn H5Pget_driver_config_str(fapl_id: hid_t, config_buf: TextBuffer, buf_size: usize) -> isize {
-        give_optional(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
+        copy_optional_text(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
     }
 
     /// Sets the sec2 driver, which stores a single file with positioned reads and writes.

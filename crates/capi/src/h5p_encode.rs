@@ -125,7 +125,7 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
 }
 
 /// Encodes a list into a buffer, or stores only the size if the buffer is null or too small.
-fn give(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
+fn store_encoding(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
     let bytes = encode(&*plist::find(list)?);
     let space = size.require("size")?.get().unwrap_or(0);
     if !buffer.is_null() && space >= bytes.len() {
@@ -139,13 +139,13 @@ export! {
     /// Encodes a property list into `buf` and stores the size of the encoding in `nalloc`.
     fn H5Pencode2(plist_id: hid_t, buf: Buffer, nalloc: Out<usize>, fapl_id: hid_t) -> herr_t {
         let _ = fapl_id;
-        give(plist_id, buf, nalloc)
+        store_encoding(plist_id, buf, nalloc)
     }
 
     /// Encodes a property list into `buf` and stores the size of the encoding in `nalloc` (HDF5
     /// 1.10 form).
     fn H5Pencode1(plist_id: hid_t, buf: Buffer, nalloc: Out<usize>) -> herr_t {
-        give(plist_id, buf, nalloc)
+        store_encoding(plist_id, buf, nalloc)
     }
 
     /// Decodes a property list and returns its new identifier. The encoding states its own length.

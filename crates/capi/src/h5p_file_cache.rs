@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ctypes::{herr_t, hid_t};
 use crate::error::{Failure, Outcome, codes};
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::callbacks::ImageCallbacks;
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::plist::{change_file_access, file_access};
@@ -26,13 +26,13 @@ const GET: c_int = 3;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5AC_cache_image_config_t {
-    /// The version of the struct.
+    /// The version of this C struct.
     pub version: c_int,
     /// True if the library writes a cache image when the file is closed.
     pub generate_image: bool,
     /// True if the image contains the resize status of the cache.
     pub save_resize_status: bool,
-    /// The maximum age of an entry in the image.
+    /// The number of times that an entry may be stored in images without an access.
     pub entry_ageout: c_int,
 }
 
@@ -135,7 +135,7 @@ export! {
         is_enabled.put(enabled);
         start_on_access.put(starts);
         if !location.is_null() {
-            give(&path, location, location_size.get().unwrap_or(path.len() + 1))?;
+            copy_text(&path, location, location_size.get().unwrap_or(path.len() + 1))?;
         }
         location_size.put(path.len() + 1);
         Ok(0)

@@ -8,7 +8,7 @@ use crate::export;
 use crate::plist::{change_file_create, file_create};
 use crate::pointer::Out;
 
-/// The lower bound of invalid entry counts for a B-tree node.
+/// The exclusive upper limit for the entry count of a B-tree node.
 const MAX_ENTRIES: c_uint = 65_536;
 /// The maximum number of shared message indexes.
 const MAX_INDEXES: c_uint = 8;

@@ -72,16 +72,16 @@ fn add_built_in(list: hid_t, id: c_int, flags: c_uint, data: &[c_uint]) -> Outco
 /// The caller's output arguments for the properties of a filter.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
-    /// The output argument for the flags.
+    /// The output argument for the flags of the filter.
     pub flags: Out<c_uint>,
     /// The number of client data values: before the call the caller's limit, after the call the
     /// filter's count.
     pub count: Out<usize>,
-    /// The output array for the client data values.
+    /// The output array for the filter's client data values.
     pub values: Out<c_uint>,
-    /// The size of the buffer for the name in bytes.
+    /// The size in bytes of the caller's buffer for the filter name.
     pub name_size: usize,
-    /// The buffer for the name.
+    /// The caller's buffer for the filter name.
     pub name: TextBuffer,
     /// The output argument for the configuration flags (`H5Z_FILTER_CONFIG_*`).
     pub config: Out<c_uint>,
@@ -293,12 +293,12 @@ export! {
         add_built_in(plist_id, 1, OPTIONAL, &[level])
     }
 
-    /// Appends the shuffle filter.
+    /// Appends the shuffle filter to the pipeline.
     fn H5Pset_shuffle(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 2, OPTIONAL, &[])
     }
 
-    /// Appends the Fletcher-32 checksum filter.
+    /// Appends the Fletcher-32 checksum filter to the pipeline.
     fn H5Pset_fletcher32(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 3, 0, &[])
     }
@@ -317,7 +317,7 @@ export! {
         add_built_in(plist_id, 4, OPTIONAL, &[options, pixels_per_block])
     }
 
-    /// Appends the nbit filter.
+    /// Appends the nbit filter to the pipeline.
     fn H5Pset_nbit(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 5, OPTIONAL, &[])
     }

@@ -6,7 +6,7 @@ use crate::ctypes::{H5P_DEFAULT, H5T_CSET_ASCII, H5T_CSET_UTF8, herr_t, hid_t};
 use crate::error::Failure;
 use crate::export;
 use crate::file::{H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE};
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::id::{Entry, register};
 use crate::plist::callbacks::ExternalLinkCallback;
 use crate::plist::settings::DEFAULT_EXTERNAL_FLAGS;
@@ -86,7 +86,7 @@ export! {
 
     /// Copies the name of the folder of external link files to `prefix` and returns its length.
     fn H5Pget_elink_prefix(plist_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(link_access(plist_id)?.external_prefix.as_deref(), prefix, size)
+        copy_optional_text(link_access(plist_id)?.external_prefix.as_deref(), prefix, size)
     }
 
     /// Sets the access list with which the library opens the files of external links.

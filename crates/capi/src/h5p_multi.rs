@@ -25,19 +25,19 @@ const SPLITTER_MAGIC: i32 = 0x2B91_6880;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_onion_fapl_info_t {
-    /// The version of the struct.
+    /// The version of this C struct.
     pub version: u8,
     /// The access list identifier for the file with the revisions.
     pub backing_fapl_id: hid_t,
-    /// The size of a page of the revisions in bytes.
+    /// The size of a page in the file with the revisions, in bytes.
     pub page_size: u32,
-    /// The place of the revisions: a separate file.
+    /// The kind of storage for the revisions; a separate file is the only kind.
     pub store_target: c_int,
     /// The number of the revision that is opened.
     pub revision_num: u64,
     /// Nonzero if a file is opened although another program may have it open for writing.
     pub force_write_open: u8,
-    /// The flags for new files with revisions.
+    /// The creation flags of the file with the revisions.
     pub creation_flags: u8,
     /// The comment of a new revision.
     pub comment: [c_char; 256],

@@ -7,7 +7,7 @@ use hyperslab::{Hyperslab, RegularHyperslab, Selection, SetOperation};
 use crate::ctypes::{herr_t, hid_t, hsize_t};
 use crate::error::{Failure, codes};
 use crate::export;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::callbacks::{Allocate, FilterCallback, Free, TypeConversionCallback};
 use crate::plist::{change_transfer, transfer};
 use crate::pointer::{In, Out, Text, TextBuffer};
@@ -190,7 +190,7 @@ export! {
         let list = transfer(plist_id)?;
         let text = list.transform.as_deref();
         let none = || Failure::new(codes::PLIST, codes::BADVALUE, "the list has no data transform");
-        give(text.ok_or_else(none)?, expression, size)
+        copy_text(text.ok_or_else(none)?, expression, size)
     }
 
     /// Sets the mode of selection I/O, which hyperslab does not use.

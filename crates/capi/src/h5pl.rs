@@ -6,7 +6,7 @@ use crate::ctypes::herr_t;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::filter::plugin::PLUGINS;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::pointer::{Out, Text, TextBuffer};
 
 /// Returns the folder name that a caller passes.
@@ -67,7 +67,7 @@ export! {
     fn H5PLget(index: c_uint, path_buf: TextBuffer, buf_size: usize) -> isize {
         let plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;
-        give(plugins.folders.get(index).map(Vec::as_slice).unwrap_or_default(), path_buf, buf_size)
+        copy_text(plugins.folders.get(index).map(Vec::as_slice).unwrap_or_default(), path_buf, buf_size)
     }
 
     /// Stores in `num_paths` the number of plugin folders.

@@ -49,7 +49,7 @@ const ATTRIBUTE: c_int = 4;
 
 /// The targets of all references that programs hold, by the number of the reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
-/// The number of the next reference.
+/// The number of the next reference that a program creates.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The first word of each reference in memory, which distinguishes references from arbitrary bytes.
@@ -149,7 +149,7 @@ fn kind(target: &ReferenceTarget) -> c_int {
 }
 
 export! {
-    /// Stores a reference to the object at the path `name` in `reference`.
+    /// Stores in `reference` a reference to the object at the path `name`.
     fn H5Rcreate_object(loc: hid_t, name: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let made = create(loc, name, oapl, |place| Ok(ReferenceTarget::object(&place.0)))
@@ -158,7 +158,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores a reference to the elements that `space_id` selects in a dataset in `reference`.
+    /// Stores in `reference` a reference to the elements that `space_id` selects in a dataset.
     fn H5Rcreate_region(loc: hid_t, name: Text, space_id: hid_t, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let space = space::copy_of(space_id)?;
@@ -173,7 +173,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores a reference to an attribute of the object at the path `name` in `reference`.
+    /// Stores in `reference` a reference to an attribute of the object at the path `name`.
     fn H5Rcreate_attr(loc: hid_t, name: Text, attribute: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let attribute = attribute.name("attribute name")?;

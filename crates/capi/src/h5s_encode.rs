@@ -29,7 +29,7 @@ const HEADER: usize = 7;
 /// The first library version that writes selections in the compact form (`H5F_LIBVER_V112`).
 const COMPACT_SINCE: i32 = 3;
 
-/// Encodes a dataspace with its selection.
+/// Returns the encoding of a dataspace with its selection.
 fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     let mut extent = space.extent.clone();
     if let Dataspace::Simple(SimpleExtent { max_dims, .. }) = &mut extent {

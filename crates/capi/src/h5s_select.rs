@@ -20,7 +20,7 @@ const PREPEND: c_int = 7;
 
 /// A set operation with a hyperslab, as the caller requests it.
 struct Request {
-    /// The set operation.
+    /// The set operation that combines the selection and the hyperslab.
     operation: SetOperation,
     /// The hyperslab; `None` if the hyperslab contains no element.
     slab: Option<RegularHyperslab>,

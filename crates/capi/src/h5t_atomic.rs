@@ -27,7 +27,7 @@ const NONE: c_int = 4;
 struct Bits {
     /// The number of bits below the significant bits.
     offset: u32,
-    /// The number of significant bits.
+    /// The number of significant bits of an element.
     precision: u32,
 }
 

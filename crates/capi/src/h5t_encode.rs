@@ -21,7 +21,7 @@ const VERSION: u8 = 0;
 /// The number of bytes before the datatype message in the encoding.
 const HEADER: usize = 2;
 
-/// Encodes a datatype.
+/// Returns the encoding of a datatype.
 fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
     let message = serialized::datatype_to_bytes(datatype)?;
     Ok([&[MESSAGE, VERSION], message.as_slice()].concat())
@@ -36,7 +36,7 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
 }
 
 /// Decodes a datatype from a buffer of unknown size. The function reads only bytes of the encoding.
-fn decode_endless(buffer: Data) -> Outcome<Datatype> {
+fn decode_unbounded(buffer: Data) -> Outcome<Datatype> {
     let end = length::end_of_message(buffer, HEADER)?;
     decode(buffer.bytes(end, "buffer")?)
 }
@@ -48,7 +48,7 @@ fn from_bytes(buffer: Data, length: Option<usize>) -> Outcome<hid_t> {
     }
     let datatype = match length {
         Some(length) => decode(buffer.bytes(length, "buffer")?),
-        None => decode_endless(buffer),
+        None => decode_unbounded(buffer),
     };
     let text = "cannot decode the datatype";
     Ok(datatype::register(datatype.because(codes::DATATYPE, codes::CANTDECODE, text)?))

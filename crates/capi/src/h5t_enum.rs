@@ -57,7 +57,7 @@ export! {
         })
     }
 
-    /// Stores the name of the enumeration member with a value in `name`.
+    /// Stores in `name` the name of the enumeration member with the given value.
     fn H5Tenum_nameof(id: hid_t, value: Data, name: TextBuffer, size: usize) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -84,7 +84,7 @@ export! {
         })
     }
 
-    /// Stores the value of the enumeration member with a name in `value`.
+    /// Stores in `value` the value of the enumeration member with the given name.
     fn H5Tenum_valueof(id: hid_t, name: Text, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;

@@ -65,7 +65,8 @@ fn set_fields(
 }
 
 export! {
-    /// Stores the bit positions and sizes of sign, exponent and mantissa.
+    /// Stores the bit positions and sizes of a floating-point datatype's sign, exponent and
+    /// mantissa.
     fn H5Tget_fields(
         id: hid_t,
         sign: Out<usize>,
@@ -85,7 +86,7 @@ export! {
         })
     }
 
-    /// Sets the bit positions and sizes of sign, exponent and mantissa.
+    /// Sets the bit positions and sizes of a floating-point datatype's sign, exponent and mantissa.
     fn H5Tset_fields(
         id: hid_t,
         sign: usize,

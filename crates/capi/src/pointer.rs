@@ -286,9 +286,9 @@ pub struct Data(*const c_void);
 /// length.
 #[derive(Debug)]
 pub struct Stream {
-    /// The address of the next byte.
+    /// The address of the next byte of the encoding.
     next: *const u8,
-    /// The number of bytes that may still be read.
+    /// The number of bytes of the stream's limit that remain.
     remaining: usize,
 }
 

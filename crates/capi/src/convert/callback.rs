@@ -22,7 +22,7 @@ struct User {
 
 impl User {
     /// Calls the callback for one element and returns the callback's decision (`H5T_conv_ret_t`).
-    fn ask(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
+    fn call(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
         let mut copy = source.to_vec();
         let (source, target) = (copy.as_mut_ptr().cast(), destination.as_mut_ptr().cast());
         call_user!(self.function, kind, from, to, source, target, self.data as *mut c_void)
@@ -44,7 +44,7 @@ pub fn exceptions(function: Function, data: *mut c_void) -> Exceptions {
             _ => return Response::Unhandled,
         };
         let types = (datatype::register(exception.from.clone()), datatype::register(exception.to.clone()));
-        let answer = user.ask(kind, types, exception.source, destination);
+        let answer = user.call(kind, types, exception.source, destination);
         crate::id::take(types.0);
         crate::id::take(types.1);
         match answer {

@@ -76,7 +76,7 @@ impl Heap {
         }
     }
 
-    /// Frees a block that this heap allocated.
+    /// Frees a block that this allocator allocated.
     pub(crate) fn release(&self, block: *mut c_void) {
         match self.memory.free.function {
             // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose

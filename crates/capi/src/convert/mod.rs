@@ -31,7 +31,7 @@ pub fn defaults() -> Conversions {
 /// The settings of one transfer that affect the conversion of elements.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The properties of the transfer property list.
+    /// The properties of the transfer list.
     pub transfer: Transfer,
     /// The identifier of the transfer property list, which functions of the user receive.
     pub list: hid_t,

@@ -210,9 +210,9 @@ pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Ar
 pub struct UserKernel {
     /// The user's conversion function.
     function: Function,
-    /// The source datatype.
+    /// The datatype of the elements before the conversion.
     source: Datatype,
-    /// The destination datatype.
+    /// The datatype of the elements after the conversion.
     destination: Datatype,
     /// The state that the function keeps between calls.
     state: Mutex<H5T_cdata_t>,

@@ -18,7 +18,7 @@ use crate::plist::settings::DatasetAccess;
 /// An open dataset to which an identifier refers.
 #[derive(Debug)]
 pub struct DatasetHandle {
-    /// The open dataset.
+    /// The open dataset of hyperslab.
     pub dataset: Dataset,
     /// The dataset's datatype in memory form.
     pub memory: Datatype,

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 32;
 struct Walk {
     /// The caller's encoded message.
     data: Data,
-    /// The offset of the next byte.
+    /// The offset of the next byte in the message.
     at: usize,
 }
 

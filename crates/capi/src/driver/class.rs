@@ -8,7 +8,7 @@ use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_class_t {
-    /// The version of this struct.
+    /// The version of this C struct.
     pub version: c_uint,
     /// The number of the driver (`H5FD_class_value_t`).
     pub value: c_int,
@@ -40,11 +40,11 @@ pub struct H5FD_class_t {
     pub dxpl_copy: Option<unsafe extern "C" fn(*const c_void) -> *mut c_void>,
     /// The function that frees the driver's transfer properties.
     pub dxpl_free: Option<unsafe extern "C" fn(*mut c_void) -> herr_t>,
-    /// The function that opens a file.
+    /// The function that opens a file for this driver.
     pub open: Option<unsafe extern "C" fn(*const c_char, c_uint, hid_t, haddr_t) -> *mut H5FD_t>,
-    /// The function that closes a file.
+    /// The function that closes a file of this driver.
     pub close: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
-    /// The function that compares two open files.
+    /// The function that compares two open files of this driver.
     pub cmp: Option<unsafe extern "C" fn(*const H5FD_t, *const H5FD_t) -> c_int>,
     /// The function that returns the features of the driver (`H5FD_FEAT_*`).
     pub query: Option<unsafe extern "C" fn(*const H5FD_t, *mut c_ulong) -> herr_t>,
@@ -62,32 +62,32 @@ pub struct H5FD_class_t {
     pub get_eof: Option<unsafe extern "C" fn(*const H5FD_t, c_int) -> haddr_t>,
     /// The function that returns the driver's handle of a file.
     pub get_handle: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, *mut *mut c_void) -> herr_t>,
-    /// The function that reads bytes of a file.
+    /// The function that reads bytes of an open file.
     pub read: Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, usize, *mut c_void) -> herr_t>,
-    /// The function that writes bytes to a file.
+    /// The function that writes bytes to an open file.
     pub write:
         Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, usize, *const c_void) -> herr_t>,
-    /// The function that reads several blocks. The library does not call it.
+    /// A function that reads several blocks, which the library does not call.
     pub read_vector: *const c_void,
-    /// The function that writes several blocks. The library does not call it.
+    /// A function that writes several blocks, which the library does not call.
     pub write_vector: *const c_void,
-    /// The function that reads selections. The library does not call it.
+    /// A function that reads selections, which the library does not call.
     pub read_selection: *const c_void,
-    /// The function that writes selections. The library does not call it.
+    /// A function that writes selections, which the library does not call.
     pub write_selection: *const c_void,
     /// The function that writes the driver's own dirty data to the file.
     pub flush: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, bool) -> herr_t>,
     /// The function that sets the file's length to the end of allocation.
     pub truncate: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, bool) -> herr_t>,
-    /// The function that locks a file.
+    /// The function that locks an open file.
     pub lock: Option<unsafe extern "C" fn(*mut H5FD_t, bool) -> herr_t>,
-    /// The function that unlocks a file.
+    /// The function that unlocks an open file.
     pub unlock: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
-    /// The function that deletes a file.
+    /// The function that deletes a file of this driver.
     pub del: Option<unsafe extern "C" fn(*const c_char, hid_t) -> herr_t>,
     /// The function that performs an operation specific to the driver.
     pub ctl: Option<unsafe extern "C" fn(*mut H5FD_t, u64, u64, *const c_void, *mut *mut c_void) -> herr_t>,
-    /// The free list of each memory kind.
+    /// The free list that the driver uses for each memory kind.
     pub fl_map: [c_int; 7],
 }
 

@@ -108,7 +108,7 @@ unsafe impl Sync for InfoBlock {}
 /// A file that a user's driver has open.
 #[derive(Debug)]
 pub struct UserFile {
-    /// The driver's struct of the open file.
+    /// The address of the struct that the driver returned for the open file.
     pub file: *mut H5FD_t,
     /// The driver's function table.
     pub class: H5FD_class_t,
@@ -247,7 +247,7 @@ impl UserFile {
     }
 
     /// Raises the driver's end of allocation to `end`, because a driver rejects accesses beyond it.
-    fn allow(&self, end: u64) -> bool {
+    fn raise_end(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));
         if known.is_some_and(|known| known != haddr_t::MAX && known >= end) {
@@ -278,7 +278,7 @@ impl Driver for UserFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         let end = offset + hyperslab_exact::to_u64(buf.len()); // A driver's file is below 2^63 bytes.
         let _calls = self.calls.lock();
-        if !self.allow(end) {
+        if !self.raise_end(end) {
             return Err(self.failed("read"));
         }
         let Some(read) = self.class.read else { return Err(self.failed("read")) };
@@ -292,7 +292,7 @@ impl Driver for UserFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let end = offset + hyperslab_exact::to_u64(bytes.len()); // A driver's file is below 2^63 bytes.
         let _calls = self.calls.lock();
-        if !self.allow(end) {
+        if !self.raise_end(end) {
             return Err(self.failed("write"));
         }
         let Some(write) = self.class.write else { return Err(self.failed("write")) };

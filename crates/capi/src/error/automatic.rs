@@ -29,9 +29,9 @@ pub enum Reporter {
 /// A failure callback with its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Automatic {
-    /// The action after a failed call.
+    /// The action of the library after a failed call.
     pub reporter: Reporter,
-    /// The data that the user's function receives.
+    /// The data that the user's failure callback receives.
     pub data: *mut c_void,
 }
 

@@ -23,7 +23,7 @@ pub struct ErrorMessage {
     pub class: Arc<ErrorClass>,
     /// True for a major message, false for a minor message.
     pub is_major: bool,
-    /// The text of the message.
+    /// The text of the error message.
     pub text: CString,
 }
 

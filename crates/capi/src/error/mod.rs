@@ -20,7 +20,7 @@ pub struct Cause {
     pub major: hid_t,
     /// The identifier of the minor error message.
     pub minor: hid_t,
-    /// The description of the error.
+    /// The description of the error in this record.
     pub text: Cow<'static, str>,
 }
 

@@ -36,7 +36,7 @@ pub const H5F_ACC_SWMR_READ: c_uint = 0x0040;
 /// library closes the file together with the last identifier of the file or its objects.
 #[derive(Debug)]
 pub struct SharedFile {
-    /// The file of hyperslab.
+    /// The open file of hyperslab.
     pub file: File,
     /// The number of the file (`H5O_info_t::fileno`), unique among all files that the process
     /// opened.

@@ -189,7 +189,7 @@ fn page_buffer(file: &File, wanted: usize) -> usize {
 /// A request to open an existing file or to create a file.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The name of the file.
+    /// The name of the file to open or create.
     pub name: &'a [u8],
     /// The flags of the request (`H5F_ACC_*`).
     pub flags: c_uint,

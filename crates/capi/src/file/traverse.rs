@@ -236,11 +236,11 @@ pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
 /// The group that contains the last link of a path, and the name of this link.
 #[derive(Debug)]
 pub struct Parent<'a> {
-    /// The group that contains the link.
+    /// The group that contains the last link of the path.
     pub group: Group,
-    /// The location of the group.
+    /// The location of the group that contains the last link.
     pub place: Location,
-    /// The name of the link.
+    /// The name of the last link of the path.
     pub last: &'a [u8],
 }
 

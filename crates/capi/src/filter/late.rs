@@ -19,7 +19,7 @@ pub struct LateScaleOffset(ScaleOffset);
 /// Returns the client data that the C library stores for a dataset whose datatype does not match
 /// the scale type. Returns `None` if the datatype is neither an integer nor a floating-point
 /// number.
-fn unfit(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
+fn client_data_of_mismatch(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
     let [scale, factor, ..] = requested else { return None };
     let (class, sign, order) = match &dataset.datatype.class {
         DatatypeClass::FixedPoint(number) => (0, u32::from(number.signed), number.order),
@@ -77,7 +77,9 @@ impl Filter for LateScaleOffset {
 
     fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         match self.0.prepare(requested, dataset) {
-            Err(error @ FilterError::Refused { .. }) => unfit(requested, dataset).ok_or(error),
+            Err(error @ FilterError::Refused { .. }) => {
+                client_data_of_mismatch(requested, dataset).ok_or(error)
+            }
             other => other,
         }
     }

@@ -14,7 +14,7 @@ use crate::id::{self, Entry};
 /// An open group to which an identifier refers.
 #[derive(Debug)]
 pub struct GroupHandle {
-    /// The open group.
+    /// The open group of hyperslab.
     pub group: Group,
     /// The file and the name of the group.
     pub location: Location,

@@ -23,7 +23,7 @@ struct Slot {
     /// The number of references that the program holds. A predefined object has one that is never
     /// released.
     count: c_uint,
-    /// True if the identifier is predefined.
+    /// True if the identifier is predefined and not created by the program.
     predefined: bool,
 }
 
@@ -48,12 +48,12 @@ impl Hasher for IdHasher {
     }
 }
 
-/// A map from identifiers to objects.
+/// A hash map from identifiers to objects.
 type Table = HashMap<hid_t, Slot, BuildHasherDefault<IdHasher>>;
 
 /// The objects of all identifiers of the process.
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
-/// The number of the next identifier.
+/// The number of the next identifier that the table assigns.
 static NEXT: AtomicI64 = AtomicI64::new(FIRST_NUMBER);
 
 /// Adds an object to the table and returns a new identifier with one reference.

@@ -24,13 +24,13 @@ pub struct UserObject {
 /// A kind of identifiers that a user registered.
 #[derive(Debug, Clone, Copy)]
 pub struct UserKind {
-    /// The number of the kind.
+    /// The number of the identifier kind.
     pub number: c_int,
     /// The user's function that frees objects of the kind.
     pub free: Option<Free>,
     /// The number of identifiers that the user asked to reserve. The library ignores this number.
     pub reserved: c_uint,
-    /// The number of references to the kind.
+    /// The number of references to the identifier kind.
     pub count: c_int,
 }
 

@@ -81,11 +81,11 @@ pub struct ImageCallbacks {
         Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int, *mut c_void) -> *mut c_void>,
     /// The function that changes the size of an image.
     pub image_realloc: Option<unsafe extern "C" fn(*mut c_void, usize, c_int, *mut c_void) -> *mut c_void>,
-    /// The function that frees an image.
+    /// The function that frees the memory of an image.
     pub image_free: Option<unsafe extern "C" fn(*mut c_void, c_int, *mut c_void) -> herr_t>,
-    /// The function that copies the user's data.
+    /// The function that copies the data of the image functions.
     pub udata_copy: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
-    /// The function that frees the user's data.
+    /// The function that frees the data of the image functions.
     pub udata_free: Option<unsafe extern "C" fn(*mut c_void) -> herr_t>,
     /// The data that the image functions receive.
     pub udata: *mut c_void,

@@ -104,7 +104,7 @@ impl LibraryClass {
 /// A property list class of the library or of a user.
 #[derive(Debug)]
 pub struct PropertyClass {
-    /// The name of the class.
+    /// The name of the property list class.
     pub name: Vec<u8>,
     /// The parent class; `None` for the root class.
     pub parent: Option<Arc<PropertyClass>>,

@@ -46,7 +46,7 @@ pub enum DriverChoice {
     Multi(Arc<MultiConfiguration>),
     /// The driver for a single file that also writes a log of all accesses.
     Log {
-        /// The name of the log file.
+        /// The name of the log file for accesses.
         log: Option<Vec<u8>>,
         /// The flags that select the logged information (`H5FD_LOG_*`).
         flags: u64,
@@ -83,7 +83,7 @@ pub struct SplitterConfiguration {
     pub access: hid_t,
     /// The access list identifier for the copy, which the driver only writes.
     pub copy_access: hid_t,
-    /// The name of the copy.
+    /// The file name of the copy.
     pub copy: Vec<u8>,
     /// The name of the log for errors of the copy.
     pub log: Vec<u8>,
@@ -95,17 +95,17 @@ pub struct SplitterConfiguration {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_splitter_vfd_config_t {
-    /// A constant that identifies the struct.
+    /// A constant that identifies a configuration of the splitter driver.
     pub magic: i32,
-    /// The version of the struct.
+    /// The version of this C struct.
     pub version: c_uint,
-    /// The access list identifier for the file.
+    /// The access list identifier for the file that the program reads and writes.
     pub rw_fapl_id: hid_t,
-    /// The access list identifier for the copy.
+    /// The access list identifier for the copy, which the driver only writes.
     pub wo_fapl_id: hid_t,
-    /// The name of the copy.
+    /// The file name of the copy.
     pub wo_path: [c_char; 4097],
-    /// The name of the log.
+    /// The name of the log for errors of the copy.
     pub log_file_path: [c_char; 4097],
     /// True if the driver ignores errors of the copy.
     pub ignore_wo_errs: bool,

@@ -9,65 +9,65 @@ use std::ffi::{c_char, c_int};
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct H5AC_cache_config_t {
-    /// The version of the struct.
+    /// The version of this C struct.
     pub version: c_int,
-    /// True if the cache reports each resize.
+    /// True if the metadata cache reports each change of its size.
     pub rpt_fcn_enabled: bool,
-    /// True if the cache opens a trace file.
+    /// True if the metadata cache opens a trace file.
     pub open_trace_file: bool,
-    /// True if the cache closes its trace file.
+    /// True if the metadata cache closes its trace file.
     pub close_trace_file: bool,
-    /// The name of the trace file.
+    /// The name of the metadata cache's trace file.
     pub trace_file_name: [c_char; 1025],
-    /// True if the cache may evict entries.
+    /// True if the metadata cache may evict entries.
     pub evictions_enabled: bool,
-    /// True if the cache starts with `initial_size`.
+    /// True if the metadata cache starts with the size `initial_size`.
     pub set_initial_size: bool,
-    /// The initial size of the cache in bytes.
+    /// The initial size of the metadata cache in bytes.
     pub initial_size: usize,
-    /// The minimum part of the cache that stays clean.
+    /// The minimum fraction of the metadata cache that stays clean.
     pub min_clean_fraction: f64,
-    /// The maximum size of the cache in bytes.
+    /// The maximum size of the metadata cache in bytes.
     pub max_size: usize,
-    /// The minimum size of the cache in bytes.
+    /// The minimum size of the metadata cache in bytes.
     pub min_size: usize,
-    /// The number of accesses between two resize decisions.
+    /// The number of cache accesses between two decisions about the cache size.
     pub epoch_length: i64,
-    /// The rule that increases the size after a low hit rate.
+    /// The rule that increases the cache size after a low hit rate.
     pub incr_mode: c_int,
-    /// The hit rate below which the size increases.
+    /// The hit rate below which the cache size increases.
     pub lower_hr_threshold: f64,
-    /// The factor by which the size increases.
+    /// The factor by which the cache size increases.
     pub increment: f64,
-    /// True if `max_increment` limits an increase.
+    /// True if `max_increment` limits an increase of the cache size.
     pub apply_max_increment: bool,
-    /// The maximum increase in bytes.
+    /// The maximum increase of the cache size in bytes.
     pub max_increment: usize,
-    /// The rule that increases the size at once for a large entry.
+    /// The rule that increases the cache size immediately for a large entry.
     pub flash_incr_mode: c_int,
-    /// The factor for the increase for a large entry.
+    /// The factor that determines the increase of the cache size for a large entry.
     pub flash_multiple: f64,
-    /// The part of the cache above which an entry is large.
+    /// The fraction of the cache size above which an entry is large.
     pub flash_threshold: f64,
-    /// The rule that decreases the size.
+    /// The rule that decreases the cache size.
     pub decr_mode: c_int,
-    /// The hit rate above which the size decreases.
+    /// The hit rate above which the cache size decreases.
     pub upper_hr_threshold: f64,
-    /// The factor by which the size decreases.
+    /// The factor by which the cache size decreases.
     pub decrement: f64,
-    /// True if `max_decrement` limits a decrease.
+    /// True if `max_decrement` limits a decrease of the cache size.
     pub apply_max_decrement: bool,
-    /// The maximum decrease in bytes.
+    /// The maximum decrease of the cache size in bytes.
     pub max_decrement: usize,
-    /// The number of epochs after which the cache evicts an unused entry.
+    /// The number of epochs after which the metadata cache evicts an unused entry.
     pub epochs_before_eviction: c_int,
-    /// True if `empty_reserve` limits a decrease.
+    /// True if `empty_reserve` limits a decrease of the cache size.
     pub apply_empty_reserve: bool,
-    /// The part of the cache that must be empty before the size decreases.
+    /// The fraction of the cache that must be empty before the cache size decreases.
     pub empty_reserve: f64,
-    /// The number of dirty bytes at which parallel programs synchronize.
+    /// The number of dirty bytes at which the processes of a parallel program synchronize.
     pub dirty_bytes_threshold: usize,
-    /// The rule by which parallel programs write metadata.
+    /// The rule by which the processes of a parallel program write metadata.
     pub metadata_write_strategy: c_int,
 }
 

@@ -28,7 +28,7 @@ use settings::{
 /// A property list with the properties of the library and of the user.
 #[derive(Debug)]
 pub struct PropertyList {
-    /// The class of the list.
+    /// The class of the property list.
     pub class: Arc<PropertyClass>,
     /// The values of the library's properties.
     pub settings: RwLock<Settings>,

@@ -66,9 +66,9 @@ impl Known {
 trait Scalar: Sized {
     /// The encoding of the value in an encoded property list.
     const FORM: Form;
-    /// Returns the value's bytes in the memory of a C program.
+    /// Returns the bytes of the value as C programs store them in memory.
     fn store(&self) -> Vec<u8>;
-    /// Returns the value of the bytes, or `None` if their number is wrong.
+    /// Returns the value of bytes from a C program, or `None` if the number of bytes is wrong.
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 

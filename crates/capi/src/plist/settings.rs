@@ -41,7 +41,7 @@ pub struct ObjectCreate {
     pub min_dense: c_uint,
     /// The flags of creation order tracking for attributes (`H5P_CRT_ORDER_*`).
     pub attribute_order: c_uint,
-    /// True if the object header stores times.
+    /// True if new object headers store times.
     pub track_times: bool,
 }
 
@@ -145,9 +145,9 @@ impl Default for FileCreate {
 /// The parameters of a chunk cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChunkCache {
-    /// The number of slots of the hash table.
+    /// The number of slots in the hash table of the chunk cache.
     pub slots: usize,
-    /// The maximum size of the cache in bytes.
+    /// The maximum size of the chunk cache in bytes.
     pub bytes: usize,
     /// The preemption factor for completely read or written chunks, from 0 to 1.
     pub preemption: f64,
@@ -324,7 +324,7 @@ pub struct StructuredChoice {
 pub struct DatasetCreate {
     /// The creation properties that all objects have.
     pub object: ObjectCreate,
-    /// The layout of the raw data.
+    /// The layout of the new dataset's raw data.
     pub layout: LayoutChoice,
     /// The chunk shape of a chunked layout.
     pub chunk: Vec<hsize_t>,
@@ -411,7 +411,7 @@ pub struct DatasetAccess {
     pub cache_preemption: Option<f64>,
     /// The rule for the extent of unlimited virtual datasets (`H5D_vds_view_t`).
     pub virtual_view: c_int,
-    /// The maximum number of missing sources that an unlimited virtual dataset spans.
+    /// The maximum number of successive missing source files inside an unlimited virtual dataset.
     pub virtual_gap: hsize_t,
     /// The folder that contains the source files of virtual datasets.
     pub virtual_prefix: Option<Vec<u8>>,

@@ -67,7 +67,7 @@ fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
 fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Dataspace) -> Outcome<Dims> {
     let limits = Dims::from_elem(u64::MAX, extent.rank());
     // Elements of the unlimited selection beyond the other selection must not belong to the result.
-    let endless = match (is_endless(a), is_endless(b)) {
+    let unlimited = match (is_unlimited(a), is_unlimited(b)) {
         (false, false) => return Ok(limits),
         (true, false) if !operation.keeps(true, false) => b,
         (false, true) if !operation.keeps(false, true) => a,
@@ -76,14 +76,14 @@ fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Datasp
             return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
         }
     };
-    let Some((_, high)) = corners(endless, extent) else { return Ok(limits) };
-    let open = open_dimensions(if std::ptr::eq(endless, b) { a } else { b });
+    let Some((_, high)) = corners(unlimited, extent) else { return Ok(limits) };
+    let open = open_dimensions(if std::ptr::eq(unlimited, b) { a } else { b });
     let limit = |(open, last): (bool, &u64)| if open { last.saturating_add(1) } else { u64::MAX };
     Ok(open.into_iter().zip(&high).map(limit).collect())
 }
 
 /// Returns whether a selection is an unlimited hyperslab.
-fn is_endless(selection: &Selection) -> bool {
+fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited())
 }
 
