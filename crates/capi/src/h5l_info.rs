@@ -161,7 +161,7 @@ fn put_value(link: &Link, buffer: Buffer, size: usize) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// The text of the error record for failed information about a link.
+/// The text of the error record for a failed request for link information.
 const NO_INFO: &str = "unable to get link info";
 /// The text of the error record for a failed read of a link's value.
 const NO_VALUE: &str = "unable to get link value";

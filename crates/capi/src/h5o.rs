@@ -53,7 +53,7 @@ pub fn register((object, location): Place, access: hid_t) -> Outcome<hid_t> {
             };
             Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
         }
-        _ => Err(Failure::new(codes::OHDR, codes::BADTYPE, "an object of unknown kind")),
+        _ => Err(Failure::new(codes::OHDR, codes::BADTYPE, "the object has an unknown kind")),
     }
 }
 

@@ -232,7 +232,7 @@ fn by_index(
     traverse::follow(start, &link.name, &plist::link_access(lapl)?)
 }
 
-/// The text of the error record for failed information about an object.
+/// The text of the error record for a failed request for object information.
 const FAILED: &str = "unable to synchronously get object info";
 
 /// A walk that calls a user's function for all objects below an object.

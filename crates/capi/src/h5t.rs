@@ -74,7 +74,7 @@ fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
                 Ok(())
             }
             _ if datatype.is_variable_string() => Ok(()),
-            _ => Err(Failure::bad_value("only strings have a variable length")),
+            _ => Err(Failure::bad_value("only string datatypes can have a variable length")),
         };
     }
     let size = size_of(size)?;
