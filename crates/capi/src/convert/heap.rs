@@ -1,5 +1,5 @@
-//! Variable-length data in the memory of C programs: strings behind pointers, and sequences behind
-//! a count and a pointer.
+//! Variable-length data in the memory of C programs: strings as pointers, and sequences as counts
+//! with pointers.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the caller")]
 #![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
