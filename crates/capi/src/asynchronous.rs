@@ -31,7 +31,8 @@ use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
 use crate::h5t_commit::{H5Tcommit2, H5Topen2};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 
-/// Counts an operation that succeeded in its event set, and returns its result.
+/// Counts a successful operation in its event set and returns the operation's result. A failure to
+/// count is a failure of the call.
 fn finish<T: Returned + PartialEq>(name: &'static str, set: hid_t, result: T) -> T {
     if result == T::FAILURE {
         return result;
@@ -47,10 +48,12 @@ fn finish<T: Returned + PartialEq>(name: &'static str, set: hid_t, result: T) ->
     }
 }
 
-/// Defines asynchronous functions by their synchronous ones.
+/// Defines each asynchronous function by the synchronous function of the same name without
+/// `_async`.
 macro_rules! asynchronous {
     ($($name:ident $function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        /// Runs the function without `_async`.
+        /// Calls the synchronous function of the same name without `_async` and counts the call in
+        /// `event_set`.
         ///
         /// # Safety
         /// The arguments are as the C function requires; see [`crate::pointer`].
@@ -64,7 +67,8 @@ macro_rules! asynchronous {
             event_set: hid_t,
         ) -> $result {
             let _ = (file, function, line);
-            // SAFETY: the caller promises the same of the arguments.
+            // SAFETY: the caller of the asynchronous function makes the same promises for these
+            // arguments.
             finish(stringify!($name), event_set, unsafe { $function($($argument),*) })
         }
     )*};
@@ -120,10 +124,12 @@ asynchronous! {
     H5Topen_async H5Topen2(loc: hid_t, name: Text, tapl: hid_t) -> hid_t;
 }
 
-/// Defines asynchronous functions whose result is a truth value behind a pointer.
+/// Defines asynchronous functions that write a truth value through a pointer instead of returning
+/// the value.
 macro_rules! asynchronous_questions {
     ($($name:ident $function:ident($($before:ident: $before_type:ty),*; $($after:ident: $after_type:ty),*);)*) => {$(
-        /// Runs the function without `_async`, and writes its result to a pointer.
+        /// Calls the synchronous function of the same name without `_async` and writes its result
+        /// through the pointer `exists`.
         ///
         /// # Safety
         /// The arguments are as the C function requires; see [`crate::pointer`].
@@ -139,7 +145,8 @@ macro_rules! asynchronous_questions {
             event_set: hid_t,
         ) -> herr_t {
             let _ = (file, function, line);
-            // SAFETY: the caller promises the same of the arguments.
+            // SAFETY: the caller of the asynchronous function makes the same promises for these
+            // arguments.
             let result = unsafe { $function($($before,)* $($after),*) };
             exists.put(result > 0);
             finish(stringify!($name), event_set, if result < 0 { -1 } else { 0 })

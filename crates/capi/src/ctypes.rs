@@ -1,48 +1,49 @@
-//! The C types of the interface.
+//! The C types and constants of the HDF5 interface.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// An identifier.
+/// An identifier of an object, property list or other resource; negative for failures.
 pub type hid_t = i64;
-/// A status: negative for failures.
+/// The status that a C function returns: negative for failures.
 pub type herr_t = c_int;
-/// A truth value: positive, zero, or negative for failures.
+/// A truth value that a C function returns: positive, zero, or negative for failures.
 pub type htri_t = c_int;
 /// A number of elements or bytes.
 pub type hsize_t = u64;
 /// A signed number of elements; negative for failures.
 pub type hssize_t = i64;
-/// An address in a file.
+/// An address in a file, relative to the base address.
 pub type haddr_t = u64;
 
-/// The undefined address.
+/// The value of an undefined address.
 pub const HADDR_UNDEF: haddr_t = u64::MAX;
-/// The maximum dimension of a dataspace without limit, and counts without limit.
+/// The value that stands for an unlimited maximum dimension or an unlimited count.
 pub const H5S_UNLIMITED: hsize_t = u64::MAX;
-/// The default property list.
+/// The identifier that stands for the default property list of each class.
 pub const H5P_DEFAULT: hid_t = 0;
-/// The whole extent as a dataspace argument.
+/// The dataspace argument that selects all elements of the dataset.
 pub const H5S_ALL: hid_t = 0;
-/// The dataspace of the memory buffer, in the order of the file selection.
+/// The dataspace argument for a contiguous memory buffer, whose elements follow the order of the
+/// file selection.
 pub const H5S_BLOCK: hid_t = 1;
-/// The dataspace argument that names the property list's selection.
+/// The dataspace argument that stands for the selection in the transfer property list.
 pub const H5S_PLIST: hid_t = 2;
-/// The invalid identifier.
+/// The identifier that functions return after a failure.
 pub const H5I_INVALID_HID: hid_t = -1;
 
 /// The identity of an object in its file (`H5O_token_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct H5O_token_t {
-    /// The bytes: the address of the object header, little-endian, then zeros.
+    /// The bytes of the token: the object header's address in little-endian order, then zeros.
     pub bytes: [u8; 16],
 }
 
 impl H5O_token_t {
-    /// The undefined token.
+    /// The undefined token, which names no object.
     pub const UNDEFINED: Self = Self { bytes: [0xff; 16] };
 
-    /// Returns the token of the object whose header is at an address.
+    /// Returns the token of the object whose header is at `address`.
     pub fn of(address: u64) -> Self {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(address.to_le_bytes()) {
@@ -51,26 +52,26 @@ impl H5O_token_t {
         Self { bytes }
     }
 
-    /// Returns the address of the object header.
+    /// Returns the address of the object header that the token names.
     pub fn address(self) -> u64 {
         self.bytes.iter().take(8).rev().fold(0, |address, byte| address << 8 | u64::from(*byte))
     }
 }
 
-/// A sequence of variable length in memory (`hvl_t`).
+/// A variable-length sequence in memory (`hvl_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct hvl_t {
-    /// The number of items.
+    /// The number of items of the sequence.
     pub len: usize,
-    /// The first item.
+    /// The address of the first item of the sequence.
     pub p: *mut c_void,
 }
 
-/// A function that compares, visits or frees something of the caller.
+/// A pointer to data or a function of the caller that the library does not interpret.
 pub type Opaque = *mut c_void;
 
-/// The kinds of identifiers (`H5I_type_t`).
+/// The kind of object to which an identifier refers (`H5I_type_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say the kinds of objects")]
@@ -93,10 +94,10 @@ pub enum IdKind {
     EventSet = 16,
 }
 
-/// The number of kinds that the library defines; kinds of users follow.
+/// The number of the first kind of identifiers that users register.
 pub const FIRST_USER_KIND: c_int = 17;
 
-/// The order of an iteration (`H5_iter_order_t`).
+/// The order in which an iteration visits items (`H5_iter_order_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the orders")]
 pub enum Order {
@@ -105,7 +106,7 @@ pub enum Order {
     Native,
 }
 
-/// The index of an iteration (`H5_index_t`).
+/// The key by which an iteration sorts items (`H5_index_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the indexes")]
 pub enum Index {
@@ -113,12 +114,12 @@ pub enum Index {
     CreationOrder,
 }
 
-/// The character sets of names and strings.
+/// The number of the ASCII character set (`H5T_cset_t`).
 pub const H5T_CSET_ASCII: c_int = 0;
-/// UTF-8.
+/// The number of the UTF-8 character set (`H5T_cset_t`).
 pub const H5T_CSET_UTF8: c_int = 1;
 
-/// A borrowed name in calls to functions of the user.
+/// A C string that a function of the user receives and must not keep.
 pub type ConstText = *const c_char;
-/// An unsigned integer.
+/// The C type `unsigned int`.
 pub type Unsigned = c_uint;

@@ -1,7 +1,7 @@
 //! The variadic function `H5Epush2`, which formats its text with C's `vsnprintf`.
 //!
-//! Rust cannot define variadic functions yet. The entry builds C's list of arguments in assembly
-//! and passes the list to `push`.
+//! Rust cannot define variadic functions yet. An assembly function builds the C argument list and
+//! passes the list to `push`.
 
 #![expect(unsafe_code, reason = "the arguments of a variadic function are read by assembly")]
 
@@ -10,25 +10,26 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::ctypes::{herr_t, hid_t};
 use crate::pointer::Text;
 
-/// The longest text of a record, in bytes.
+/// The maximum size of a formatted record text in bytes.
 const MAX_TEXT_BYTES: usize = 4096;
 
-// SAFETY: the declaration is that of the C standard; `va_list` is passed as a pointer.
+// SAFETY: the declaration agrees with the C standard, and `va_list` is passed as a pointer.
 unsafe extern "C" {
+    /// Formats a text into a buffer of `size` bytes (C standard library).
     fn vsnprintf(buffer: *mut c_char, size: usize, format: *const c_char, list: *mut c_void) -> c_int;
 }
 
-/// Formats the text and adds the record.
+/// Formats the text of a record and adds the record to an error stack.
 ///
 /// # Safety
-/// `list` is a list of arguments that `format` describes.
+/// `list` is an argument list that matches `format`.
 unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
-    // SAFETY: the entry below passes the record of the arguments that it saved on its stack.
+    // SAFETY: the assembly function below passes a record that it filled on its stack.
     let fixed = unsafe { &*fixed };
     let mut buffer = [0; MAX_TEXT_BYTES];
     if !fixed.format.is_null() {
-        // SAFETY: the buffer has the stated size; the caller of `H5Epush2` promises that the
-        // arguments fit the format.
+        // SAFETY: the buffer has the stated size, and the caller of `H5Epush2` promises that the
+        // arguments match the format.
         unsafe { vsnprintf(buffer.as_mut_ptr(), MAX_TEXT_BYTES, fixed.format, list) };
     }
     // SAFETY: `vsnprintf` ends the text with a zero byte, and the buffer began with zeros.
@@ -38,23 +39,31 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
     crate::h5e::push_formatted(fixed.stack, place, (fixed.class, fixed.major, fixed.minor), text)
 }
 
-/// The arguments before the variable ones, as the entry stores them.
+/// The named arguments of `H5Epush2`, in the order in which the assembly function stores them.
 #[repr(C)]
 #[derive(Debug)]
 struct Fixed {
+    /// The identifier of the error stack.
     stack: hid_t,
+    /// The name of the source file in which the error occurred.
     file: *const c_char,
+    /// The name of the function that failed.
     function: *const c_char,
+    /// The line in the source file at which the error occurred.
     line: c_uint,
+    /// The identifier of the error class.
     class: hid_t,
+    /// The identifier of the major message.
     major: hid_t,
+    /// The identifier of the minor message.
     minor: hid_t,
+    /// The `printf` format of the record's text.
     format: *const c_char,
 }
 
-/// Adds a record with a formatted text to a stack. In the calling convention of x86-64 System V,
-/// the first six arguments are in registers, and the next ones are on the stack: `minor`, `format`,
-/// and the variable arguments. Floating-point arguments are in vector registers.
+/// Adds a record with a formatted text to an error stack. In the x86-64 System V calling
+/// convention, the first six arguments are in registers. `minor`, `format` and the variable
+/// arguments are on the stack, and floating-point arguments are in vector registers.
 ///
 /// # Safety
 /// The arguments are as the C function requires.
@@ -62,8 +71,9 @@ struct Fixed {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn H5Epush2() -> herr_t {
-    // The frame holds: at 0 the list of arguments (24 bytes), at 32 the saved registers (176
-    // bytes: 48 of integers, 128 of vectors), at 208 the record `Fixed` (64 bytes).
+    // The frame contains: at offset 0 the argument list (24 bytes), at offset 32 the saved
+    // registers (176 bytes: 48 of integers, 128 of vectors), at offset 208 the record `Fixed` (64
+    // bytes).
     std::arch::naked_asm!(
         "push rbp",
         "mov rbp, rsp",

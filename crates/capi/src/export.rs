@@ -1,5 +1,5 @@
-//! The frame of each exported function: it starts the library, clears the error stack, catches
-//! panics, and turns a failure into records of the error stack and the failure value of C.
+//! The common code of all exported functions: it starts the library, clears the error stack,
+//! catches panics, and converts a failure to error records and a C failure value.
 
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::error::{self, Failure, Outcome, codes};
 use crate::init;
 
-/// A value that a C function returns.
+/// A return type of exported functions, with the value that reports a failure.
 pub trait Returned: Copy {
-    /// The value of a failed call.
+    /// The value that the function returns after a failure.
     const FAILURE: Self;
 }
 
@@ -40,10 +40,11 @@ impl Returned for Option<crate::convert::user::Function> {
     const FAILURE: Self = None;
 }
 
-/// Runs the body of an exported function.
+/// Runs the body of the exported function `name` and returns its value, or the failure value of its
+/// type.
 ///
-/// The error stack of the thread is cleared first, unless `keep` is true: functions that read or
-/// change the stack, or that clean up after a failure, keep the records.
+/// The call first clears the error stack of the thread, unless `keep` is true. Functions that read
+/// or change the stack, or that clean up after a failure, keep the records.
 pub fn call<T: Returned>(name: &'static str, keep: bool, body: impl FnOnce() -> Outcome<T>) -> T {
     init::start();
     if !keep {
@@ -63,7 +64,8 @@ pub fn call<T: Returned>(name: &'static str, keep: bool, body: impl FnOnce() -> 
     }
 }
 
-/// Defines exported functions. The body of a function returns an [`Outcome`] of the declared type.
+/// Defines exported C functions. The body of each function returns an [`Outcome`] of the declared
+/// type.
 #[macro_export]
 macro_rules! export {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {$(
@@ -71,7 +73,7 @@ macro_rules! export {
     )*};
 }
 
-/// Defines exported functions that keep the records of the error stack; see [`call`].
+/// Defines exported C functions that keep the records of the error stack; see [`call`].
 #[macro_export]
 macro_rules! export_keeping_errors {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {$(
@@ -79,14 +81,15 @@ macro_rules! export_keeping_errors {
     )*};
 }
 
-/// Defines one exported function.
+/// Defines one exported C function; the first argument states whether the function keeps the error
+/// stack.
 #[macro_export]
 macro_rules! export_one {
     ($keep:literal, $(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
         ///
         /// # Safety
-        /// The arguments are as the C function requires; see [`crate::pointer`].
+        /// The arguments must be valid for the C function of this name; see [`crate::pointer`].
         #[expect(unsafe_code, reason = "the function is called from C by its name")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
@@ -96,7 +99,8 @@ macro_rules! export_one {
     };
 }
 
-/// Returns the type that an exported function returns.
+/// Expands to the return type of an exported function, or to `()` for a function without a return
+/// type.
 #[macro_export]
 macro_rules! returned_type {
     () => {
@@ -107,16 +111,16 @@ macro_rules! returned_type {
     };
 }
 
-/// Calls a function pointer of the user.
+/// Calls a C function pointer of the user.
 ///
-/// The user promises that the function accepts the arguments that the C interface documents. No
-/// lock is held and no borrow lives during the call.
+/// The user promises that the function accepts the arguments that the C interface documents. The
+/// library holds no lock and no borrow during the call.
 macro_rules! call_user {
     ($function:expr, $($argument:expr),* $(,)?) => {{
         let function = $function;
         #[expect(unsafe_code, reason = "the user's function is called as the C interface documents")]
-        // SAFETY: the pointer came with the call of a C function whose documentation states the
-        // arguments, and the caller keeps the function valid.
+        // SAFETY: the pointer is an argument of a C function, whose documentation states the
+        // arguments of the pointer's function. The caller keeps the function valid.
         let result = unsafe { function($($argument),*) };
         result
     }};

@@ -1,4 +1,4 @@
-//! The functions of the library as a whole (`H5*`).
+//! Functions for the library as a whole (`H5*`): versions, memory and shutdown.
 
 use std::ffi::{c_char, c_uint, c_void};
 
@@ -8,29 +8,29 @@ use crate::export;
 use crate::memory;
 use crate::pointer::Out;
 
-/// The version of the C interface: major, minor, release.
+/// The version of the supported HDF5 interface: major, minor, release.
 pub const VERSION: (c_uint, c_uint, c_uint) = (2, 2, 0);
-/// The version as text.
+/// The version of the supported HDF5 interface as text.
 pub const VERSION_TEXT: &str = "2.2.0";
 
 export! {
-    /// Starts the library.
+    /// Starts the library. Other functions also start it, so this call is optional.
     fn H5open() -> herr_t {
         Ok(0)
     }
 
-    /// Closes all objects.
+    /// Closes all open objects and shuts the library down.
     fn H5close() -> herr_t {
         crate::init::stop();
         Ok(0)
     }
 
-    /// Accepts the request. The library registers no function for the end of the process.
+    /// Accepts the request not to run cleanup at program exit, which the library never does.
     fn H5dont_atexit() -> herr_t {
         Ok(0)
     }
 
-    /// Returns the version of the interface.
+    /// Stores the version of the HDF5 interface in `major`, `minor` and `release`.
     fn H5get_libversion(major: Out<c_uint>, minor: Out<c_uint>, release: Out<c_uint>) -> herr_t {
         major.put(VERSION.0);
         minor.put(VERSION.1);
@@ -38,7 +38,7 @@ export! {
         Ok(0)
     }
 
-    /// Checks that a program was compiled for this interface.
+    /// Checks that the program was compiled for a supported version of the HDF5 interface.
     fn H5check_version(major: c_uint, minor: c_uint, release: c_uint) -> herr_t {
         let _ = (minor, release);
         if major == VERSION.0 || major == 1 {
@@ -47,12 +47,12 @@ export! {
         Err(Failure::bad_value(format!("the program was compiled for version {major} of the interface")))
     }
 
-    /// Frees unused memory. hyperslab keeps none.
+    /// Returns success: hyperslab holds no unused memory that it could free.
     fn H5garbage_collect() -> herr_t {
         Ok(0)
     }
 
-    /// Accepts limits of free lists. hyperslab has none.
+    /// Accepts and ignores limits for free lists, which hyperslab does not use.
     fn H5set_free_list_limits(
         regular_global: i32,
         regular_list: i32,
@@ -65,7 +65,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the sizes of free lists, which are empty.
+    /// Stores 0 as the size of each free list, because hyperslab has no free lists.
     fn H5get_free_list_sizes(
         regular: Out<usize>,
         array: Out<usize>,
@@ -78,34 +78,34 @@ export! {
         Ok(0)
     }
 
-    /// Allocates memory that `H5free_memory` frees.
+    /// Allocates `size` bytes, which the program frees with `H5free_memory`.
     fn H5allocate_memory(size: usize, clear: bool) -> *mut c_void {
         Ok(memory::allocate(size, clear))
     }
 
-    /// Changes the size of a block of `H5allocate_memory`.
+    /// Changes the size of a block from `H5allocate_memory` and returns the block's new address.
     fn H5resize_memory(block: *mut c_void, size: usize) -> *mut c_void {
         Ok(memory::resize(block, size))
     }
 
-    /// Frees a block that a function of the library returned.
+    /// Frees a block that a library function allocated for the program.
     fn H5free_memory(block: *mut c_void) -> herr_t {
         memory::free(block);
         Ok(0)
     }
 
-    /// Returns `true`: each function may be called from each thread.
+    /// Stores `true` in `threadsafe`: several threads may call the library at the same time.
     fn H5is_library_threadsafe(threadsafe: Out<bool>) -> herr_t {
         threadsafe.require("result")?.put(true);
         Ok(0)
     }
 
-    /// Returns `false`: the library can be started again after its end.
+    /// Stores `false` in `terminating`: the library can be started again after its shutdown.
     fn H5is_library_terminating(terminating: Out<bool>) -> herr_t {
         terminating.require("result")?.put(false);
         Ok(0)
     }
 }
 
-/// A text in the C interface.
+/// A C string that the library returns or receives.
 pub type CText = *const c_char;

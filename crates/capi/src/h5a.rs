@@ -1,4 +1,4 @@
-//! Attributes (`H5A*`): creation, elements, names.
+//! Attribute functions (`H5A*`): creation, reads and writes, names, and information.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
@@ -20,20 +20,23 @@ use crate::pointer::{Buffer, Data, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 use crate::symbols;
 
-/// Information on an attribute (`H5A_info_t`).
+/// Information about an attribute (`H5A_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5A_info_t {
+    /// True if the object tracks the creation order of attributes.
     pub corder_valid: bool,
+    /// The creation order value of the attribute.
     pub corder: c_uint,
+    /// The character set of the attribute's name.
     pub cset: c_int,
+    /// The size of the attribute's value in bytes.
     pub data_size: hsize_t,
 }
 
 const _: () = assert!(size_of::<H5A_info_t>() == 24);
 
-/// Returns a new identifier of an attribute.
+/// Opens the attribute with the given name and returns its new identifier.
 ///
 /// # Errors
 /// Fails if the object has no attribute with this name.
@@ -42,12 +45,12 @@ pub fn register(place: Place, name: &[u8]) -> Outcome<hid_t> {
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::read(place, attribute)))))
 }
 
-/// Returns an error unless a list is an access list of attributes.
+/// Checks that an identifier refers to an attribute access list.
 fn require_access(aapl: hid_t) -> Outcome<()> {
     plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
 
-/// Returns the object of an identifier that may have attributes.
+/// Returns the object to which an identifier refers, if the object may have attributes.
 fn owner(loc: hid_t) -> Outcome<Place> {
     if matches!(id::find(loc), Some(Entry::Attribute(_))) {
         return Err(Failure::bad_type("location is not valid for an attribute"));
@@ -55,6 +58,7 @@ fn owner(loc: hid_t) -> Outcome<Place> {
     location::find(loc)
 }
 
+/// Creates an attribute of the object `place` and returns its identifier.
 fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_t) -> Outcome<hid_t> {
     let charset = match acpl {
         H5P_DEFAULT => CharacterSet::Ascii,
@@ -88,7 +92,7 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::created(place, new)))))
 }
 
-/// Writes all elements of an attribute.
+/// Writes all elements of an attribute from a buffer with elements of the datatype `type_id`.
 fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -130,7 +134,8 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     handle.owner.set_attribute_elements(&elements, &conversions).map_err(conversion)
 }
 
-/// Returns a failure whose code says that the conversion is missing, if so.
+/// Returns the failure for an error of a read or write, with a separate code if the datatypes have
+/// no conversion.
 fn conversion(error: hyperslab::Error) -> Failure {
     let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
     let failure = Failure::from(error);
@@ -141,7 +146,7 @@ fn conversion(error: hyperslab::Error) -> Failure {
     }
 }
 
-/// Reads all elements of an attribute.
+/// Reads all elements of an attribute into a buffer as elements of the datatype `type_id`.
 fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -168,6 +173,7 @@ fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     Ok(rules.plan(&in_memory, &memory)?.convert(&stored, target, count)?)
 }
 
+/// Returns a new identifier of the attribute's datatype in memory form.
 fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     let handle = attribute::find(attribute_id)?;
     let form = handle.form()?;
@@ -178,7 +184,7 @@ fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
-/// Returns information on an attribute.
+/// Returns information about an attribute of the object `owner`.
 ///
 /// # Errors
 /// Returns the errors of reading the attribute.
@@ -193,6 +199,7 @@ pub fn info(owner: &Object, attribute: &hyperslab::Attribute) -> Outcome<H5A_inf
     })
 }
 
+/// Renames an attribute and updates the open handles of the attribute.
 fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
     if from == to {
         return Ok(());
@@ -208,28 +215,31 @@ fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
+/// Returns whether an object has an attribute with the given name.
 fn exists(owner: &Object, name: &[u8]) -> Outcome<htri_t> {
     Ok(htri_t::from(owner.has_attribute_named(name)?))
 }
 
+/// The text of the error record for a failed creation of an attribute.
 const NO_CREATE: &str = "unable to synchronously create attribute";
+/// The text of the error record for a failed open of an attribute.
 const NO_OPEN: &str = "unable to synchronously open attribute";
 
 export! {
-    /// Creates an attribute.
+    /// Creates an attribute of the object `loc` and returns its identifier.
     fn H5Acreate2(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t {
         require_access(aapl)?;
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
 
-    /// Creates an attribute.
+    /// Creates an attribute of the object `loc` and returns its identifier (HDF5 1.6 form).
     fn H5Acreate1(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t) -> hid_t {
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTINIT, NO_CREATE)
     }
 
-    /// Creates an attribute of the object at a path.
+    /// Creates an attribute of the object at path `object` and returns its identifier.
     fn H5Acreate_by_name(
         loc: hid_t, object: Text, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
@@ -240,18 +250,20 @@ export! {
             .because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
 
-    /// Opens an attribute.
+    /// Opens the attribute `name` of the object `loc` and returns its identifier.
     fn H5Aopen(loc: hid_t, name: Text, aapl: hid_t) -> hid_t {
         require_access(aapl)?;
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens an attribute.
+    /// Opens the attribute `name` of the object `loc` with default properties and returns its
+    /// identifier.
     fn H5Aopen_name(loc: hid_t, name: Text) -> hid_t {
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens an attribute by its position.
+    /// Opens the attribute at position `number` in creation order, or in name order if the object
+    /// does not track the creation order.
     fn H5Aopen_idx(loc: hid_t, number: c_uint) -> hid_t {
         let place = owner(loc)?;
         let name = list::at(&place.0, (1, 0), number.into()).or_else(|_| list::at(&place.0, (0, 0), number.into()))
@@ -259,7 +271,7 @@ export! {
         register(place, &name).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens an attribute of the object at a path.
+    /// Opens the attribute `name` of the object at path `object` and returns its identifier.
     fn H5Aopen_by_name(loc: hid_t, object: Text, name: Text, aapl: hid_t, lapl: hid_t) -> hid_t {
         require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
@@ -268,7 +280,8 @@ export! {
             .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens an attribute by its position in an order.
+    /// Opens the attribute at position `number` in the given index and order, and returns its
+    /// identifier.
     fn H5Aopen_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
@@ -282,39 +295,40 @@ export! {
             .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Writes all elements.
+    /// Writes all elements of an attribute from `buffer`, whose elements have the datatype
+    /// `type_id`.
     fn H5Awrite(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> herr_t {
         write(attribute_id, type_id, buffer)
             .because(codes::ATTR, codes::WRITEERROR, "unable to synchronously write attribute")?;
         Ok(0)
     }
 
-    /// Reads all elements.
+    /// Reads all elements of an attribute into `buffer` as elements of the datatype `type_id`.
     fn H5Aread(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> herr_t {
         read(attribute_id, type_id, buffer)
             .because(codes::ATTR, codes::READERROR, "unable to synchronously read attribute")?;
         Ok(0)
     }
 
-    /// Closes an attribute.
+    /// Closes an attribute identifier.
     fn H5Aclose(attribute_id: hid_t) -> herr_t {
         attribute::find(attribute_id)?;
         crate::h5i::release(attribute_id).because(codes::ATTR, codes::CANTDEC, "unable to close attribute")?;
         Ok(0)
     }
 
-    /// Returns an identifier of a copy of the dataspace.
+    /// Returns a new identifier of a copy of the attribute's dataspace.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))
     }
 
-    /// Returns an identifier of the datatype.
+    /// Returns a new identifier of the attribute's datatype.
     fn H5Aget_type(attribute_id: hid_t) -> hid_t {
         datatype_of(attribute_id).because(codes::ATTR, codes::CANTGET, "can't get datatype ID of attribute")
     }
 
-    /// Returns a list with the creation properties.
+    /// Returns the identifier of a new creation list with the attribute's creation properties.
     fn H5Aget_create_plist(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         let charset = i32::from(handle.form()?.charset == CharacterSet::Utf8);
@@ -322,7 +336,7 @@ export! {
         plist::make::register(symbols::CLASS_ATTRIBUTE_CREATE, Settings::StringCreate(create))
     }
 
-    /// Returns the name.
+    /// Copies the attribute's name to `buffer` and returns the length of the name.
     fn H5Aget_name(attribute_id: hid_t, size: usize, buffer: TextBuffer) -> isize {
         let handle = attribute::find(attribute_id)?;
         buffer.require(size, "buffer for the name")?;
@@ -331,7 +345,8 @@ export! {
         crate::text::length(&name)
     }
 
-    /// Returns the name of an attribute by its position.
+    /// Copies the name of the attribute at position `number` to `buffer` and returns the length of
+    /// the name.
     fn H5Aget_name_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
         lapl: hid_t,
@@ -343,14 +358,14 @@ export! {
         crate::text::length(&name)
     }
 
-    /// Returns the bytes that the elements take in the file.
+    /// Returns the number of bytes that the attribute's elements occupy in the file.
     fn H5Aget_storage_size(attribute_id: hid_t) -> hsize_t {
         let handle = attribute::find(attribute_id)?;
         let attribute = handle.attribute()?;
         Ok(info(&handle.owner, &attribute)?.data_size)
     }
 
-    /// Returns information on an attribute.
+    /// Stores information about an attribute in `result`.
     fn H5Aget_info(attribute_id: hid_t, result: Out<H5A_info_t>) -> herr_t {
         let handle = attribute::find(attribute_id)?;
         let attribute = handle.attribute()?;
@@ -358,7 +373,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on an attribute of the object at a path.
+    /// Stores information about the attribute `name` of the object at path `object` in `result`.
     fn H5Aget_info_by_name(loc: hid_t, object: Text, name: Text, result: Out<H5A_info_t>, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let attribute = object.attribute_named(name.name("attribute name")?)
@@ -367,7 +382,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on an attribute by its position.
+    /// Stores information about the attribute at position `number` in `result`.
     fn H5Aget_info_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, result: Out<H5A_info_t>, lapl: hid_t,
     ) -> herr_t {
@@ -378,14 +393,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of attributes.
+    /// Returns the number of attributes of the object `loc`.
     fn H5Aget_num_attrs(loc: hid_t) -> c_int {
         let (object, _place) = owner(loc)?;
         let count = object.attribute_count()?;
         c_int::try_from(count).map_err(|_| Failure::new(codes::ATTR, codes::CANTCOUNT, "too many attributes"))
     }
 
-    /// Renames an attribute.
+    /// Renames an attribute of the object `loc` from `from` to `to`.
     fn H5Arename(loc: hid_t, from: Text, to: Text) -> herr_t {
         let (object, _place) = owner(loc)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
@@ -393,7 +408,7 @@ export! {
         Ok(0)
     }
 
-    /// Renames an attribute of the object at a path.
+    /// Renames an attribute of the object at path `object` from `from` to `to`.
     fn H5Arename_by_name(loc: hid_t, object: Text, from: Text, to: Text, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
@@ -401,7 +416,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes an attribute.
+    /// Removes the attribute `name` from the object `loc`.
     fn H5Adelete(loc: hid_t, name: Text) -> herr_t {
         let (object, _place) = owner(loc)?;
         object.remove_attribute_named(name.name("attribute name")?)
@@ -409,7 +424,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes an attribute of the object at a path.
+    /// Removes the attribute `name` from the object at path `object`.
     fn H5Adelete_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         object.remove_attribute_named(name.name("attribute name")?)
@@ -417,7 +432,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes an attribute by its position.
+    /// Removes the attribute at position `number` in the given index and order.
     fn H5Adelete_by_idx(loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number)
@@ -427,14 +442,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether an attribute exists.
+    /// Returns whether an object has an attribute with the given name.
     fn H5Aexists(object: hid_t, name: Text) -> htri_t {
         let (object, _place) = owner(object)?;
         exists(&object, name.name("attribute name")?)
             .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
     }
 
-    /// Returns whether an attribute of the object at a path exists.
+    /// Returns whether the object at path `object` has an attribute with the given name.
     fn H5Aexists_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> htri_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         exists(&object, name.name("attribute name")?)

@@ -1,4 +1,4 @@
-//! Visits of attributes (`H5Aiterate*`).
+//! Iteration over the attributes of an object (`H5Aiterate*`).
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -12,15 +12,19 @@ use crate::file::traverse::{self, Place};
 use crate::h5a::{H5A_info_t, info};
 use crate::pointer::{Out, Text};
 
-/// A function that visits attributes (`H5A_operator2_t`).
+/// The C type of a user's function that visits an attribute (`H5A_operator2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5A_info_t, *mut c_void) -> herr_t;
-/// A function that visits attributes (`H5A_operator1_t`).
+/// The C type of a user's function that visits an attribute, in the HDF5 1.6 form
+/// (`H5A_operator1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
+/// Returns the failure for a user's function that returned a negative value.
 fn failed() -> Failure {
     Failure::new(codes::ATTR, codes::BADITER, "error iterating over attributes")
 }
 
+/// Calls `visit` for the attributes of an object, starting at `position`, until the function
+/// returns a nonzero value.
 fn iterate(
     place: Place,
     order: (c_int, c_int),
@@ -30,7 +34,8 @@ fn iterate(
 ) -> Outcome<herr_t> {
     let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
     let attributes = list::sorted(&place.0, order)?;
-    let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+    let first = usize::try_from(position.get().unwrap_or(0))
+        .map_err(|_| Failure::bad_value("the start position is too large"))?;
     if first > 0 && first >= attributes.len() {
         return Err(Failure::bad_value("invalid index specified"));
     }
@@ -52,14 +57,16 @@ fn iterate(
 }
 
 export! {
-    /// Visits the attributes of an object.
+    /// Calls `visit` for each attribute of the object `loc` until it returns a nonzero value, and
+    /// returns this value.
     fn H5Aiterate2(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, visit: Option<Visit2>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, visit, data)
     }
 
-    /// Visits the attributes of the object at a path.
+    /// Calls `visit` for each attribute of the object at path `object` until it returns a nonzero
+    /// value.
     fn H5Aiterate_by_name(
         loc: hid_t, object: Text, index: c_int, order: c_int, position: Out<hsize_t>, visit: Option<Visit2>,
         data: *mut c_void, lapl: hid_t,
@@ -68,7 +75,8 @@ export! {
         iterate(place, (index, order), position, visit, data)
     }
 
-    /// Visits the attributes of an object in the order of their names.
+    /// Calls `visit` for each attribute of the object `loc` in name order until it returns a
+    /// nonzero value.
     fn H5Aiterate1(loc: hid_t, position: Out<c_uint>, visit: Option<Visit1>, data: *mut c_void) -> herr_t {
         let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
         let place = location::find(loc)?;

@@ -1,4 +1,4 @@
-//! Datasets (`H5D*`): creation, elements, shape.
+//! Dataset functions (`H5D*`): creation, reads and writes, shape, and memory buffers.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -22,24 +22,27 @@ use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::space::{self, CSpace};
 use crate::{dataset, symbols};
 
-/// A function that visits elements (`H5D_operator_t`).
+/// The C type of a user's function that visits an element of a buffer (`H5D_operator_t`).
 pub type Operator = unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
-/// A function that delivers elements to scatter (`H5D_scatter_func_t`).
+/// The C type of a user's function that supplies elements for `H5Dscatter` (`H5D_scatter_func_t`).
 pub type ScatterFunction = unsafe extern "C" fn(*mut *const c_void, *mut usize, *mut c_void) -> herr_t;
-/// A function that takes gathered elements (`H5D_gather_func_t`).
+/// The C type of a user's function that receives elements from `H5Dgather` (`H5D_gather_func_t`).
 pub type GatherFunction = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> herr_t;
 
+/// Returns the properties of a dataset access list.
 fn access(dapl: hid_t) -> Outcome<DatasetAccess> {
     plist::dataset_access(dapl).because(codes::ARGS, codes::BADTYPE, "not a dataset access list")
 }
 
+/// Registers an open dataset and returns its new identifier.
 fn register(dataset: &hyperslab::Dataset, location: Location, access: DatasetAccess) -> hid_t {
     id::register(Entry::Dataset(Arc::new(create::handle(dataset, location, access))))
 }
 
-/// The identifiers of the lists of a call: link creation, dataset creation, dataset access.
+/// The property list identifiers of a call: link creation, dataset creation and dataset access.
 type Lists = (hid_t, hid_t, hid_t);
 
+/// Creates a dataset with a link at the path `name` and returns the dataset's identifier.
 fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -> Outcome<hid_t> {
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
     let create =
@@ -54,6 +57,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     Ok(register(&made, location, access))
 }
 
+/// Opens the dataset at the path `name` and returns its identifier.
 fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let access = access(dapl)?;
     let (object, place) = traverse::open(loc, name.name("dataset name")?, dapl)?;
@@ -64,6 +68,7 @@ fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     Ok(register(&dataset, place, access))
 }
 
+/// Returns a new identifier of the dataset's datatype in memory form.
 fn datatype_of(dataset_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let committed = match handle.dataset.committed_datatype() {
@@ -78,6 +83,8 @@ fn datatype_of(dataset_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
+/// Returns a new access list with the properties in use for the dataset, including defaults of the
+/// file.
 fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let mut access = handle.access.clone();
@@ -88,6 +95,8 @@ fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
     plist::make::register(symbols::CLASS_DATASET_ACCESS, Settings::DatasetAccess(access))
 }
 
+/// Changes the shape of a dataset to `dims` after a check against the layout and the maximum
+/// dimensions.
 fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     let handle = dataset::find(dataset_id)?;
     let dims = dims.array(handle.dataset.ndim(), "dimensions")?;
@@ -114,7 +123,8 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the bytes that variable-length data of the selected elements needs in memory.
+/// Returns the number of bytes that the variable-length data of the selected elements occupies in
+/// memory.
 fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome<u64> {
     let handle = dataset::find(dataset_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -132,7 +142,8 @@ fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome
     Ok(total)
 }
 
-/// Fills the selected elements of a buffer with a value.
+/// Fills the selected elements of a buffer with one value, which is converted to the buffer's
+/// datatype.
 fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, space_id: hid_t) -> Outcome<()> {
     let (from, to) = (datatype::copy_of(value_type)?, datatype::copy_of(buffer_type)?);
     let space = space::copy_of(space_id)?;
@@ -149,6 +160,8 @@ fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, spac
     })
 }
 
+/// Calls `operator` for the selected elements of a buffer until the function returns a nonzero
+/// value.
 fn iterate(
     buffer: Buffer,
     type_id: hid_t,
@@ -162,7 +175,8 @@ fn iterate(
     }
     let datatype = datatype::copy_of(type_id)?;
     let space = space::copy_of(space_id)?;
-    let rank = c_uint::try_from(space.extent.rank()).map_err(|_| Failure::bad_value("rank"))?;
+    let rank =
+        c_uint::try_from(space.extent.rank()).map_err(|_| Failure::bad_value("the rank is too large"))?;
     let mut outcome = 0;
     elements::for_each(&space, datatype.size as usize, buffer, &mut |element, point| {
         let bytes = element.as_mut_ptr().cast();
@@ -175,6 +189,7 @@ fn iterate(
     Ok(outcome)
 }
 
+/// Copies contiguous elements from a user's function to the selected elements of a buffer.
 fn scatter(
     function: Option<ScatterFunction>,
     data: *mut c_void,
@@ -202,6 +217,8 @@ fn scatter(
     elements::scatter(&packed, memory, &runs, size)
 }
 
+/// Copies the selected elements of a buffer to a contiguous buffer and passes them to a user's
+/// function.
 fn gather(
     space_id: hid_t,
     source: Buffer,
@@ -233,7 +250,7 @@ fn gather(
 }
 
 export! {
-    /// Creates a dataset.
+    /// Creates a dataset with a link at the path `name` and returns the dataset's identifier.
     fn H5Dcreate2(
         loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, lcpl: hid_t, dcpl: hid_t, dapl: hid_t,
     ) -> hid_t {
@@ -242,14 +259,14 @@ export! {
             .because(codes::DATASET, codes::CANTCREATE, "unable to synchronously create dataset")
     }
 
-    /// Creates a dataset.
+    /// Creates a dataset with a link at the path `name` and returns its identifier (HDF5 1.6 form).
     fn H5Dcreate1(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, dcpl: hid_t) -> hid_t {
         let name = name.name("dataset name")?;
         create_linked(loc, name, (type_id, space_id), (H5P_DEFAULT, dcpl, H5P_DEFAULT))
             .because(codes::DATASET, codes::CANTINIT, "unable to create dataset")
     }
 
-    /// Creates a dataset without a link.
+    /// Creates a dataset without a link in the file of `loc` and returns the dataset's identifier.
     fn H5Dcreate_anon(loc: hid_t, type_id: hid_t, space_id: hid_t, dcpl: hid_t, dapl: hid_t) -> hid_t {
         let create = plist::dataset_create(dcpl)
             .because(codes::ARGS, codes::BADTYPE, "not a dataset creation list")?;
@@ -263,30 +280,30 @@ export! {
         Ok(register(&made, location, access))
     }
 
-    /// Opens a dataset.
+    /// Opens the dataset at the path `name` and returns its identifier.
     fn H5Dopen2(loc: hid_t, name: Text, dapl: hid_t) -> hid_t {
         open(loc, name, dapl).because(codes::DATASET, codes::CANTOPENOBJ, "unable to synchronously open dataset")
     }
 
-    /// Opens a dataset.
+    /// Opens the dataset at the path `name` with default properties and returns its identifier.
     fn H5Dopen1(loc: hid_t, name: Text) -> hid_t {
         open(loc, name, H5P_DEFAULT).because(codes::DATASET, codes::CANTOPENOBJ, "unable to open dataset")
     }
 
-    /// Closes a dataset.
+    /// Closes a dataset identifier.
     fn H5Dclose(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         crate::h5i::release(dataset_id).because(codes::DATASET, codes::CANTDEC, "unable to close dataset")?;
         Ok(0)
     }
 
-    /// Returns an identifier of a copy of the dataspace.
+    /// Returns a new identifier of a copy of the dataset's dataspace.
     fn H5Dget_space(dataset_id: hid_t) -> hid_t {
         let handle = dataset::find(dataset_id)?;
         Ok(space::register(CSpace::all(handle.dataset.dataspace())))
     }
 
-    /// Returns whether space for the elements is allocated.
+    /// Stores in `status` whether none, a part, or all of the dataset's raw data is allocated.
     fn H5Dget_space_status(dataset_id: hid_t, status: Out<c_int>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         status.put(match handle.dataset.space_status()? {
@@ -297,29 +314,29 @@ export! {
         Ok(0)
     }
 
-    /// Returns an identifier of the datatype.
+    /// Returns a new identifier of the dataset's datatype.
     fn H5Dget_type(dataset_id: hid_t) -> hid_t {
         datatype_of(dataset_id)
     }
 
-    /// Returns a list with the creation properties.
+    /// Returns the identifier of a new creation list with the dataset's creation properties.
     fn H5Dget_create_plist(dataset_id: hid_t) -> hid_t {
         let create = create::properties(&*dataset::find(dataset_id)?)?;
         plist::make::register(symbols::CLASS_DATASET_CREATE, Settings::DatasetCreate(create))
     }
 
-    /// Returns a list with the access properties.
+    /// Returns the identifier of a new access list with the dataset's access properties.
     fn H5Dget_access_plist(dataset_id: hid_t) -> hid_t {
         access_properties(dataset_id)
     }
 
-    /// Returns the number of bytes of the stored elements.
+    /// Returns the number of bytes that the dataset's raw data occupies in the file.
     fn H5Dget_storage_size(dataset_id: hid_t) -> hsize_t {
         let handle = dataset::find(dataset_id)?;
         Ok(handle.dataset.storage_size()?)
     }
 
-    /// Returns the offset of the elements in the file.
+    /// Returns the offset of contiguous raw data in the file, or `HADDR_UNDEF` if there is none.
     fn H5Dget_offset(dataset_id: hid_t) -> haddr_t {
         let handle = dataset::find(dataset_id)?;
         if !handle.dataset.external_files().is_empty() {
@@ -332,7 +349,8 @@ export! {
         })
     }
 
-    /// Reads elements.
+    /// Reads the selected elements of a dataset into `buffer` as elements of the datatype
+    /// `mem_type`.
     fn H5Dread(
         dataset_id: hid_t, mem_type: hid_t, mem_space: hid_t, file_space: hid_t, dxpl: hid_t, buffer: Buffer,
     ) -> herr_t {
@@ -343,7 +361,8 @@ export! {
         Ok(0)
     }
 
-    /// Writes elements.
+    /// Writes the selected elements of `buffer`, whose elements have the datatype `mem_type`, to a
+    /// dataset.
     fn H5Dwrite(
         dataset_id: hid_t, mem_type: hid_t, mem_space: hid_t, file_space: hid_t, dxpl: hid_t, buffer: Data,
     ) -> herr_t {
@@ -354,7 +373,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads elements of several datasets.
+    /// Reads selected elements of `count` datasets into one buffer for each dataset.
     fn H5Dread_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Buffer>,
@@ -371,7 +390,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes elements of several datasets.
+    /// Writes selected elements of one buffer for each dataset to `count` datasets.
     fn H5Dwrite_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Data>,
@@ -388,14 +407,14 @@ export! {
         Ok(0)
     }
 
-    /// Changes the shape.
+    /// Changes the shape of a dataset to `dims`.
     fn H5Dset_extent(dataset_id: hid_t, dims: In<hsize_t>) -> herr_t {
         set_extent(dataset_id, dims)
             .because(codes::DATASET, codes::CANTSET, "unable to synchronously change dataset dimensions")?;
         Ok(0)
     }
 
-    /// Extends the shape: no dimension becomes smaller.
+    /// Enlarges the shape of a dataset to at least `dims`; no dimension shrinks.
     fn H5Dextend(dataset_id: hid_t, dims: In<hsize_t>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         let shape = handle.dataset.shape();
@@ -407,45 +426,47 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of a dataset's file.
+    /// Writes the dirty data of the dataset's file.
     fn H5Dflush(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         crate::h5f::flush(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
     }
 
-    /// Reads a dataset's metadata again.
+    /// Discards cached metadata of a dataset and reads the metadata again from the file.
     fn H5Drefresh(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         crate::h5o::refresh(dataset_id).because(codes::DATASET, codes::CANTLOAD, "unable to refresh dataset")
     }
 
-    /// Returns the bytes that variable-length data needs in memory.
+    /// Stores in `size` the number of bytes that the variable-length data of the selected elements
+    /// needs in memory.
     fn H5Dvlen_get_buf_size(dataset_id: hid_t, type_id: hid_t, space_id: hid_t, size: Out<hsize_t>) -> herr_t {
         let bytes = variable_bytes(dataset_id, type_id, space_id)?;
         size.require("size")?.put(bytes);
         Ok(0)
     }
 
-    /// Frees the variable-length data of elements in a buffer.
+    /// Frees the variable-length data of the selected elements of `buffer`.
     fn H5Dvlen_reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> herr_t {
         crate::h5t_convert::reclaim(type_id, space_id, dxpl, buffer)
     }
 
-    /// Fills elements of a buffer with a value.
+    /// Fills the selected elements of `buffer` with one value.
     fn H5Dfill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, space_id: hid_t) -> herr_t {
         fill(value, value_type, buffer, buffer_type, space_id)
             .because(codes::DATASET, codes::CANTINIT, "unable to fill")?;
         Ok(0)
     }
 
-    /// Calls a function for elements of a buffer.
+    /// Calls `operator` for each selected element of `buffer` until it returns a nonzero value, and
+    /// returns this value.
     fn H5Diterate(
         buffer: Buffer, type_id: hid_t, space_id: hid_t, operator: Option<Operator>, data: *mut c_void,
     ) -> herr_t {
         iterate(buffer, type_id, space_id, operator, data)
     }
 
-    /// Puts elements that a function delivers into a selection of a buffer.
+    /// Copies elements that `function` supplies to the selected elements of `target`.
     fn H5Dscatter(
         function: Option<ScatterFunction>, data: *mut c_void, type_id: hid_t, space_id: hid_t, target: Buffer,
     ) -> herr_t {
@@ -453,7 +474,8 @@ export! {
         Ok(0)
     }
 
-    /// Passes the selected elements of a buffer to a function.
+    /// Copies the selected elements of `source` to `target` and calls `function` each time `target`
+    /// is full.
     fn H5Dgather(
         space_id: hid_t, source: Buffer, type_id: hid_t, size: usize, target: Buffer,
         function: Option<GatherFunction>, data: *mut c_void,
@@ -462,15 +484,15 @@ export! {
         Ok(0)
     }
 
-    /// Prints information on a dataset; hyperslab prints none.
+    /// Checks the dataset identifier and prints nothing.
     fn H5Ddebug(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         Ok(0)
     }
 
-    /// Changes a dataset to the oldest format that holds its elements.
+    /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert datasets to older formats.
     fn H5Dformat_convert(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
-        Err(Failure::unsupported("H5Dformat_convert"))
+        Err(Failure::unsupported("H5Dformat_convert is not supported"))
     }
 }

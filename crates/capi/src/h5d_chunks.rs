@@ -1,4 +1,4 @@
-//! Stored chunks of datasets (`H5Dget_chunk_*`, `H5Dread_chunk`, `H5Dwrite_chunk`).
+//! Access to stored chunks in encoded form (`H5Dget_chunk_*`, `H5Dread_chunk`, `H5Dwrite_chunk`).
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::export;
 use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 
-/// A function that visits chunks (`H5D_chunk_iter_op_t`).
+/// The C type of a user's function that visits a stored chunk (`H5D_chunk_iter_op_t`).
 pub type Visit = unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
 
-/// Returns a dataset in chunks, and the shape of the chunks.
+/// Returns a chunked dataset and its chunk shape, or an error for other layouts.
 fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     let handle = dataset::find(dataset_id)?;
     match handle.dataset.layout() {
@@ -25,7 +25,8 @@ fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     }
 }
 
-/// Returns the first coordinates of a chunk.
+/// Returns the coordinates of a chunk's first element after a check that a chunk starts at these
+/// coordinates.
 fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outcome<Vec<u64>> {
     let shape = handle.dataset.shape();
     let offset = offset.array(shape.len(), "offset")?;
@@ -41,13 +42,15 @@ fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outc
     Ok(offset.to_vec())
 }
 
-/// Returns the stored chunks in the order of their coordinates.
+/// Returns information about the stored chunks, sorted by their coordinates.
 fn list(handle: &DatasetHandle) -> Outcome<Vec<ChunkInfo>> {
     let mut chunks = handle.dataset.chunks().list()?;
     chunks.sort_by(|one, other| one.offset.cmp(&other.offset));
     Ok(chunks)
 }
 
+/// Stores the filter mask, the file offset and the size of a chunk, or default values for a missing
+/// chunk.
 fn put(
     info: Option<&ChunkInfo>,
     base: u64,
@@ -58,10 +61,12 @@ fn put(
     size.put(info.map_or(0, |info| info.size));
 }
 
+/// Returns the number of bytes before the base address of the dataset's file.
 fn base(handle: &DatasetHandle) -> u64 {
     handle.location.shared.file.info().user_block
 }
 
+/// Writes the encoded bytes of a chunk with the given filter mask.
 fn write(
     dataset_id: hid_t,
     dxpl: hid_t,
@@ -78,7 +83,7 @@ fn write(
     Ok(())
 }
 
-/// Reads a stored chunk, and returns its size.
+/// Copies the encoded bytes of a chunk to a buffer and returns their number.
 fn read(
     dataset_id: hid_t,
     dxpl: hid_t,
@@ -98,7 +103,7 @@ fn read(
 }
 
 export! {
-    /// Returns the number of stored chunks that a dataspace selects.
+    /// Stores in `count` the number of stored chunks of a dataset. Ignores the dataspace.
     fn H5Dget_num_chunks(dataset_id: hid_t, space_id: hid_t, count: Out<hsize_t>) -> herr_t {
         let _ = space_id;
         count.require("number of chunks")?;
@@ -113,7 +118,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a stored chunk by its number.
+    /// Stores the coordinates, filter mask, file offset and size of the stored chunk with index
+    /// `number`.
     fn H5Dget_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>, filters: Out<c_uint>,
         address: Out<haddr_t>, size: Out<hsize_t>,
@@ -128,7 +134,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the chunk with given coordinates.
+    /// Stores the filter mask, file offset and size of the chunk that starts at the coordinates
+    /// `offset`.
     fn H5Dget_chunk_info_by_coord(
         dataset_id: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, address: Out<haddr_t>, size: Out<hsize_t>,
     ) -> herr_t {
@@ -141,7 +148,8 @@ export! {
         Ok(0)
     }
 
-    /// Visits the stored chunks.
+    /// Calls `visit` for each stored chunk until it returns a nonzero value, and returns this
+    /// value.
     fn H5Dchunk_iter(dataset_id: hid_t, dxpl: hid_t, visit: Option<Visit>, data: *mut c_void) -> herr_t {
         plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
         let visit = visit.ok_or_else(|| Failure::bad_value("invalid callback to chunk iteration"))?;
@@ -158,7 +166,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns the size of a stored chunk.
+    /// Stores in `size` the number of bytes of the encoded chunk that starts at the coordinates
+    /// `offset`.
     fn H5Dget_chunk_storage_size(dataset_id: hid_t, offset: In<hsize_t>, size: Out<hsize_t>) -> herr_t {
         let (handle, chunk) = chunked(dataset_id)?;
         let offset = offset_of(&handle, &chunk, offset)?;
@@ -168,7 +177,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads a stored chunk without its filters.
+    /// Reads the encoded bytes of a chunk into `buffer`, which must be large enough.
     fn H5Dread_chunk1(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer,
     ) -> herr_t {
@@ -177,7 +186,8 @@ export! {
         Ok(0)
     }
 
-    /// Reads a stored chunk without its filters into a buffer of a given size.
+    /// Reads at most `size` encoded bytes of a chunk into `buffer` and stores the chunk's full size
+    /// in `size`.
     fn H5Dread_chunk2(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer, size: Out<usize>,
     ) -> herr_t {
@@ -188,7 +198,8 @@ export! {
         Ok(0)
     }
 
-    /// Reads a stored chunk without its filters, for programs of HDF5 1.14.
+    /// Reads the encoded bytes of a chunk into `buffer`, for programs that were compiled for HDF5
+    /// 1.14.
     fn H5Dread_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer,
     ) -> herr_t {
@@ -197,7 +208,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes a chunk as it is to be stored.
+    /// Writes bytes that are already encoded as the chunk that starts at the coordinates `offset`.
     fn H5Dwrite_chunk(
         dataset_id: hid_t, dxpl: hid_t, filters: c_uint, offset: In<hsize_t>, size: usize, bytes: Data,
     ) -> herr_t {
@@ -207,7 +218,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kind of the chunk index.
+    /// Stores the type of the dataset's chunk index in `kind`.
     fn H5Dget_chunk_index_type(dataset_id: hid_t, kind: Out<c_int>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         let Layout::Chunked(chunking) = handle.dataset.layout() else {

@@ -1,5 +1,5 @@
 //! Sparse datasets: defined elements and structured chunks (`H5Dget_defined`, `H5Derase`,
-//! `H5D*_struct_chunk*`), as HDF5's proposals for sparse data define them.
+//! `H5D*_struct_chunk*`), according to HDF5's proposals for sparse data.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 use crate::space::{self, CSpace};
 
-/// The kind of chunks with defined elements.
+/// The number of the chunk kind that records defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: c_uint = 0x01;
 
-/// Information on a structured chunk (`H5D_struct_chunk_info_t`). The arrays belong to the caller
-/// and have one entry for each section.
+/// Information about a structured chunk (`H5D_struct_chunk_info_t`). The arrays belong to the
+/// caller and have one entry for each section.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5D_struct_chunk_info_t {
-    /// The kind of chunks.
+    /// The kind of the structured chunk, such as `H5D_SPARSE_CHUNK`.
     pub kind: c_uint,
-    /// The number of sections.
+    /// The number of sections of the chunk.
     pub num_sections: u8,
-    /// The filter masks.
+    /// The array of the sections' filter masks.
     pub filter_mask: Out<u16>,
-    /// The sizes as stored, in bytes.
+    /// The array of the sections' encoded sizes in bytes.
     pub section_size: Out<usize>,
-    /// The sizes before filtering, in bytes.
+    /// The array of the sections' decoded sizes in bytes.
     pub section_orig_size: Out<usize>,
 }
 
-/// A function that visits structured chunks (`H5D_struct_chunk_iter_op_t`).
+/// The C type of a user's function that visits a structured chunk (`H5D_struct_chunk_iter_op_t`).
 pub type Visit = unsafe extern "C" fn(
     *const hsize_t,
     *mut H5D_struct_chunk_info_t,
@@ -44,6 +44,7 @@ pub type Visit = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
+/// Returns a dataset with structured chunks, or an error for other layouts.
 fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     let handle = dataset::find(dataset_id)?;
     if handle.dataset.sparse().chunking().is_none() {
@@ -52,17 +53,19 @@ fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     Ok(handle)
 }
 
+/// Returns the selection of a file dataspace after a check of its rank.
 fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     if space_id == H5S_ALL {
         return Ok(Selection::All);
     }
     let space = space::copy_of(space_id)?;
     if space.extent.rank() != handle.dataset.ndim() {
-        return Err(Failure::bad_value("the dataspace has another rank than the dataset"));
+        return Err(Failure::bad_value("the rank of the dataspace differs from the rank of the dataset"));
     }
     Ok(space::effective(&space)?.into_owned())
 }
 
+/// Returns a new dataspace that selects the defined elements within a selection.
 fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let wanted = selection(&handle, space_id)?;
@@ -74,7 +77,7 @@ fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     Ok(space::register(CSpace { selection, ..CSpace::all(handle.dataset.dataspace()) }))
 }
 
-/// Returns the number of a section in the C interface.
+/// Returns the array index of a section in the C interface.
 fn number(section: Section) -> usize {
     match section {
         Section::Selection => 0,
@@ -83,7 +86,7 @@ fn number(section: Section) -> usize {
     }
 }
 
-/// Stores information on a chunk in the arrays of the caller.
+/// Stores information about a chunk in the caller's arrays.
 fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outcome<()> {
     let Some(mut given) = info.get() else { return Ok(()) };
     let mut sections: Vec<&SectionInfo> = chunk.sections.iter().collect();
@@ -102,6 +105,7 @@ fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outco
     Ok(())
 }
 
+/// Reads the encoded sections of a chunk into the caller's buffers.
 fn read(
     dataset_id: hid_t,
     offset: In<hsize_t>,
@@ -127,6 +131,7 @@ fn read(
     Ok(())
 }
 
+/// Writes the encoded sections of a chunk from the caller's buffers.
 fn write(
     dataset_id: hid_t,
     offset: In<hsize_t>,
@@ -169,18 +174,21 @@ fn write(
     Ok(())
 }
 
+/// Stores the file offset and the size of a chunk, or default values for a missing chunk.
 fn put_place(chunk: Option<&StructuredChunkInfo>, base: u64, address: Out<haddr_t>, size: Out<hsize_t>) {
     address.put(chunk.map_or(HADDR_UNDEF, |chunk| chunk.address + base));
     size.put(chunk.map_or(0, |chunk| chunk.size));
 }
 
-/// Returns the stored chunks in the order of their coordinates.
+/// Returns information about the stored chunks, sorted by their coordinates.
 fn list(handle: &DatasetHandle) -> Outcome<Vec<StructuredChunkInfo>> {
     let mut chunks = handle.dataset.sparse().chunks()?;
     chunks.sort_by(|one, other| one.offset.cmp(&other.offset));
     Ok(chunks)
 }
 
+/// Calls a user's function for each stored structured chunk until the function returns a nonzero
+/// value.
 fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcome<herr_t> {
     let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
     let handle = sparse(dataset_id)?;
@@ -206,14 +214,15 @@ fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcom
 }
 
 export! {
-    /// Returns a dataspace that selects the defined elements.
+    /// Returns a new dataspace that selects the defined elements within the selection of
+    /// `file_space`.
     fn H5Dget_defined(dataset_id: hid_t, file_space: hid_t, dxpl: hid_t) -> hid_t {
         plist::transfer(dxpl)?;
         defined(dataset_id, file_space)
             .because(codes::DATASET, codes::CANTGET, "unable to get the defined elements")
     }
 
-    /// Makes elements undefined.
+    /// Makes the selected elements of a sparse dataset undefined.
     fn H5Derase(dataset_id: hid_t, file_space: hid_t, dxpl: hid_t) -> herr_t {
         plist::transfer(dxpl)?;
         let handle = sparse(dataset_id)?;
@@ -223,7 +232,8 @@ export! {
         Ok(0)
     }
 
-    /// Writes a structured chunk as it is to be stored.
+    /// Writes sections that are already encoded as the structured chunk at the coordinates
+    /// `offset`.
     fn H5Dwrite_struct_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Data>,
     ) -> herr_t {
@@ -233,7 +243,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads a structured chunk as it is stored.
+    /// Reads the encoded sections of the structured chunk at the coordinates `offset`.
     fn H5Dread_struct_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Buffer>,
     ) -> herr_t {
@@ -243,8 +253,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a stored structured chunk by its number among those that a dataspace
-    /// selects.
+    /// Stores information about the structured chunk with index `number` among the chunks that
+    /// overlap the bounding box of the dataspace's selection.
     fn H5Dget_struct_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>,
         info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>, size: Out<hsize_t>,
@@ -270,7 +280,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the structured chunk with given coordinates.
+    /// Stores information about the structured chunk that starts at the coordinates `offset`.
     fn H5Dget_struct_chunk_info_by_coord(
         dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>,
         size: Out<hsize_t>,
@@ -285,7 +295,7 @@ export! {
         Ok(0)
     }
 
-    /// Visits the stored structured chunks.
+    /// Calls `visit` for each stored structured chunk until it returns a nonzero value.
     fn H5Dstruct_chunk_iter(dataset_id: hid_t, dxpl: hid_t, visit: Option<Visit>, data: *mut c_void) -> herr_t {
         plist::transfer(dxpl)?;
         iterate(dataset_id, visit, data)

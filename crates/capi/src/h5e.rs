@@ -1,4 +1,4 @@
-//! Error stacks (`H5E*`).
+//! Error stack functions (`H5E*`).
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::io::Write as _;
@@ -16,45 +16,57 @@ use crate::export_keeping_errors;
 use crate::id::{self, Entry};
 use crate::pointer::{Out, Text, TextBuffer};
 
-/// A record as C programs read it (`H5E_error2_t`).
+/// An error record in the form that C programs read (`H5E_error2_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5E_error2_t {
+    /// The identifier of the error class.
     pub cls_id: hid_t,
+    /// The identifier of the major error message.
     pub maj_num: hid_t,
+    /// The identifier of the minor error message.
     pub min_num: hid_t,
+    /// The line in the source file at which the error occurred.
     pub line: c_uint,
+    /// The name of the function that failed.
     pub func_name: *const c_char,
+    /// The name of the source file in which the error occurred.
     pub file_name: *const c_char,
+    /// The description of the error.
     pub desc: *const c_char,
 }
 
-/// A record as programs of HDF5 1.6 read it (`H5E_error1_t`).
+/// An error record in the form that programs for HDF5 1.6 read (`H5E_error1_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5E_error1_t {
+    /// The identifier of the major error message.
     pub maj_num: hid_t,
+    /// The identifier of the minor error message.
     pub min_num: hid_t,
+    /// The name of the function that failed.
     pub func_name: *const c_char,
+    /// The name of the source file in which the error occurred.
     pub file_name: *const c_char,
+    /// The line in the source file at which the error occurred.
     pub line: c_uint,
+    /// The description of the error.
     pub desc: *const c_char,
 }
 
 const _: () = assert!(size_of::<H5E_error2_t>() == 56 && size_of::<H5E_error1_t>() == 48);
 
-/// A function that visits records (`H5E_walk2_t`).
+/// The C type of a user's function that visits an error record (`H5E_walk2_t`).
 pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) -> herr_t;
-/// A function that visits records (`H5E_walk1_t`).
+/// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// Visits the innermost record last (`H5E_WALK_DOWNWARD`).
+/// The walk direction that visits the innermost record last (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
-/// The kinds of messages (`H5E_type_t`).
+/// The number of the major message type (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
 
+/// Returns the error stack to which an identifier refers.
 fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     match id::find(id) {
         Some(Entry::ErrorStack(stack)) => Ok(stack),
@@ -62,11 +74,12 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     }
 }
 
-/// Returns a copy of the records of a stack; `H5E_DEFAULT` is the thread's stack.
+/// Returns a copy of the records of an error stack; `H5E_DEFAULT` stands for the thread's stack.
 fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
 
+/// Returns the error message to which an identifier refers.
 fn message(id: hid_t) -> Outcome<Arc<ErrorMessage>> {
     match id::find(id) {
         Some(Entry::ErrorMessage(message)) => Ok(message),
@@ -74,6 +87,7 @@ fn message(id: hid_t) -> Outcome<Arc<ErrorMessage>> {
     }
 }
 
+/// Returns the error class to which an identifier refers.
 fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     match id::find(id) {
         Some(Entry::ErrorClass(class)) => Ok(class),
@@ -81,15 +95,16 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the order in which a walk visits `count` records.
+/// Returns the indexes of `count` records in the order in which a walk in `direction` visits them.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
 
+/// Prints an error stack to a C stream, or to the standard error if the stream is null.
 fn print(id: hid_t, stream: *mut c_void) -> Outcome<herr_t> {
     let text = text_of(&records(id)?);
     if stream.is_null() {
-        // A closed standard error loses the text, as in C programs.
+        // As in C programs, the text is lost if the standard error is closed.
         let _ = std::io::stderr().write_all(text.as_bytes());
     } else {
         crate::memory::write_to_stream(text.as_bytes(), stream);
@@ -97,13 +112,13 @@ fn print(id: hid_t, stream: *mut c_void) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Prints the records of the thread's stack to the standard error.
+/// Prints the thread's error stack to the standard error.
 pub fn print_to_stderr() {
     let text = text_of(&stack::copy());
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Returns the records as text, the function that the program called first.
+/// Formats error records as text, beginning with the function that the program called.
 fn text_of(records: &[Arc<Record>]) -> String {
     let mut out = String::new();
     let mut class_before = 0;
@@ -133,18 +148,19 @@ fn text_of(records: &[Arc<Record>]) -> String {
     out
 }
 
+/// Registers a new message of an error class and returns its identifier.
 fn new_message(class_id: hid_t, is_major: bool, text: &[u8]) -> Outcome<hid_t> {
     let message = ErrorMessage { class: class(class_id)?, is_major, text: stack::text(text) };
     Ok(id::register(Entry::ErrorMessage(Arc::new(message))))
 }
 
-/// Releases an identifier of an error class or message.
+/// Releases a reference to the identifier of an error class or an error message.
 fn release(id: hid_t) -> Outcome<herr_t> {
     id::decrement(id).because(codes::ERROR, codes::CANTDEC, "cannot release the identifier")?;
     Ok(0)
 }
 
-/// A record to add, as its parts arrive from C.
+/// The arguments of `H5Epush1` or `H5Epush2`, which describe an error record.
 #[derive(Debug, Clone, Copy)]
 struct Pushed {
     file: Text,
@@ -157,6 +173,7 @@ struct Pushed {
 }
 
 impl Pushed {
+    /// Returns the error record that these arguments describe.
     fn record(self) -> Record {
         let text = |text: Text| stack::text(text.get().unwrap_or_default());
         Record {
@@ -172,7 +189,7 @@ impl Pushed {
 }
 
 export_keeping_errors! {
-    /// Registers an error class.
+    /// Registers an error class and returns its identifier.
     fn H5Eregister_class(name: Text, library: Text, version: Text) -> hid_t {
         let class = ErrorClass {
             name: stack::text(name.bytes("class name")?),
@@ -182,7 +199,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorClass(Arc::new(class))))
     }
 
-    /// Releases an error class.
+    /// Releases the identifier of an error class.
     fn H5Eunregister_class(class_id: hid_t) -> herr_t {
         let removed = class(class_id)?;
         for (message_id, entry) in id::list(crate::ctypes::IdKind::ErrorMessage as c_int) {
@@ -193,26 +210,26 @@ export_keeping_errors! {
         release(class_id)
     }
 
-    /// Releases an error message.
+    /// Releases the identifier of an error message.
     fn H5Eclose_msg(message_id: hid_t) -> herr_t {
         message(message_id)?;
         release(message_id)
     }
 
-    /// Creates a major or minor message of an error class.
+    /// Creates a major or minor message of an error class and returns its identifier.
     fn H5Ecreate_msg(class_id: hid_t, kind: c_int, text: Text) -> hid_t {
         if !(0..=1).contains(&kind) {
-            return Err(Failure::bad_value("not a kind of message"));
+            return Err(Failure::bad_value("unknown type of error message"));
         }
         new_message(class_id, kind == MAJOR, text.bytes("message")?)
     }
 
-    /// Creates an empty error stack.
+    /// Creates an empty error stack and returns its identifier.
     fn H5Ecreate_stack() -> hid_t {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Copies the thread's stack to a new one, and clears the thread's stack.
+    /// Moves the records of the thread's stack to a new error stack and returns its identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -221,7 +238,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(stack))))
     }
 
-    /// Replaces the thread's stack by a copy of another one, and closes that one.
+    /// Replaces the thread's stack by the records of an error stack and closes the error stack.
     fn H5Eset_current_stack(stack_id: hid_t) -> herr_t {
         if stack_id != H5P_DEFAULT {
             let records = saved(stack_id)?.records.lock().clone();
@@ -231,7 +248,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Adds the records of one stack to another one.
+    /// Appends the records of the error stack `source` to the error stack `target`.
     fn H5Eappend_stack(target: hid_t, source: hid_t, close: bool) -> herr_t {
         let (to, from) = (saved(target)?, saved(source)?);
         let copied = from.records.lock().clone();
@@ -242,20 +259,20 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Returns whether a stack is paused; stacks of hyperslab are never paused.
+    /// Stores `false` in `paused`, because hyperslab never pauses an error stack.
     fn H5Eis_paused(stack_id: hid_t, paused: Out<bool>) -> herr_t {
         records(stack_id)?;
         paused.require("result")?.put(false);
         Ok(0)
     }
 
-    /// Accepts a pause of a stack. Functions of hyperslab add records only when they fail.
+    /// Accepts a request to pause an error stack, without an effect.
     fn H5Epause_stack(stack_id: hid_t) -> herr_t {
         records(stack_id)?;
         Ok(0)
     }
 
-    /// Accepts the end of a pause.
+    /// Accepts a request to end the pause of an error stack, without an effect.
     fn H5Eresume_stack(stack_id: hid_t) -> herr_t {
         records(stack_id)?;
         Ok(0)
@@ -270,19 +287,19 @@ export_keeping_errors! {
         release(stack_id)
     }
 
-    /// Returns the name of an error class.
+    /// Copies the name of an error class to `name` and returns the length of the name.
     fn H5Eget_class_name(class_id: hid_t, name: TextBuffer, size: usize) -> isize {
         let class = class(class_id)?;
         name.put(class.name.as_bytes(), size);
         crate::text::length(class.name.as_bytes())
     }
 
-    /// Returns the number of records of a stack.
+    /// Returns the number of records of an error stack.
     fn H5Eget_num(stack_id: hid_t) -> isize {
         Ok(records(stack_id)?.len().cast_signed())
     }
 
-    /// Removes records, the outermost first.
+    /// Removes up to `count` records of an error stack, the outermost first.
     fn H5Epop(stack_id: hid_t, count: usize) -> herr_t {
         if stack_id == H5P_DEFAULT {
             stack::pop(count);
@@ -295,7 +312,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Adds a record of the library's class to the thread's stack.
+    /// Adds a record with the library's error class to the thread's stack.
     fn H5Epush1(file: Text, function: Text, line: c_uint, major: hid_t, minor: hid_t, text: Text) -> herr_t {
         stack::add(Pushed { file, function, line, class: codes::ERR_CLS, major, minor, text }.record());
         Ok(0)
@@ -307,7 +324,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Removes all records of a stack.
+    /// Removes all records of an error stack.
     fn H5Eclear2(stack_id: hid_t) -> herr_t {
         if stack_id == H5P_DEFAULT {
             stack::clear();
@@ -322,15 +339,15 @@ export_keeping_errors! {
         print(H5P_DEFAULT, stream)
     }
 
-    /// Prints a stack to a C stream.
+    /// Prints an error stack to a C stream.
     fn H5Eprint2(stack_id: hid_t, stream: *mut c_void) -> herr_t {
         print(stack_id, stream)
     }
 
-    /// Visits the records of a stack.
+    /// Calls `function` for each record of an error stack until it returns a nonzero value.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (number, index) in order(direction, records.len()).into_iter().enumerate() {
             let Some(record) = records.get(index) else { break };
             let visited = H5E_error2_t {
@@ -351,10 +368,10 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Visits the records of the thread's stack.
+    /// Calls `function` for each record of the thread's stack until it returns a nonzero value.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (number, index) in order(direction, records.len()).into_iter().enumerate() {
             let Some(record) = records.get(index) else { break };
             let mut visited = H5E_error1_t {
@@ -374,21 +391,21 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Returns the function for failures.
+    /// Stores the failure callback that `H5Eset_auto1` set, and its data.
     fn H5Eget_auto1(function: Out<Option<Auto1>>, data: Out<*mut c_void>) -> herr_t {
         let automatic = automatic::get();
         let found: Option<Auto1> = match automatic.reporter {
             Reporter::None => None,
             Reporter::User1(function) => Some(function),
             Reporter::Print => Some(H5Eprint1),
-            Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto2")),
+            Reporter::User2(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto2")),
         };
         function.put(found);
         data.put(automatic.data);
         Ok(0)
     }
 
-    /// Returns the function for failures of a stack.
+    /// Stores the failure callback of an error stack, and its data.
     fn H5Eget_auto2(stack_id: hid_t, function: Out<Option<Auto2>>, data: Out<*mut c_void>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -396,14 +413,14 @@ export_keeping_errors! {
             Reporter::None => None,
             Reporter::User2(function) => Some(function),
             Reporter::Print => Some(H5Eprint2),
-            Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "set by H5Eset_auto1")),
+            Reporter::User1(_) => return Err(Failure::new(codes::ERROR, codes::CANTGET, "the failure callback was set by H5Eset_auto1")),
         };
         function.put(found);
         data.put(automatic.data);
         Ok(0)
     }
 
-    /// Sets the function for failures.
+    /// Sets the failure callback of the thread, in the HDF5 1.6 form.
     fn H5Eset_auto1(function: Option<Auto1>, data: *mut c_void) -> herr_t {
         let reporter = match function {
             None => Reporter::None,
@@ -414,7 +431,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Sets the function for failures of a stack.
+    /// Sets the failure callback of an error stack.
     fn H5Eset_auto2(stack_id: hid_t, function: Option<Auto2>, data: *mut c_void) -> herr_t {
         let reporter = match function {
             None => Reporter::None,
@@ -430,7 +447,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Returns whether the function for failures takes the identifier of the stack.
+    /// Stores in `is_second` whether the failure callback receives the stack's identifier.
     fn H5Eauto_is_v2(stack_id: hid_t, is_second: Out<c_uint>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -438,7 +455,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Returns the kind and the text of a message.
+    /// Copies the text of an error message to `text`, stores its type, and returns its length.
     fn H5Eget_msg(message_id: hid_t, kind: Out<c_int>, text: TextBuffer, size: usize) -> isize {
         let message = message(message_id)?;
         kind.put(i32::from(!message.is_major));
@@ -446,18 +463,18 @@ export_keeping_errors! {
         crate::text::length(message.text.as_bytes())
     }
 
-    /// Returns a copy of the text of a major message.
+    /// Returns a copy of the text of a major error message, which the program frees.
     fn H5Eget_major(major: hid_t) -> *mut c_char {
         Ok(crate::memory::text(message(major)?.text.as_bytes()))
     }
 
-    /// Returns a copy of the text of a minor message.
+    /// Returns a copy of the text of a minor error message, which the program frees.
     fn H5Eget_minor(minor: hid_t) -> *mut c_char {
         Ok(crate::memory::text(message(minor)?.text.as_bytes()))
     }
 }
 
-/// Adds a record to a stack, after the variadic function `H5Epush2` has formatted its text.
+/// Adds a record with an already formatted text to an error stack, for `H5Epush2`.
 pub fn push_formatted(
     stack_id: hid_t,
     (file, function, line): (Text, Text, c_uint),

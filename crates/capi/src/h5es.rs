@@ -1,4 +1,5 @@
-//! Event sets (`H5ES*`): operations complete before the call returns, so a set only counts them.
+//! Event set functions (`H5ES*`). Each operation completes before its call returns, so a set only
+//! counts operations.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -11,16 +12,17 @@ use crate::export;
 use crate::id::{self, Entry};
 use crate::pointer::Out;
 
-/// The event set that stands for a synchronous call (`H5ES_NONE`).
+/// The event set identifier for a synchronous call (`H5ES_NONE`).
 pub const NONE: hid_t = 0;
 
-/// An event set.
+/// A set of asynchronous operations, of which the library only counts the number.
 #[derive(Debug, Default)]
 pub struct EventSet {
-    /// The number of operations since the set was created.
+    /// The number of operations since the creation of the set.
     pub operations: Mutex<u64>,
 }
 
+/// Returns the event set to which an identifier refers.
 fn find(id: hid_t) -> Outcome<Arc<EventSet>> {
     match id::find(id) {
         Some(Entry::EventSet(set)) => Ok(set),
@@ -28,10 +30,10 @@ fn find(id: hid_t) -> Outcome<Arc<EventSet>> {
     }
 }
 
-/// Counts an operation that just completed in an event set.
+/// Counts a completed operation in an event set.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to an event set.
 pub fn count(id: hid_t) -> Outcome<()> {
     if id == NONE {
         return Ok(());
@@ -41,12 +43,12 @@ pub fn count(id: hid_t) -> Outcome<()> {
 }
 
 export! {
-    /// Creates an event set.
+    /// Creates an event set and returns its identifier.
     fn H5EScreate() -> hid_t {
         Ok(id::register(Entry::EventSet(Arc::new(EventSet::default()))))
     }
 
-    /// Waits for the operations of a set, which are complete.
+    /// Returns at once and stores 0 in `in_progress`, because all operations are complete.
     fn H5ESwait(set: hid_t, timeout: u64, in_progress: Out<usize>, failed: Out<bool>) -> herr_t {
         let _ = timeout;
         find(set)?;
@@ -55,7 +57,7 @@ export! {
         Ok(0)
     }
 
-    /// Cancels the operations of a set that are not complete: none.
+    /// Stores 0 in `not_canceled`, because all operations are complete.
     fn H5EScancel(set: hid_t, not_canceled: Out<usize>, failed: Out<bool>) -> herr_t {
         find(set)?;
         not_canceled.put(0);
@@ -63,34 +65,34 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of operations that are not complete.
+    /// Stores 0 in `count`, the number of operations in progress.
     fn H5ESget_count(set: hid_t, count: Out<usize>) -> herr_t {
         find(set)?;
         count.put(0);
         Ok(0)
     }
 
-    /// Returns the number of operations since the set was created.
+    /// Stores in `counter` the number of operations since the creation of the set.
     fn H5ESget_op_counter(set: hid_t, counter: Out<u64>) -> herr_t {
         counter.put(*find(set)?.operations.lock());
         Ok(0)
     }
 
-    /// Returns `false`: a failed operation reports its failure at once.
+    /// Stores `false` in `failed`, because a failed operation reports its error immediately.
     fn H5ESget_err_status(set: hid_t, failed: Out<bool>) -> herr_t {
         find(set)?;
         failed.put(false);
         Ok(0)
     }
 
-    /// Returns the number of failed operations: none.
+    /// Stores 0 in `count`, the number of failed operations.
     fn H5ESget_err_count(set: hid_t, count: Out<usize>) -> herr_t {
         find(set)?;
         count.put(0);
         Ok(0)
     }
 
-    /// Returns information on failed operations: none.
+    /// Stores 0 in `cleared`, because a set holds no failed operations.
     fn H5ESget_err_info(set: hid_t, count: usize, infos: Out<*mut c_void>, cleared: Out<usize>) -> herr_t {
         let _ = (count, infos);
         find(set)?;
@@ -98,20 +100,20 @@ export! {
         Ok(0)
     }
 
-    /// Frees information on failed operations.
+    /// Returns success: the library allocates no error information that it could free.
     fn H5ESfree_err_info(count: usize, infos: *mut c_void) -> herr_t {
         let _ = (count, infos);
         Ok(0)
     }
 
-    /// Accepts a function that is called when an operation is added.
+    /// Accepts and ignores a callback for operations that are added to a set.
     fn H5ESregister_insert_func(set: hid_t, function: *const c_void, data: *mut c_void) -> herr_t {
         let _ = (function, data);
         find(set)?;
         Ok(0)
     }
 
-    /// Accepts a function that is called when an operation completes.
+    /// Accepts and ignores a callback for operations that complete.
     fn H5ESregister_complete_func(set: hid_t, function: *const c_void, data: *mut c_void) -> herr_t {
         let _ = (function, data);
         find(set)?;
@@ -126,5 +128,5 @@ export! {
     }
 }
 
-/// The status of an operation (`H5ES_status_t`): succeeded.
+/// The operation status for success (`H5ES_STATUS_SUCCEED`).
 pub const SUCCEEDED: c_int = 1;

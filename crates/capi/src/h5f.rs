@@ -1,4 +1,4 @@
-//! Files (`H5F*`).
+//! File functions (`H5F*`): opening, creation, flushes, mounts, and open objects.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use crate::plist::{self, Settings};
 use crate::pointer::{Out, Text};
 use crate::{export, symbols};
 
-/// The close degree with which the identifiers of objects are closed too (`H5F_CLOSE_STRONG`).
+/// The close degree that closes all identifiers of a file with the file (`H5F_CLOSE_STRONG`).
 const CLOSE_STRONG: c_int = 3;
-/// The close degree with which open objects are an error (`H5F_CLOSE_SEMI`).
+/// The close degree that refuses to close a file with open objects (`H5F_CLOSE_SEMI`).
 const CLOSE_SEMI: c_int = 2;
-/// Counts only the objects of this identifier's file (`H5F_OBJ_LOCAL`).
+/// The flag that counts only objects that were opened through the given file identifier
+/// (`H5F_OBJ_LOCAL`).
 const OBJ_LOCAL: c_uint = 0x20;
-/// The bits of the kinds of objects that `H5Fget_obj_count` counts.
+/// The bit of each object kind in the arguments of `H5Fget_obj_count`.
 const KINDS: [(c_uint, IdKind); 5] = [
     (0x01, IdKind::File),
     (0x02, IdKind::Dataset),
@@ -31,7 +32,7 @@ const KINDS: [(c_uint, IdKind); 5] = [
     (0x10, IdKind::Attribute),
 ];
 
-/// Writes and closes a file whose last identifier is gone.
+/// Writes and closes a file whose last identifier was released.
 ///
 /// # Errors
 /// Returns the error of writing the file.
@@ -42,7 +43,8 @@ pub fn finish(file: &SharedFile) -> Outcome<()> {
     driver
 }
 
-/// Returns the file of an identifier of any object in a file.
+/// Returns the file that contains the object in a table entry, or `None` if the object is not in a
+/// file.
 pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     match entry {
         Entry::File(file) => Some(Arc::clone(&file.shared)),
@@ -56,7 +58,7 @@ pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     }
 }
 
-/// Returns the number of the file's identifier by which an object was reached.
+/// Returns the number of the file handle through which the program reached an object.
 fn handle_of(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::File(file) => Some(file.number),
@@ -68,7 +70,7 @@ fn handle_of(entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Returns the open objects of a file, or of all files, whose kinds are in `kinds`.
+/// Returns the open objects of the given kinds in a file, or in all files.
 fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry)> {
     let wanted = KINDS.iter().filter(|(bit, _)| kinds & bit != 0);
     let all = wanted.flat_map(|(_, kind)| id::list(*kind as c_int));
@@ -80,7 +82,7 @@ fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry
     all.filter(|(_, entry)| belongs(entry)).collect()
 }
 
-/// Closes a file whose identifier is already removed.
+/// Closes a file handle whose identifier was already removed from the table.
 ///
 /// # Errors
 /// Returns the error of writing the file.
@@ -101,6 +103,7 @@ pub fn close_handle(handle: Arc<FileHandle>) -> Outcome<()> {
     closing(|| drop(shared))
 }
 
+/// Closes a file identifier after a check of the close degree, and writes the file's dirty data.
 fn close(file_id: hid_t) -> Outcome<()> {
     let handle = file::find(file_id).because(codes::ARGS, codes::BADTYPE, "not a file")?;
     let last = id::references(file_id) == Some(1);
@@ -111,7 +114,7 @@ fn close(file_id: hid_t) -> Outcome<()> {
             return Err(Failure::new(codes::FILE, codes::CANTCLOSEFILE, "objects of the file are open"));
         }
     }
-    // A flush at each close of an identifier, because other identifiers may keep the file open.
+    // The library flushes the file at each close, because other identifiers may keep the file open.
     if last && *handle.shared.flags.read() & H5F_ACC_RDWR != 0 {
         handle.shared.file.flush()?;
     }
@@ -120,7 +123,7 @@ fn close(file_id: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Opens a file with an access list, and registers an identifier.
+/// Opens or creates a file with an access list and returns its new identifier.
 fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -> Outcome<hid_t> {
     let access = plist::file_access(fapl).because(codes::ARGS, codes::BADTYPE, "not a file access list")?;
     let shared = Request { name, flags, access, create }.run()?;
@@ -128,6 +131,7 @@ fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -
     Ok(open::register(shared, kept, name))
 }
 
+/// Creates a file after a check of the flags, and returns its identifier.
 fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE;
@@ -143,6 +147,7 @@ fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t>
     Ok(id)
 }
 
+/// Opens a file after a check of the flags, and returns its identifier.
 fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let write_modes = H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ;
@@ -193,10 +198,10 @@ fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     })
 }
 
-/// Writes the dirty data of the file of an object.
+/// Writes the dirty data of the file that contains an object.
 ///
 /// # Errors
-/// Fails for identifiers that are not in a file. Returns I/O errors.
+/// Fails if the identifier does not refer to a file or an object in a file. Returns I/O errors.
 pub fn flush(object: hid_t) -> Outcome<herr_t> {
     let entry = id::find(object).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
     let shared = file_of(&entry).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
@@ -207,7 +212,7 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Returns whether a file is an HDF5 file.
+    /// Returns whether the file `name` is an HDF5 file that the access list's driver can open.
     fn H5Fis_accessible(name: Text, fapl: hid_t) -> htri_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
@@ -221,7 +226,7 @@ export! {
         }
     }
 
-    /// Returns whether a file is an HDF5 file.
+    /// Returns whether the file `name` is an HDF5 file.
     fn H5Fis_hdf5(name: Text) -> htri_t {
         let name = name.name("file name")?;
         match (Request { name, flags: 0, access: FileAccess::default(), create: None }).run() {
@@ -234,39 +239,39 @@ export! {
         }
     }
 
-    /// Creates a file.
+    /// Creates the file `name` and returns its identifier.
     fn H5Fcreate(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> hid_t {
         create(name, flags, fcpl, fapl)
             .because(codes::FILE, codes::CANTCREATE, "unable to synchronously create file")
     }
 
-    /// Opens a file.
+    /// Opens the file `name` and returns its identifier.
     fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t {
         open_file(name, flags, fapl)
             .because(codes::FILE, codes::CANTOPENFILE, "unable to synchronously open file")
     }
 
-    /// Returns another identifier of an open file.
+    /// Returns a new, independent identifier of an open file.
     fn H5Freopen(file_id: hid_t) -> hid_t {
         let handle = file::find(file_id)?;
         Ok(open::register(Arc::clone(&handle.shared), handle.flags, &handle.name))
     }
 
-    /// Writes the dirty data of a file.
+    /// Writes the dirty data of the file that contains `object`.
     fn H5Fflush(object: hid_t, scope: c_int) -> herr_t {
         if !(0..=1).contains(&scope) {
-            return Err(Failure::bad_value("not a scope"));
+            return Err(Failure::bad_value("unknown flush scope"));
         }
         flush(object).because(codes::FILE, codes::CANTFLUSH, "unable to synchronously flush file")
     }
 
-    /// Closes an identifier of a file.
+    /// Closes a file identifier.
     fn H5Fclose(file_id: hid_t) -> herr_t {
         close(file_id).because(codes::FILE, codes::CANTCLOSEFILE, "unable to synchronously close file")?;
         Ok(0)
     }
 
-    /// Deletes a file.
+    /// Deletes the HDF5 file `name`, unless it is open.
     fn H5Fdelete(name: Text, fapl: hid_t) -> herr_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
@@ -281,13 +286,13 @@ export! {
         Ok(0)
     }
 
-    /// Returns a list with the creation properties of a file.
+    /// Returns the identifier of a new creation list with the file's creation properties.
     fn H5Fget_create_plist(file_id: hid_t) -> hid_t {
         let create = creation_of(&file::find(file_id)?.shared)?;
         plist::make::register(symbols::CLASS_FILE_CREATE, Settings::FileCreate(create))
     }
 
-    /// Returns a list with the access properties of a file.
+    /// Returns the identifier of a new access list with the file's access properties.
     fn H5Fget_access_plist(file_id: hid_t) -> hid_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         let mut access = shared.access.read().clone();
@@ -298,7 +303,7 @@ export! {
         plist::make::register(symbols::CLASS_FILE_ACCESS, Settings::FileAccess(access))
     }
 
-    /// Returns the flags with which a file was opened.
+    /// Stores in `intent` the flags with which the file was opened.
     fn H5Fget_intent(file_id: hid_t, intent: Out<c_uint>) -> herr_t {
         let handle = file::find(file_id)?;
         let swmr = *handle.shared.flags.read() & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
@@ -306,25 +311,26 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of a file, which no other open file has.
+    /// Stores in `number` a number that identifies the file among all open files.
     fn H5Fget_fileno(file_id: hid_t, number: Out<u64>) -> herr_t {
         number.put(file::find(file_id)?.shared.number);
         Ok(0)
     }
 
-    /// Returns the number of open objects.
+    /// Returns the number of open objects of the given kinds.
     fn H5Fget_obj_count(file_id: hid_t, kinds: c_uint) -> isize {
         Ok(open_objects(file_id, kinds)?.len().cast_signed())
     }
 
-    /// Returns the identifiers of open objects.
+    /// Stores the identifiers of at most `max` open objects and returns the number of identifiers.
     fn H5Fget_obj_ids(file_id: hid_t, kinds: c_uint, max: usize, ids: Out<hid_t>) -> isize {
         let found: Vec<hid_t> = open_objects(file_id, kinds)?.into_iter().map(|(id, _)| id).collect();
         ids.require("identifiers")?.fill(&found, max)?;
         Ok(found.len().min(max).cast_signed())
     }
 
-    /// Returns the handle of the driver: a pointer to the file descriptor, or the buffer in memory.
+    /// Stores the driver's handle in `handle`: a pointer to the file descriptor or to the buffer in
+    /// memory.
     fn H5Fget_vfd_handle(file_id: hid_t, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         handle.require("file handle")?;
@@ -332,7 +338,7 @@ export! {
         Ok(0)
     }
 
-    /// Mounts a file on a group.
+    /// Mounts the file `child` on the group at the path `name`.
     fn H5Fmount(loc: hid_t, name: Text, child: hid_t, fmpl: hid_t) -> herr_t {
         let (child, name) = (file::find(child)?, name.name("name")?);
         plist::file_mount(fmpl).because(codes::ARGS, codes::BADTYPE, "not a file mount list")?;
@@ -344,13 +350,13 @@ export! {
         let token = object.into_group()?.token();
         let mut mounts = place.shared.mounts.write();
         if mounts.iter().any(|mount| mount.group == token) {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is mounted there"));
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is already mounted on this group"));
         }
         mounts.push(file::Mount { group: token, child });
         Ok(0)
     }
 
-    /// Ends a mount.
+    /// Unmounts the file that is mounted on the group at the path `name`.
     fn H5Funmount(loc: hid_t, name: Text) -> herr_t {
         let name = name.name("name")?;
         let (_, start) = location::find(loc)?;
@@ -368,13 +374,13 @@ export! {
         drop(object);
         drop(place);
         if removed.is_none() || before == 0 {
-            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted there"));
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted on this group"));
         }
         closing(|| drop(removed))?;
         Ok(0)
     }
 
-    /// Starts SWMR writing.
+    /// Makes the open file's identifier a SWMR writer.
     fn H5Fstart_swmr_write(file_id: hid_t) -> herr_t {
         let handle = file::find(file_id)?;
         let shared = &handle.shared;
@@ -391,13 +397,13 @@ export! {
         Ok(0)
     }
 
-    /// Closes the cached files of external links. hyperslab caches none.
+    /// Returns success: hyperslab caches no files of external links that it could close.
     fn H5Fclear_elink_file_cache(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
         Ok(0)
     }
 
-    /// Sets the versions of structures that are written from now on.
+    /// Sets the lowest and the highest library version whose format later writes may use.
     fn H5Fset_libver_bounds(file_id: hid_t, low: c_int, high: c_int) -> herr_t {
         let handle = file::find(file_id)?;
         handle.shared.file.set_libver(open::bounds((low, high))?)?;
@@ -405,7 +411,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the versions of structures to the newest ones.
+    /// Sets whether later writes use the newest format.
     fn H5Fset_latest_format(file_id: hid_t, latest: bool) -> herr_t {
         let bounds = if latest { (5, 5) } else { (0, 5) };
         let handle = file::find(file_id)?;
@@ -414,31 +420,32 @@ export! {
         Ok(0)
     }
 
-    /// Changes a file to the oldest format that holds its contents.
+    /// Fails with `H5E_UNSUPPORTED`: hyperslab does not convert files to older formats.
     fn H5Fformat_convert(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
-        Err(Failure::unsupported("H5Fformat_convert"))
+        Err(Failure::unsupported("H5Fformat_convert is not supported"))
     }
 
-    /// Returns whether new object headers are made as small as possible.
+    /// Stores in `minimize` whether the library gives new object headers the minimum size.
     fn H5Fget_dset_no_attrs_hint(file_id: hid_t, minimize: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
         minimize.require("result")?.put(handle.shared.minimizes_headers());
         Ok(0)
     }
 
-    /// Sets whether new object headers are made as small as possible.
+    /// Sets whether the library gives new object headers the minimum size.
     fn H5Fset_dset_no_attrs_hint(file_id: hid_t, minimize: bool) -> herr_t {
         file::find(file_id)?.shared.minimize_headers(minimize);
         Ok(0)
     }
 }
 
+/// Returns the open objects of the given kinds that `H5Fget_obj_count` and `H5Fget_obj_ids` report.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
-        return Err(Failure::bad_value("not a kind of objects"));
+        return Err(Failure::bad_value("the flags contain no kind of objects"));
     }
-    // `H5F_OBJ_ALL` as a file means all files.
+    // The value `H5F_OBJ_ALL` in place of a file identifier stands for all files.
     if file_id == hid_t::from(0x1f) || file_id == hid_t::from(0x3f) {
         return Ok(objects(None, kinds));
     }

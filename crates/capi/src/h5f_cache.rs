@@ -1,7 +1,8 @@
-//! The metadata cache and the page buffer of files (`H5Fget_mdc_*`, `H5Fget_page_buffering_stats`).
+//! Functions for the metadata cache and the page buffer of a file (`H5F*_mdc_*`,
+//! `H5F*_page_buffering_stats`).
 //!
-//! hyperslab's caches have other parameters. Configurations are kept and returned; rates of hits
-//! are 0, because nothing counts them.
+//! The caches of hyperslab have different parameters. The library stores and returns configurations
+//! without applying them. Hit rates are 0, because hyperslab does not count hits.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -12,16 +13,17 @@ use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::pointer::{In, Out};
 use crate::{export, file};
 
-/// The number of retries of each kind of metadata (`H5F_retry_info_t`).
+/// The number of read retries for each kind of metadata (`H5F_retry_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5F_retry_info_t {
+    /// The number of histogram bins of retry counts for each kind of metadata.
     pub nbins: c_uint,
+    /// The arrays of retry counts, one for each kind of metadata; null without retries.
     pub retries: [*mut u32; 21],
 }
 
-/// Starts or ends the log of the metadata cache, which has no lines because the cache is another.
+/// Starts or stops the log of the metadata cache. Only the state changes; hyperslab writes no log.
 fn set_logging(file_id: hid_t, yes: bool) -> Outcome<herr_t> {
     let handle = file::find(file_id)?;
     if !handle.shared.access.read().cache_log.0 {
@@ -35,7 +37,7 @@ fn set_logging(file_id: hid_t, yes: bool) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Returns the configuration of the metadata cache.
+    /// Stores the configuration of the file's metadata cache in `config`.
     fn H5Fget_mdc_config(file_id: hid_t, config: Out<H5AC_cache_config_t>) -> herr_t {
         let handle = file::find(file_id)?;
         let asked = config.require("configuration")?.get();
@@ -46,7 +48,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the configuration of the metadata cache.
+    /// Sets the configuration of the file's metadata cache.
     fn H5Fset_mdc_config(file_id: hid_t, config: In<H5AC_cache_config_t>) -> herr_t {
         let handle = file::find(file_id)?;
         let config = config.value("configuration")?;
@@ -57,20 +59,21 @@ export! {
         Ok(0)
     }
 
-    /// Returns the rate of hits of the metadata cache.
+    /// Stores 0 in `rate`, the hit rate of the metadata cache.
     fn H5Fget_mdc_hit_rate(file_id: hid_t, rate: Out<f64>) -> herr_t {
         file::find(file_id)?;
         rate.require("hit rate")?.put(0.0);
         Ok(0)
     }
 
-    /// Starts the count of hits of the metadata cache again.
+    /// Returns success: hyperslab has no hit counts of the metadata cache that it could reset.
     fn H5Freset_mdc_hit_rate_stats(file_id: hid_t) -> herr_t {
         file::find(file_id)?;
         Ok(0)
     }
 
-    /// Returns the sizes of the metadata cache: maximum, clean minimum, current bytes and entries.
+    /// Stores the sizes of the metadata cache: maximum, minimum clean size, current size and
+    /// entries.
     fn H5Fget_mdc_size(
         file_id: hid_t,
         max: Out<usize>,
@@ -86,7 +89,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns the place of the metadata cache image; files of hyperslab have none.
+    /// Stores an undefined address and a size of 0, because files of hyperslab have no metadata
+    /// cache image.
     fn H5Fget_mdc_image_info(file_id: hid_t, address: Out<haddr_t>, size: Out<hsize_t>) -> herr_t {
         let info = file::find(file_id)?.shared.file.info();
         address.put(crate::ctypes::HADDR_UNDEF);
@@ -94,17 +98,17 @@ export! {
         Ok(0)
     }
 
-    /// Starts the log of the metadata cache, which hyperslab does not write.
+    /// Starts the log of the metadata cache. Only the state changes; hyperslab writes no log.
     fn H5Fstart_mdc_logging(file_id: hid_t) -> herr_t {
         set_logging(file_id, true)
     }
 
-    /// Ends the log of the metadata cache.
+    /// Stops the log of the metadata cache.
     fn H5Fstop_mdc_logging(file_id: hid_t) -> herr_t {
         set_logging(file_id, false)
     }
 
-    /// Returns the state of the log of the metadata cache.
+    /// Stores whether the log of the metadata cache is configured and whether it is started.
     fn H5Fget_mdc_logging_status(file_id: hid_t, enabled: Out<bool>, active: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
         enabled.put(handle.shared.access.read().cache_log.0);
@@ -112,14 +116,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns the retries of reading metadata of a SWMR file.
+    /// Stores zero retries for each kind of metadata in `info`.
     fn H5Fget_metadata_read_retry_info(file_id: hid_t, info: Out<H5F_retry_info_t>) -> herr_t {
         file::find(file_id)?;
         info.require("info")?.put(H5F_retry_info_t { nbins: 0, retries: [std::ptr::null_mut(); 21] });
         Ok(0)
     }
 
-    /// Starts the counts of the page buffer again.
+    /// Returns success if the file has a page buffer; hyperslab has no counts that it could reset.
     fn H5Freset_page_buffering_stats(file_id: hid_t) -> herr_t {
         let handle = file::find(file_id)?;
         if handle.shared.access.read().page_buffer.0 == 0 {
@@ -128,7 +132,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the counts of the page buffer for metadata and raw data.
+    /// Stores the statistics of the page buffer for metadata and raw data, which are all 0.
     fn H5Fget_page_buffering_stats(
         file_id: hid_t,
         accesses: Out<[c_uint; 2]>,

@@ -1,4 +1,4 @@
-//! Sizes, names and images of files (`H5F*`).
+//! Information about files (`H5F*`): sizes, names and images.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
@@ -11,36 +11,49 @@ use crate::h5f::file_of;
 use crate::id::{self, Entry};
 use crate::pointer::{Buffer, Out, TextBuffer};
 
-/// Information on a file (`H5F_info2_t`).
+/// Information about the storage of a file (`H5F_info2_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5F_info2_t {
+    /// The version of the superblock.
     pub super_version: c_uint,
+    /// The size of the superblock in bytes.
     pub super_size: hsize_t,
+    /// The size of the superblock extension in bytes.
     pub super_ext_size: hsize_t,
+    /// The version of the free-space manager.
     pub free_version: c_uint,
+    /// The size of free-space metadata in bytes.
     pub free_meta_size: hsize_t,
+    /// The free space of the file in bytes.
     pub free_tot_space: hsize_t,
+    /// The version of the shared message table.
     pub sohm_version: c_uint,
+    /// The size of the shared message table in bytes.
     pub sohm_hdr_size: hsize_t,
+    /// The size of the indexes of shared messages in bytes.
     pub sohm_index_size: hsize_t,
+    /// The size of the heaps of shared messages in bytes.
     pub sohm_heap_size: hsize_t,
 }
 
-/// Information on a file (`H5F_info1_t`).
+/// Information about the storage of a file, in the HDF5 1.8 form (`H5F_info1_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5F_info1_t {
+    /// The size of the superblock extension in bytes.
     pub super_ext_size: hsize_t,
+    /// The size of the shared message table in bytes.
     pub sohm_hdr_size: hsize_t,
+    /// The size of the indexes of shared messages in bytes.
     pub sohm_index_size: hsize_t,
+    /// The size of the heaps of shared messages in bytes.
     pub sohm_heap_size: hsize_t,
 }
 
 const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>() == 32);
 
+/// Returns all bytes of a file, including dirty data.
 fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
     let bytes = shared.file.to_bytes()?;
     Ok(bytes)
@@ -53,35 +66,36 @@ export! {
         Ok(hssize_t::try_from(free).unwrap_or(hssize_t::MAX)) // Larger than any file.
     }
 
-    /// Returns the free sections of a file. hyperslab reports none.
+    /// Returns 0: hyperslab does not report the free-space sections of a file.
     fn H5Fget_free_sections(file_id: hid_t, kind: c_int, count: usize, sections: Out<[hsize_t; 2]>) -> isize {
         let _ = (kind, count, sections);
         file::find(file_id)?;
         Ok(0)
     }
 
-    /// Returns the size of a file in bytes.
+    /// Stores the size of a file in bytes in `size`.
     fn H5Fget_filesize(file_id: hid_t, size: Out<hsize_t>) -> herr_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         size.require("size")?.put(shared.file.stored_length()?);
         Ok(0)
     }
 
-    /// Returns the end of the allocated space of a file.
+    /// Stores the file's end of allocation in `end`.
     fn H5Fget_eoa(file_id: hid_t, end: Out<u64>) -> herr_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         end.put(shared.file.end_of_allocation()?);
         Ok(0)
     }
 
-    /// Increases the end of the allocated space of a file.
+    /// Raises the file's end of allocation by `increment` bytes.
     fn H5Fincrement_filesize(file_id: hid_t, increment: hsize_t) -> herr_t {
         let _ = increment;
         file::find(file_id)?;
         Err(Failure::unsupported("H5Fincrement_filesize"))
     }
 
-    /// Returns the bytes of a whole file.
+    /// Copies all bytes of a file to `buffer` and returns their number; a null buffer only requests
+    /// the number.
     fn H5Fget_file_image(file_id: hid_t, buffer: Buffer, size: usize) -> isize {
         let bytes = image(&file::find(file_id)?.shared)
             .because(codes::FILE, codes::CANTGET, "unable to get file image")?;
@@ -94,7 +108,8 @@ export! {
         Ok(bytes.len().cast_signed())
     }
 
-    /// Returns the name of a file.
+    /// Copies the name of the file that contains `object` to `buffer` and returns the length of the
+    /// name.
     fn H5Fget_name(object: hid_t, buffer: TextBuffer, size: usize) -> isize {
         let name = match id::find(object) {
             Some(Entry::File(file)) => file.name.clone(),
@@ -107,7 +122,7 @@ export! {
         crate::text::length(&name)
     }
 
-    /// Returns information on a file.
+    /// Stores information about the storage of the file that contains `object` in `info`.
     fn H5Fget_info2(object: hid_t, info: Out<H5F_info2_t>) -> herr_t {
         let (_, place) = location::find(object)?;
         let found = place.shared.file.info();
@@ -126,7 +141,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a file.
+    /// Stores information about the file that contains `object` in `info`, in the HDF5 1.8 form.
     fn H5Fget_info1(object: hid_t, info: Out<H5F_info1_t>) -> herr_t {
         location::find(object)?;
         info.require("info")?.put(H5F_info1_t::default());

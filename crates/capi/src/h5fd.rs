@@ -1,4 +1,4 @@
-//! File drivers (`H5FD*`): registration, and the functions that drivers of users call.
+//! File driver functions (`H5FD*`): registration, and calls of a driver's functions.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::sync::Arc;
@@ -15,17 +15,19 @@ use crate::id::{self, Entry};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::symbols;
 
+/// Returns the function table of the driver that opened a file.
 fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
     let class = crate::memory::class_of_driver(file.pointer());
     class.because(codes::ARGS, codes::BADVALUE, "file pointer cannot be NULL")
 }
 
+/// Returns a failure of the virtual file layer with the given text.
 fn failed(text: &'static str) -> Failure {
     Failure::new(codes::VFL, codes::CANTINIT, text)
 }
 
 export! {
-    /// Registers a driver.
+    /// Registers a user's driver and returns its identifier.
     fn H5FDregister(class: In<H5FD_class_t>) -> hid_t {
         if class.is_null() {
             return Err(Failure::bad_value("null class pointer is disallowed"));
@@ -53,21 +55,21 @@ export! {
         Ok(id)
     }
 
-    /// Removes a driver.
+    /// Releases the identifier of a driver.
     fn H5FDunregister(driver_id: hid_t) -> herr_t {
         driver::find(driver_id)?;
         crate::h5i::release(driver_id).because(codes::VFL, codes::CANTDEC, "unable to unregister file driver")?;
         Ok(0)
     }
 
-    /// Returns whether a driver with a name is registered.
+    /// Returns whether a driver with the given name is registered.
     fn H5FDis_driver_registered_by_name(name: Text) -> htri_t {
         let name = name.name("driver name")?;
         let found = driver::by_name(name).is_some();
         Ok(htri_t::from(found))
     }
 
-    /// Returns whether a driver with a number is registered.
+    /// Returns whether a driver with the given number is registered.
     fn H5FDis_driver_registered_by_value(value: c_int) -> htri_t {
         if !(0..=65535).contains(&value) {
             return Err(Failure::bad_value("driver value is out of range"));
@@ -75,7 +77,7 @@ export! {
         Ok(htri_t::from(driver::by_value(value).is_some()))
     }
 
-    /// Returns the features of an open file's driver.
+    /// Stores in `flags` the features of the driver that opened a file (`H5FD_FEAT_*`).
     fn H5FDquery(file: In<H5FD_t>, flags: Out<c_ulong>) -> herr_t {
         let class = class_of(file)?;
         let mut features = 0;
@@ -86,13 +88,13 @@ export! {
         Ok(0)
     }
 
-    /// Opens a file with the driver of an access list.
+    /// Opens a file with the user's driver of an access list and returns the driver's file struct.
     fn H5FDopen(name: Text, flags: c_uint, fapl: hid_t, max_address: haddr_t) -> *mut c_void {
         let access = crate::plist::file_access(fapl)?;
         let crate::plist::driver_choice::DriverChoice::User(handle, _) = &access.driver else {
-            return Err(Failure::unsupported("H5FDopen of the library's drivers"));
+            return Err(Failure::unsupported("H5FDopen does not support the library's drivers"));
         };
-        let DriverHandle::User(user) = &**handle else { return Err(failed("not a driver of a user")) };
+        let DriverHandle::User(user) = &**handle else { return Err(failed("not a user-defined driver")) };
         let open = user.class.open.ok_or_else(|| failed("file driver has no `open' method"))?;
         let file = call_user!(open, name.pointer(), flags, fapl, max_address);
         if file.is_null() {
@@ -102,14 +104,14 @@ export! {
         Ok(file.cast())
     }
 
-    /// Closes a file of a driver.
+    /// Closes a file that a driver opened.
     fn H5FDclose(file: In<H5FD_t>) -> herr_t {
         let class = class_of(file)?;
         let close = class.close.ok_or_else(|| failed("file driver has no `close' method"))?;
         Ok(call_user!(close, file.pointer().cast_mut()))
     }
 
-    /// Compares two files of drivers.
+    /// Compares two files that drivers opened; the result is negative, 0 or positive.
     fn H5FDcmp(one: In<H5FD_t>, other: In<H5FD_t>) -> c_int {
         if one.is_null() || other.is_null() {
             return Ok(i32::from(one.is_null()) - i32::from(other.is_null()));
@@ -120,40 +122,40 @@ export! {
         }
     }
 
-    /// Returns the end of the allocated space of a file.
+    /// Returns the end of allocation of a file that a driver opened.
     fn H5FDget_eoa(file: In<H5FD_t>, kind: c_int) -> haddr_t {
-        let get = class_of(file)?.get_eoa.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_eoa.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(get, file.pointer(), kind))
     }
 
-    /// Sets the end of the allocated space of a file.
+    /// Sets the end of allocation of a file that a driver opened.
     fn H5FDset_eoa(file: In<H5FD_t>, kind: c_int, address: haddr_t) -> herr_t {
-        let set = class_of(file)?.set_eoa.ok_or_else(|| failed("no function"))?;
+        let set = class_of(file)?.set_eoa.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(set, file.pointer().cast_mut(), kind, address))
     }
 
-    /// Returns the end of a file.
+    /// Returns the end of a file that a driver opened.
     fn H5FDget_eof(file: In<H5FD_t>, kind: c_int) -> haddr_t {
-        let get = class_of(file)?.get_eof.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_eof.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(get, file.pointer(), kind))
     }
 
-    /// Reads bytes of a file.
+    /// Reads `size` bytes at `address` from a file that a driver opened.
     fn H5FDread(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, buffer: Buffer) -> herr_t {
-        let read = class_of(file)?.read.ok_or_else(|| failed("no function"))?;
+        let read = class_of(file)?.read.ok_or_else(|| failed("the driver has no such function"))?;
         if buffer.is_null() {
             return Err(Failure::bad_value("result buffer parameter can't be NULL"));
         }
         Ok(call_user!(read, file.pointer().cast_mut(), kind, dxpl, address, size, buffer.pointer()))
     }
 
-    /// Writes bytes of a file.
+    /// Writes `size` bytes at `address` to a file that a driver opened.
     fn H5FDwrite(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, bytes: Data) -> herr_t {
-        let write = class_of(file)?.write.ok_or_else(|| failed("no function"))?;
+        let write = class_of(file)?.write.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(write, file.pointer().cast_mut(), kind, dxpl, address, size, bytes.pointer()))
     }
 
-    /// Writes the dirty data of a file.
+    /// Calls the driver's flush function for a file.
     fn H5FDflush(file: In<H5FD_t>, dxpl: hid_t, closing: bool) -> herr_t {
         match class_of(file)?.flush {
             Some(flush) => Ok(call_user!(flush, file.pointer().cast_mut(), dxpl, closing)),
@@ -161,7 +163,7 @@ export! {
         }
     }
 
-    /// Sets the length of a file to its allocated space.
+    /// Calls the driver's truncate function, which sets the file's length to the end of allocation.
     fn H5FDtruncate(file: In<H5FD_t>, dxpl: hid_t, closing: bool) -> herr_t {
         match class_of(file)?.truncate {
             Some(truncate) => Ok(call_user!(truncate, file.pointer().cast_mut(), dxpl, closing)),
@@ -169,7 +171,7 @@ export! {
         }
     }
 
-    /// Locks a file.
+    /// Calls the driver's lock function for a file.
     fn H5FDlock(file: In<H5FD_t>, exclusive: bool) -> herr_t {
         match class_of(file)?.lock {
             Some(lock) => Ok(call_user!(lock, file.pointer().cast_mut(), exclusive)),
@@ -177,7 +179,7 @@ export! {
         }
     }
 
-    /// Unlocks a file.
+    /// Calls the driver's unlock function for a file.
     fn H5FDunlock(file: In<H5FD_t>) -> herr_t {
         match class_of(file)?.unlock {
             Some(unlock) => Ok(call_user!(unlock, file.pointer().cast_mut())),
@@ -185,9 +187,9 @@ export! {
         }
     }
 
-    /// Returns the handle of a file.
+    /// Stores in `handle` the driver's handle of a file.
     fn H5FDget_vfd_handle(file: In<H5FD_t>, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
-        let get = class_of(file)?.get_handle.ok_or_else(|| failed("no function"))?;
+        let get = class_of(file)?.get_handle.ok_or_else(|| failed("the driver has no such function"))?;
         handle.require("file handle")?;
         let mut found = std::ptr::null_mut();
         let outcome = call_user!(get, file.pointer().cast_mut(), fapl, &raw mut found);
@@ -195,7 +197,7 @@ export! {
         Ok(outcome)
     }
 
-    /// Returns the number of a file that the sec2 driver opens by default.
+    /// Stores in `flags` the features of a driver (`H5FD_FEAT_*`).
     fn H5FDdriver_query(driver_id: hid_t, flags: Out<c_ulong>) -> herr_t {
         match &*driver::find(driver_id)? {
             DriverHandle::User(user) => {
@@ -210,25 +212,24 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of revisions of a file of the onion driver.
+    /// Stores in `count` the number of revisions of a file of the onion driver.
     fn H5FDonion_get_revision_count(name: Text, fapl: hid_t, count: Out<u64>) -> herr_t {
         let _ = (name, fapl, count);
         Err(Failure::unsupported("H5FDonion_get_revision_count"))
     }
 }
 
-/// The features that the library's single-file drivers state: `H5FD_FEAT_*` for aggregation,
-/// accumulation, sieving, SWMR, and compatibility with the default driver.
+/// The features of the library's single-file drivers (`H5FD_FEAT_*`): aggregation, accumulation,
+/// sieving, SWMR, and compatibility with the default driver.
 const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
 
-/// Defines functions that return the identifier of a driver of the library.
-/// A function that registers a driver.
+/// The C type of a user's function that registers a driver and returns its identifier.
 pub type Initializer = unsafe extern "C" fn() -> hid_t;
 
 export! {
-    /// Calls the function that registers a driver.
+    /// Calls a user's function that registers a driver, and returns the driver's identifier.
     fn H5FDperform_init(initializer: Option<Initializer>) -> hid_t {
-        let initializer = initializer.ok_or_else(|| Failure::bad_value("no function"))?;
+        let initializer = initializer.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         match call_user!(initializer,) {
             driver if driver < 0 => Err(Failure::new(codes::VFL, codes::CANTINIT, "cannot register the driver")),
             driver => Ok(driver),
@@ -236,10 +237,11 @@ export! {
     }
 }
 
+/// Defines functions that return the identifier of a driver of the library.
 macro_rules! initializers {
     ($($name:ident $driver:ident)*) => {
         export! {$(
-            /// Returns the identifier of a driver.
+            /// Returns the predefined identifier of a driver of the library.
             fn $name() -> hid_t {
                 Ok(symbols::$driver)
             }

@@ -1,4 +1,4 @@
-//! Groups (`H5G*`).
+//! Group functions (`H5G*`).
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -19,28 +19,31 @@ use crate::plist::{self, Settings};
 use crate::pointer::{Out, Text, TextBuffer};
 use crate::symbols;
 
-/// Information on a group (`H5G_info_t`).
+/// Information about a group (`H5G_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5G_info_t {
+    /// The storage of the links: symbol table, compact or dense (`H5G_storage_type_t`).
     pub storage_type: c_int,
+    /// The number of links in the group.
     pub nlinks: hsize_t,
+    /// The creation order value of the next link.
     pub max_corder: i64,
+    /// True if a file is mounted on the group.
     pub mounted: bool,
 }
 
 const _: () = assert!(size_of::<H5G_info_t>() == 32);
 
-/// A function that visits the members of a group (`H5G_iterate_t`).
+/// The C type of a user's function that visits a link of a group (`H5G_iterate_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
-/// Returns a new identifier of a group.
+/// Registers an open group and returns its new identifier.
 pub fn register(group: Group, location: Location) -> hid_t {
     id::register(Entry::Group(Arc::new(GroupHandle { group, location })))
 }
 
-/// Returns the flags of a tracked creation order.
+/// Returns the flags `H5P_CRT_ORDER_*` for a kind of creation order tracking.
 pub fn order_flags(order: CreationOrder) -> c_uint {
     match order {
         CreationOrder::Untracked => 0,
@@ -49,7 +52,7 @@ pub fn order_flags(order: CreationOrder) -> c_uint {
     }
 }
 
-/// Returns the creation properties that all objects have.
+/// Returns the creation properties of an object that objects of all kinds have.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.
@@ -80,6 +83,7 @@ pub fn creation_of(group: &Group) -> Outcome<GroupCreate> {
     })
 }
 
+/// Creates a group with a link at the path `name` and returns the group's identifier.
 fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_t> {
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
     let create =
@@ -90,12 +94,14 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
     Ok(register(made, location))
 }
 
+/// Opens the group at the path `name` and returns its identifier.
 fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
     let group = object.into_group().map_err(Failure::from);
     Ok(register(group.because(codes::SYM, codes::BADTYPE, "not a group")?, place))
 }
 
+/// Returns information about a group.
 fn info_of(group: &Group, place: &Location) -> Outcome<H5G_info_t> {
     let storage_type = match group.storage()? {
         GroupStorage::SymbolTable => 0,
@@ -111,14 +117,14 @@ fn info_of(group: &Group, place: &Location) -> Outcome<H5G_info_t> {
     Ok(H5G_info_t { storage_type, nlinks: count, max_corder, mounted })
 }
 
-/// Returns the group of an identifier that may stand for a group.
+/// Returns the group to which an identifier refers; a file stands for its root group.
 fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
     let (object, place) = location::find(loc)?;
     let group = object.into_group().map_err(Failure::from);
     Ok((group.because(codes::ARGS, codes::BADTYPE, "not a group")?, place))
 }
 
-/// Returns the kind of an object as programs of HDF5 1.6 know it (`H5G_obj_t`).
+/// Returns the kind of a link's object in the numbering of HDF5 1.6 (`H5G_obj_t`).
 fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
     let link =
         group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;
@@ -138,14 +144,14 @@ fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
 }
 
 export! {
-    /// Creates a group.
+    /// Creates a group with a link at the path `name` and returns the group's identifier.
     fn H5Gcreate2(loc: hid_t, name: Text, lcpl: hid_t, gcpl: hid_t, gapl: hid_t) -> hid_t {
         let name = name.name("group name")?;
         create(loc, name, (lcpl, gcpl, gapl))
             .because(codes::SYM, codes::CANTCREATE, "unable to synchronously create group")
     }
 
-    /// Creates a group.
+    /// Creates a group with a link at the path `name` and returns its identifier (HDF5 1.6 form).
     fn H5Gcreate1(loc: hid_t, name: Text, size_hint: usize) -> hid_t {
         let _ = size_hint;
         let name = name.name("group name")?;
@@ -153,7 +159,7 @@ export! {
             .because(codes::SYM, codes::CANTINIT, "unable to create group")
     }
 
-    /// Creates a group without a link.
+    /// Creates a group without a link in the file of `loc` and returns the group's identifier.
     fn H5Gcreate_anon(loc: hid_t, gcpl: hid_t, gapl: hid_t) -> hid_t {
         plist::require_class(gapl, symbols::CLASS_GROUP_ACCESS, "group access list")?;
         let create =
@@ -166,37 +172,37 @@ export! {
         Ok(register(made, location))
     }
 
-    /// Opens a group.
+    /// Opens the group at the path `name` and returns its identifier.
     fn H5Gopen2(loc: hid_t, name: Text, gapl: hid_t) -> hid_t {
         open(loc, name, gapl).because(codes::SYM, codes::CANTOPENOBJ, "unable to synchronously open group")
     }
 
-    /// Opens a group.
+    /// Opens the group at the path `name` with default properties and returns its identifier.
     fn H5Gopen1(loc: hid_t, name: Text) -> hid_t {
         open(loc, name, H5P_DEFAULT).because(codes::SYM, codes::CANTOPENOBJ, "unable to open group")
     }
 
-    /// Closes a group.
+    /// Closes a group identifier.
     fn H5Gclose(group: hid_t) -> herr_t {
         crate::group::find(group)?;
         crate::h5i::release(group).because(codes::SYM, codes::CANTRELEASE, "unable to close group")?;
         Ok(0)
     }
 
-    /// Returns a list with the creation properties of a group.
+    /// Returns the identifier of a new creation list with the group's creation properties.
     fn H5Gget_create_plist(group: hid_t) -> hid_t {
         let create = creation_of(&crate::group::find(group)?.group)?;
         plist::make::register(symbols::CLASS_GROUP_CREATE, Settings::GroupCreate(create))
     }
 
-    /// Returns information on a group.
+    /// Stores information about the group `loc` in `info`.
     fn H5Gget_info(loc: hid_t, info: Out<H5G_info_t>) -> herr_t {
         let (group, place) = group_of(loc)?;
         info.require("info")?.put(info_of(&group, &place)?);
         Ok(0)
     }
 
-    /// Returns information on a group at a path.
+    /// Stores information about the group at the path `name` in `info`.
     fn H5Gget_info_by_name(loc: hid_t, name: Text, info: Out<H5G_info_t>, lapl: hid_t) -> herr_t {
         let (object, place) = traverse::open(loc, name.name("group name")?, lapl)
             .because(codes::SYM, codes::CANTGET, "unable to get group info")?;
@@ -204,7 +210,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a member of a group.
+    /// Stores information about the group to which the link at position `number` of a group leads.
     fn H5Gget_info_by_idx(
         loc: hid_t,
         name: Text,
@@ -221,25 +227,26 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of a group's file.
+    /// Writes the dirty data of the group's file.
     fn H5Gflush(group: hid_t) -> herr_t {
         crate::group::find(group)?;
         crate::h5f::flush(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")
     }
 
-    /// Reads a group's metadata again.
+    /// Discards cached metadata of a group and reads the metadata again from the file.
     fn H5Grefresh(group: hid_t) -> herr_t {
         crate::h5o::refresh(group).because(codes::SYM, codes::CANTLOAD, "unable to refresh group")
     }
 
-    /// Returns the number of links of a group.
+    /// Stores in `count` the number of links of a group.
     fn H5Gget_num_objs(loc: hid_t, count: Out<hsize_t>) -> herr_t {
         let (group, _) = group_of(loc)?;
         count.require("count")?.put(hyperslab_exact::to_u64(group.len()?));
         Ok(0)
     }
 
-    /// Returns the name of a member, by its position in the order of names.
+    /// Copies the name of the link at position `number` in name order to `name`, and returns its
+    /// length.
     fn H5Gget_objname_by_idx(loc: hid_t, number: hsize_t, name: TextBuffer, size: usize) -> isize {
         let (group, _) = group_of(loc)?;
         let link = links::at(&group, Index::Name, Order::Increasing, number)?;
@@ -247,14 +254,14 @@ export! {
         crate::text::length(&link.name)
     }
 
-    /// Returns the kind of a member, by its position in the order of names.
+    /// Returns the kind of the object at position `number` in name order (`H5G_obj_t`).
     fn H5Gget_objtype_by_idx(loc: hid_t, number: hsize_t) -> c_int {
         let (group, place) = group_of(loc)?;
         let link = links::at(&group, Index::Name, Order::Increasing, number)?;
         old_kind(&group, &place, &link.name)
     }
 
-    /// Visits the members of a group.
+    /// Calls `function` for each link of the group at path `name` until it returns a nonzero value.
     fn H5Giterate(
         loc: hid_t,
         name: Text,
@@ -262,13 +269,13 @@ export! {
         function: Option<Visit>,
         data: *mut c_void,
     ) -> herr_t {
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         let (object, place) = traverse::open(loc, name.name("group name")?, H5P_DEFAULT)?;
         let group = object.into_group()?;
         let listed = links::sorted(&group, Index::Name, Order::Increasing)?;
-        let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+        let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("the start position is too large"))?;
         if first > 0 && first >= listed.len() {
-            return Err(Failure::bad_value("the position is behind the last member"));
+            return Err(Failure::bad_value("the start position is beyond the last link"));
         }
         let group_id = register(group, place);
         let mut outcome = 0;

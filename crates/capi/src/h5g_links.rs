@@ -1,4 +1,4 @@
-//! Links and objects in the functions of HDF5 1.6 (`H5Glink`, `H5Gmove`, `H5Gget_objinfo`, …).
+//! Link and object functions of HDF5 1.6 (`H5Glink`, `H5Gmove`, `H5Gget_objinfo`, …).
 
 use std::ffi::{c_char, c_int, c_ulong};
 
@@ -13,38 +13,48 @@ use crate::h5o::{H5Oget_comment_by_name, H5Oset_comment_by_name};
 use crate::plist;
 use crate::pointer::{Out, Text, TextBuffer};
 
-/// Information on an object (`H5G_stat_t`).
+/// Information about an object, in the HDF5 1.6 form (`H5G_stat_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5G_stat_t {
+    /// The number of the file, in two parts.
     pub fileno: [c_ulong; 2],
+    /// The address of the object header, in two parts.
     pub objno: [c_ulong; 2],
+    /// The number of hard links to the object.
     pub nlink: u32,
+    /// The kind of the object (`H5G_obj_t`).
     pub kind: c_int,
+    /// The time of the last modification, in seconds since 1970.
     pub mtime: i64,
+    /// The size of a soft link's path with its zero byte.
     pub linklen: usize,
+    /// The size of the object header in bytes.
     pub header_size: u64,
+    /// The free space in the object header in bytes.
     pub header_free: u64,
+    /// The number of messages in the object header.
     pub header_nmesgs: u32,
+    /// The number of chunks of the object header.
     pub header_nchunks: u32,
 }
 
 const _: () = assert!(size_of::<H5G_stat_t>() == 80);
 
-/// Calls another function of the library with the arguments of this call.
+/// Calls another exported function with arguments of this call.
 macro_rules! forward {
     ($function:ident($($argument:expr),*)) => {{
         #[expect(unsafe_code, reason = "one function of the library calls another")]
-        // SAFETY: the caller promises the same of the arguments.
+        // SAFETY: the caller makes the same promises for these arguments.
         let result = unsafe { $function($($argument),*) };
         result
     }};
 }
 
-/// The kind of soft links (`H5L_TYPE_SOFT`).
+/// The link type of soft links (`H5L_TYPE_SOFT`).
 const SOFT: c_int = 1;
 
+/// Creates a hard or a soft link by a call of `H5Lcreate_hard` or `H5Lcreate_soft`.
 fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
     if kind == SOFT {
         forward!(H5Lcreate_soft(source, to, name, H5P_DEFAULT, H5P_DEFAULT))
@@ -53,11 +63,13 @@ fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t
     }
 }
 
-/// Returns the outcome of another function, whose records are on the stack.
+/// Returns the result of another exported function, and adds an error record if that function
+/// failed.
 fn outcome(result: herr_t, minor: hid_t, text: &'static str) -> Outcome<herr_t> {
     if result < 0 { Err(Failure::new(codes::SYM, minor, text)) } else { Ok(result) }
 }
 
+/// Returns information about a link or about its object, depending on `follow`.
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false);
     if !follow && let Ok(parent) = &parent {
@@ -87,6 +99,7 @@ fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     })
 }
 
+/// Returns the path that a soft link contains.
 fn link_value(loc: hid_t, name: &[u8]) -> Outcome<Vec<u8>> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false)?;
     let link = parent.group.by_bytes().link(parent.last)?;
@@ -97,32 +110,32 @@ fn link_value(loc: hid_t, name: &[u8]) -> Outcome<Vec<u8>> {
 }
 
 export! {
-    /// Creates a hard or a soft link.
+    /// Creates a hard link or a soft link in the group `loc`.
     fn H5Glink(loc: hid_t, kind: c_int, source: Text, name: Text) -> herr_t {
         outcome(link(loc, source, kind, loc, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Creates a hard or a soft link.
+    /// Creates a hard link or a soft link, with a separate location for its path and its name.
     fn H5Glink2(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
         outcome(link(from, source, kind, to, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Moves a link.
+    /// Renames a link of the group `loc` from `source` to `name`.
     fn H5Gmove(loc: hid_t, source: Text, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
-    /// Moves a link.
+    /// Moves the link `source` of `from` to the path `name` of `to`.
     fn H5Gmove2(from: hid_t, source: Text, to: hid_t, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(from, source, to, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
-    /// Removes a link.
+    /// Removes the link at the path `name`.
     fn H5Gunlink(loc: hid_t, name: Text) -> herr_t {
         outcome(forward!(H5Ldelete(loc, name, H5P_DEFAULT)), codes::CANTDELETE, "couldn't delete link")
     }
 
-    /// Returns the path of a soft link.
+    /// Copies the path that a soft link contains to `value`.
     fn H5Gget_linkval(loc: hid_t, name: Text, size: usize, value: *mut c_char) -> herr_t {
         let path = link_value(loc, name.name("link name")?)
             .because(codes::SYM, codes::CANTGET, "couldn't get link value")?;
@@ -130,22 +143,22 @@ export! {
         Ok(0)
     }
 
-    /// Sets the comment of an object.
+    /// Sets the comment of the object at the path `name`.
     fn H5Gset_comment(loc: hid_t, name: Text, comment: Text) -> herr_t {
         outcome(forward!(H5Oset_comment_by_name(loc, name, comment, H5P_DEFAULT)), codes::CANTSET, "couldn't set comment")
     }
 
-    /// Returns the comment of an object.
+    /// Copies the comment of an object to `buffer` and returns its length with the zero byte.
     fn H5Gget_comment(loc: hid_t, name: Text, size: usize, buffer: TextBuffer) -> c_int {
         let length = forward!(H5Oget_comment_by_name(loc, name, buffer, size, H5P_DEFAULT));
         if length < 0 {
             return Err(Failure::new(codes::SYM, codes::CANTGET, "unable to get comment"));
         }
-        // The C function counts the zero byte.
-        c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("length"))
+        // The C function counts the zero byte of a comment.
+        c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("the comment is too long"))
     }
 
-    /// Returns information on an object.
+    /// Stores information about the link at path `name`, or about its object if `follow` is true.
     fn H5Gget_objinfo(loc: hid_t, name: Text, follow: bool, information_out: Out<H5G_stat_t>) -> herr_t {
         plist::link_access(H5P_DEFAULT)?;
         let found = information(loc, name.name("object name")?, follow)

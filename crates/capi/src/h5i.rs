@@ -1,4 +1,4 @@
-//! Identifiers (`H5I*`).
+//! Identifier functions (`H5I*`).
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -12,32 +12,33 @@ use crate::id::user::{Free, UserObject};
 use crate::id::{self, Entry};
 use crate::pointer::{Out, TextBuffer};
 
-/// A function that searches identifiers (`H5I_search_func_t`).
+/// The C type of a user's function that tests an object in a search (`H5I_search_func_t`).
 pub type Search = unsafe extern "C" fn(*mut c_void, hid_t, *mut c_void) -> c_int;
-/// A function that visits identifiers (`H5I_iterate_func_t`).
+/// The C type of a user's function that visits an identifier (`H5I_iterate_func_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
 
-/// The kind of identifiers that do not exist (`H5I_BADID`).
+/// The kind number for identifiers that do not exist (`H5I_BADID`).
 const BAD_ID: c_int = -1;
 
+/// Returns the failure for an identifier that does not exist.
 fn bad_id() -> Failure {
     Failure::new(codes::ID, codes::BADID, "cannot find the identifier")
 }
 
-/// Returns the kind of a registered user's type.
+/// Checks that a kind number belongs to a registered kind of a user.
 fn user_kind(kind: c_int) -> Outcome<c_int> {
     if kind <= IdKind::EventSet as c_int {
-        return Err(Failure::new(codes::ID, codes::BADGROUP, "not a kind of identifiers of a user"));
+        return Err(Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers is not user-defined"));
     }
     id::user::find(kind)
         .map(|kind| kind.number)
         .ok_or_else(|| Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers does not exist"))
 }
 
-/// Releases a reference of the application. The object of the last reference is closed.
+/// Releases a reference to an identifier. The last reference closes the object.
 ///
 /// # Errors
-/// Fails if the identifier does not exist, or if closing the object fails.
+/// Fails if the identifier does not exist, or if the object cannot be closed.
 pub fn release(id: hid_t) -> Outcome<c_uint> {
     crate::h5p::before_close(id);
     let (count, entry) = id::decrement(id).ok_or_else(bad_id)?;
@@ -58,16 +59,18 @@ pub fn release(id: hid_t) -> Outcome<c_uint> {
     Ok(count)
 }
 
+/// Registers an object of a user-defined kind and returns its identifier.
 fn register(kind: c_int, object: *const c_void) -> Outcome<hid_t> {
     let kind = user_kind(kind)?;
     Ok(id::register(Entry::User(UserObject { kind, address: object as usize })))
 }
 
+/// Registers a user-defined kind of identifiers and returns its number.
 fn register_kind(reserved: c_uint, free: Option<Free>) -> Outcome<c_int> {
     id::user::register(free, reserved).because(codes::ID, codes::NOIDS, "all kinds of identifiers are taken")
 }
 
-/// Returns the objects of a user's kind with their identifiers.
+/// Returns the objects of a user-defined kind with their identifiers.
 fn user_objects(kind: c_int) -> Vec<(hid_t, UserObject)> {
     let objects = id::list(kind).into_iter();
     objects
@@ -77,12 +80,12 @@ fn user_objects(kind: c_int) -> Vec<(hid_t, UserObject)> {
 }
 
 export! {
-    /// Returns the kind of an identifier.
+    /// Returns the kind of an identifier (`H5I_type_t`).
     fn H5Iget_type(id: hid_t) -> c_int {
         Ok(id::find(id).map_or(BAD_ID, |entry| entry.kind()))
     }
 
-    /// Returns an identifier of the file of an object.
+    /// Returns an identifier of the file that contains the object `id`.
     fn H5Iget_file_id(id: hid_t) -> hid_t {
         if let Some(Entry::File(_)) = id::find(id) {
             id::increment(id);
@@ -105,15 +108,15 @@ export! {
         Ok(id::register(Entry::File(Arc::new(handle))))
     }
 
-    /// Returns the name of an object: the path by which it was opened, or else a path that leads to
-    /// it.
+    /// Copies the name of an object to `buffer` and returns the length of the name. The name is the
+    /// path by which the program opened the object, or else a path that leads to the object.
     fn H5Iget_name(id: hid_t, buffer: TextBuffer, size: usize) -> isize {
         let (object, place) =
             location::find(id).because(codes::ID, codes::BADTYPE, "not an object in a file")?;
         let name = match place.name.get() {
             Some(name) => name,
-            // An object that was opened by a reference or an address has the first path that leads
-            // to the object.
+            // If the program opened the object by a reference or an address, the name is the first
+            // path that a walk over the file finds.
             None if object.link_count()? == 0 => Vec::new(),
             None => {
                 let found = crate::h5r::path_of(&place.shared, object.token().address())?;
@@ -125,19 +128,19 @@ export! {
         crate::text::length(&name)
     }
 
-    /// Adds a reference.
+    /// Adds a reference to an identifier and returns the new number of references.
     fn H5Iinc_ref(id: hid_t) -> c_int {
         let count = id::increment(id).ok_or_else(bad_id)?;
         Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
     }
 
-    /// Releases a reference.
+    /// Releases a reference to an identifier and returns the remaining number of references.
     fn H5Idec_ref(id: hid_t) -> c_int {
         let count = release(id).because(codes::ID, codes::CANTDEC, "cannot release the identifier")?;
         Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
     }
 
-    /// Returns the number of references.
+    /// Returns the number of references to an identifier.
     fn H5Iget_ref(id: hid_t) -> c_int {
         let count = id::references(id).ok_or_else(bad_id)?;
         Ok(c_int::try_from(count).unwrap_or(c_int::MAX)) // The count is only reported.
@@ -148,7 +151,7 @@ export! {
         Ok(htri_t::from(id != H5I_INVALID_HID && id::find(id).is_some()))
     }
 
-    /// Returns the number of identifiers of a kind.
+    /// Stores in `count` the number of identifiers of a kind.
     fn H5Inmembers(kind: c_int, count: Out<hsize_t>) -> herr_t {
         if kind >= crate::ctypes::FIRST_USER_KIND {
             user_kind(kind)?;
@@ -157,37 +160,39 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a kind exists.
+    /// Returns whether a user-defined kind of identifiers exists.
     fn H5Itype_exists(kind: c_int) -> htri_t {
         if kind <= IdKind::EventSet as c_int {
-            return Err(Failure::bad_value("a kind of identifiers of the library"));
+            return Err(Failure::bad_value("the kind of identifiers belongs to the library"));
         }
         Ok(htri_t::from(id::user::find(kind).is_some()))
     }
 
-    /// Registers a kind of identifiers.
+    /// Registers a kind of identifiers and returns its number (HDF5 1.14 form with a hash table
+    /// size).
     fn H5Iregister_type1(hash_size: usize, reserved: c_uint, free: Option<Free>) -> c_int {
         let _ = hash_size;
         register_kind(reserved, free)
     }
 
-    /// Registers a kind of identifiers.
+    /// Registers a kind of identifiers and returns its number.
     fn H5Iregister_type2(reserved: c_uint, free: Option<Free>) -> c_int {
         register_kind(reserved, free)
     }
 
-    /// Registers a kind of identifiers, for programs of HDF5 1.14.
+    /// Registers a kind of identifiers, under the symbol name of HDF5 1.14.
     fn H5Iregister_type(hash_size: usize, reserved: c_uint, free: Option<Free>) -> c_int {
         let _ = hash_size;
         register_kind(reserved, free)
     }
 
-    /// Returns a new identifier of an object of a user's kind.
+    /// Registers an object of a user-defined kind and returns its identifier.
     fn H5Iregister(kind: c_int, object: *const c_void) -> hid_t {
         register(kind, object)
     }
 
-    /// Returns a new identifier whose object is set when the operation completes: at once.
+    /// Registers a future object and returns its identifier. The object is complete, so the
+    /// callbacks are ignored.
     fn H5Iregister_future(
         kind: c_int,
         object: *const c_void,
@@ -198,7 +203,7 @@ export! {
         register(kind, object)
     }
 
-    /// Returns the object of an identifier of a user's kind.
+    /// Returns the object of an identifier after a check of its user-defined kind.
     fn H5Iobject_verify(id: hid_t, kind: c_int) -> *mut c_void {
         let kind = user_kind(kind)?;
         match id::find(id) {
@@ -207,7 +212,7 @@ export! {
         }
     }
 
-    /// Removes an identifier of a user's kind, and returns its object.
+    /// Removes an identifier of a user-defined kind and returns its object.
     fn H5Iremove_verify(id: hid_t, kind: c_int) -> *mut c_void {
         let kind = user_kind(kind)?;
         match id::find(id) {
@@ -219,13 +224,13 @@ export! {
         }
     }
 
-    /// Removes the identifiers of a user's kind.
+    /// Removes the identifiers of a user-defined kind.
     fn H5Iclear_type(kind: c_int, force: bool) -> herr_t {
         id::clear_user_kind(user_kind(kind)?, force);
         Ok(0)
     }
 
-    /// Removes a user's kind and its identifiers.
+    /// Removes a user-defined kind and its identifiers.
     fn H5Idestroy_type(kind: c_int) -> herr_t {
         let kind = user_kind(kind)?;
         id::clear_user_kind(kind, true);
@@ -233,13 +238,14 @@ export! {
         Ok(0)
     }
 
-    /// Adds a reference to a kind.
+    /// Adds a reference to a user-defined kind and returns the new number of references.
     fn H5Iinc_type_ref(kind: c_int) -> c_int {
         user_kind(kind)?;
         id::user::add_reference(kind).ok_or_else(bad_id)
     }
 
-    /// Releases a reference to a kind. The last reference removes the kind.
+    /// Releases a reference to a user-defined kind and returns the remaining number. The last
+    /// reference removes the kind.
     fn H5Idec_type_ref(kind: c_int) -> herr_t {
         let kind = user_kind(kind)?;
         let count = id::user::drop_reference(kind).ok_or_else(bad_id)?;
@@ -250,16 +256,17 @@ export! {
         Ok(count)
     }
 
-    /// Returns the number of references to a kind.
+    /// Returns the number of references to a user-defined kind.
     fn H5Iget_type_ref(kind: c_int) -> c_int {
         user_kind(kind)?;
         id::user::references(kind).ok_or_else(bad_id)
     }
 
-    /// Returns the first object of a user's kind that a function accepts.
+    /// Returns the first object of a user-defined kind for which `function` returns a positive
+    /// value.
     fn H5Isearch(kind: c_int, function: Option<Search>, key: *mut c_void) -> *mut c_void {
         let kind = user_kind(kind)?;
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         for (id, object) in user_objects(kind) {
             let pointer = object.address as *mut c_void;
             match call_user!(function, pointer, id, key) {
@@ -271,9 +278,9 @@ export! {
         Ok(std::ptr::null_mut())
     }
 
-    /// Visits the identifiers of a kind.
+    /// Calls `function` for each identifier of a kind until it returns a nonzero value.
     fn H5Iiterate(kind: c_int, function: Option<Visit>, data: *mut c_void) -> herr_t {
-        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         if kind > IdKind::EventSet as c_int {
             user_kind(kind)?;
         }

@@ -1,4 +1,4 @@
-//! Links (`H5L*`): creation, copies, removal, user-defined classes.
+//! Link functions (`H5L*`): creation, copies, removal, and user-defined link classes.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -16,30 +16,39 @@ use crate::plist;
 use crate::plist::settings::LinkAccess;
 use crate::pointer::{Data, In, Out, Text};
 
-/// The location that stands for the other location of a call (`H5L_SAME_LOC`).
+/// The location value that stands for the other location of the call (`H5L_SAME_LOC`).
 const SAME_LOC: hid_t = 0;
-/// The first class of links of users (`H5L_TYPE_UD_MIN`); 64 is the class of external links.
+/// The first number of user-defined link classes (`H5L_TYPE_UD_MIN`); 64 is the external link
+/// class.
 const FIRST_CLASS: c_int = 64;
-/// The last class of links (`H5L_TYPE_MAX`).
+/// The last number of link classes (`H5L_TYPE_MAX`).
 const LAST_CLASS: c_int = 255;
-/// The class of external links (`H5L_TYPE_EXTERNAL`).
+/// The number of the external link class (`H5L_TYPE_EXTERNAL`).
 pub const EXTERNAL: c_int = 64;
 
-/// A class of links of a user (`H5L_class_t`).
+/// A user-defined link class (`H5L_class_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5L_class_t {
+    /// The version of this C struct.
     pub version: c_int,
+    /// The number of the link class.
     pub id: c_int,
+    /// A description of the link class.
     pub comment: *const c_char,
+    /// The function that the library calls when a link of the class is created.
     pub create_func:
         Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize, hid_t) -> herr_t>,
+    /// The function that the library calls when a link of the class is moved.
     pub move_func: Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t>,
+    /// The function that the library calls when a link of the class is copied.
     pub copy_func: Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t>,
+    /// The function that opens the object to which a link of the class leads.
     pub trav_func:
         Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize, hid_t, hid_t) -> hid_t>,
+    /// The function that the library calls when a link of the class is removed.
     pub del_func: Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t>,
+    /// The function that returns the value of a link of the class.
     pub query_func:
         Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void, usize) -> isize>,
 }
@@ -49,14 +58,15 @@ pub struct H5L_class_t {
 #[expect(unsafe_code, reason = "tables of functions cross threads")]
 unsafe impl Send for H5L_class_t {}
 
+/// The link classes that users registered.
 static CLASSES: Mutex<Vec<H5L_class_t>> = Mutex::new(Vec::new());
 
-/// Returns the registered class of links with a number.
+/// Returns the registered link class with the given number.
 pub fn class(number: c_int) -> Option<H5L_class_t> {
     CLASSES.lock().iter().find(|class| class.id == number).copied()
 }
 
-/// Follows a user-defined link with the function of its class.
+/// Opens the object of a user-defined link with the traversal function of the link's class.
 ///
 /// # Errors
 /// Fails if the class is not registered, or if the user's function fails.
@@ -72,8 +82,11 @@ pub fn traverse(
         codes::NOTREGISTERED,
         "the link class is not registered",
     )?;
-    let function =
-        class.trav_func.because(codes::LINK, codes::NOTREGISTERED, "the class follows no links")?;
+    let function = class.trav_func.because(
+        codes::LINK,
+        codes::NOTREGISTERED,
+        "the link class has no traversal function",
+    )?;
     let location = place.clone();
     let group_id = crate::h5g::register(group, location);
     let text = crate::error::stack::text(name);
@@ -93,13 +106,13 @@ pub fn traverse(
     Ok(target)
 }
 
-/// Returns whether a path leads to an existing link, whose target does not exist, or whether only
-/// the last link does not exist.
+/// Returns whether the group that should contain the last link of a path exists. If the path leads
+/// to no object, only the last link or its target is missing.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
 
-/// Returns the two locations of a call; one of them may stand for the other.
+/// Returns the two locations of a call after `H5L_SAME_LOC` is replaced by the other location.
 fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     match (one, other) {
         (SAME_LOC, SAME_LOC) => Err(Failure::bad_value("both locations are H5L_SAME_LOC")),
@@ -109,6 +122,7 @@ fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     }
 }
 
+/// Creates a link with the given target at the path `name`.
 fn insert(loc: hid_t, name: &[u8], target: LinkTarget, lcpl: hid_t, lapl: hid_t) -> Outcome<()> {
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
     let Parent { group, last, .. } = traverse::parent(loc, name, lapl, intermediate)?;
@@ -116,6 +130,7 @@ fn insert(loc: hid_t, name: &[u8], target: LinkTarget, lcpl: hid_t, lapl: hid_t)
     Ok(())
 }
 
+/// Creates a hard link at the path `name` to the object at the path `source`.
 fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outcome<()> {
     let (from, to) = both(from, to)?;
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
@@ -132,7 +147,7 @@ fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid
     Ok(())
 }
 
-/// Updates the names of open objects after a link moved or was removed.
+/// Updates the names of open objects after a link was moved or removed.
 fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>) {
     let kinds =
         [crate::ctypes::IdKind::Group, crate::ctypes::IdKind::Dataset, crate::ctypes::IdKind::Datatype];
@@ -146,6 +161,7 @@ fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>
     }
 }
 
+/// Copies or moves a link and calls the function of a user-defined link class.
 fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), moves: bool) -> Outcome<()> {
     let (source_loc, target_loc) = both(from.0, to.0)?;
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
@@ -182,9 +198,10 @@ fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), m
     Ok(())
 }
 
+/// The C type of the create, move, copy and delete functions of a link class.
 type ClassFunction = unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t;
 
-/// Calls a function of a link class, if there is one.
+/// Calls a function of a link class if the class has this function.
 fn call_class(
     function: Option<ClassFunction>,
     name: &[u8],
@@ -202,7 +219,7 @@ fn call_class(
     Ok(())
 }
 
-/// Removes a link of a group.
+/// Removes a link of a group and updates the names of open objects.
 ///
 /// # Errors
 /// Fails if the link does not exist.
@@ -221,17 +238,19 @@ pub fn remove(parent: &Parent<'_>, name: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
+/// Removes the link at the path `name`.
 fn delete(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<()> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     remove(&parent, parent.last)
 }
 
+/// Creates a user-defined link and calls the creation function of its class.
 fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid_t, hid_t)) -> Outcome<()> {
     if !(FIRST_CLASS..=LAST_CLASS).contains(&number) {
-        return Err(Failure::bad_value("not a class of links of users"));
+        return Err(Failure::bad_value("not a user-defined link class"));
     }
     let path = name.name("link name")?;
-    let byte = u8::try_from(number).map_err(|_| Failure::bad_value("not a class of links"))?;
+    let byte = u8::try_from(number).map_err(|_| Failure::bad_value("not a link class"))?;
     let registered = class(number);
     if number != EXTERNAL && registered.is_none() {
         return Err(Failure::new(codes::LINK, codes::NOTREGISTERED, "the link class is not registered"));
@@ -251,28 +270,28 @@ fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid
 }
 
 export! {
-    /// Moves a link.
+    /// Moves the link at the path `source` to the path `name`.
     fn H5Lmove(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         move_or_copy((from, source), (to, name), (lcpl, lapl), true)
             .because(codes::LINK, codes::CANTMOVE, "unable to move link")?;
         Ok(0)
     }
 
-    /// Copies a link.
+    /// Copies the link at the path `source` to the path `name`.
     fn H5Lcopy(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         move_or_copy((from, source), (to, name), (lcpl, lapl), false)
             .because(codes::LINK, codes::CANTCOPY, "unable to copy link")?;
         Ok(0)
     }
 
-    /// Creates a hard link.
+    /// Creates a hard link at the path `name` to the object at the path `source`.
     fn H5Lcreate_hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         hard(from, source, to, name, lcpl, lapl)
             .because(codes::LINK, codes::CANTCREATE, "unable to synchronously create hard link")?;
         Ok(0)
     }
 
-    /// Creates a soft link.
+    /// Creates a soft link with the path `target` at the path `name`.
     fn H5Lcreate_soft(target: Text, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         let (target, name) = (target.name("link target")?, name.name("link name")?);
         insert(loc, name, LinkTarget::Soft(target.to_vec()), lcpl, lapl)
@@ -280,7 +299,7 @@ export! {
         Ok(0)
     }
 
-    /// Creates an external link.
+    /// Creates an external link at the path `name` to the path `object` in the file `file`.
     fn H5Lcreate_external(file: Text, object: Text, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         let (file, object) = (file.name("file name")?, object.name("object name")?);
         let target = LinkTarget::External { file: file.to_vec(), path: object.to_vec() };
@@ -289,7 +308,7 @@ export! {
         Ok(0)
     }
 
-    /// Creates a user-defined link.
+    /// Creates a link of a user-defined class at the path `name`.
     fn H5Lcreate_ud(
         loc: hid_t, name: Text, class: c_int, value: Data, size: usize, lcpl: hid_t, lapl: hid_t,
     ) -> herr_t {
@@ -299,13 +318,13 @@ export! {
         Ok(0)
     }
 
-    /// Removes a link.
+    /// Removes the link at the path `name`.
     fn H5Ldelete(loc: hid_t, name: Text, lapl: hid_t) -> herr_t {
         delete(loc, name, lapl).because(codes::LINK, codes::CANTDELETE, "unable to delete link")?;
         Ok(0)
     }
 
-    /// Returns whether a link exists.
+    /// Returns whether the link at the path `name` exists.
     fn H5Lexists(loc: hid_t, name: Text, lapl: hid_t) -> htri_t {
         let name = name.name("link name")?;
         location::find(loc)?;
@@ -317,17 +336,17 @@ export! {
         Ok(htri_t::from(parent.group.by_bytes().link(parent.last)?.is_some()))
     }
 
-    /// Registers a class of links.
+    /// Registers a user-defined link class.
     fn H5Lregister(class: In<H5L_class_t>) -> herr_t {
         let class = class.value("link class")?;
         if !(0..=1).contains(&class.version) {
             return Err(Failure::bad_value("unknown version of the link class"));
         }
         if !(FIRST_CLASS..=LAST_CLASS).contains(&class.id) {
-            return Err(Failure::bad_value("not a class of links of users"));
+            return Err(Failure::bad_value("not a user-defined link class"));
         }
         if class.trav_func.is_none() {
-            return Err(Failure::bad_value("no function that follows links"));
+            return Err(Failure::bad_value("the link class has no traversal function"));
         }
         let mut classes = CLASSES.lock();
         classes.retain(|other| other.id != class.id);
@@ -335,10 +354,10 @@ export! {
         Ok(0)
     }
 
-    /// Removes a class of links.
+    /// Removes a user-defined link class.
     fn H5Lunregister(class: c_int) -> herr_t {
         if !(0..=LAST_CLASS).contains(&class) {
-            return Err(Failure::bad_value("not a class of links"));
+            return Err(Failure::bad_value("not a link class"));
         }
         let mut classes = CLASSES.lock();
         let before = classes.len();
@@ -349,15 +368,15 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a class of links is registered.
+    /// Returns whether a link class is registered.
     fn H5Lis_registered(number: c_int) -> htri_t {
         if !(0..=LAST_CLASS).contains(&number) {
-            return Err(Failure::bad_value("not a class of links"));
+            return Err(Failure::bad_value("not a link class"));
         }
         Ok(htri_t::from(number == EXTERNAL || class(number).is_some()))
     }
 
-    /// Returns the parts of the value of an external link.
+    /// Stores the flags, the file name and the object path of an external link's value.
     fn H5Lunpack_elink_val(
         value: Data, size: usize, flags: Out<c_uint>, file: Out<*const c_char>, object: Out<*const c_char>,
     ) -> herr_t {

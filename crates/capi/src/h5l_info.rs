@@ -1,4 +1,4 @@
-//! Information on links, and visits of links (`H5Lget_*`, `H5Literate*`, `H5Lvisit*`).
+//! Information about links, and iteration over links (`H5Lget_*`, `H5Literate*`, `H5Lvisit*`).
 
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};
@@ -15,34 +15,42 @@ use crate::group::links;
 use crate::h5l;
 use crate::pointer::{Buffer, Out, Text, TextBuffer};
 
-/// Information on a link (`H5L_info1_t`). `value` is the address of a hard link's object, or the
-/// size of the value of another link.
+/// Information about a link (`H5L_info1_t`). `value` is the address of a hard link's object, or the
+/// size of another link's value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5L_info1_t {
+    /// The class of the link (`H5L_type_t`).
     pub kind: c_int,
+    /// True if the group tracks the creation order of links.
     pub corder_valid: bool,
+    /// The creation order value of the link.
     pub corder: i64,
+    /// The character set of the link's name.
     pub cset: c_int,
+    /// The address of a hard link's object, or the size of another link's value in bytes.
     pub value: u64,
 }
 
-/// Information on a link (`H5L_info2_t`). `value` is the token of a hard link's object, or the size
-/// of the value of another link.
+/// Information about a link (`H5L_info2_t`). `value` is the token of a hard link's object, or the
+/// size of another link's value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5L_info2_t {
+    /// The class of the link (`H5L_type_t`).
     pub kind: c_int,
+    /// True if the group tracks the creation order of links.
     pub corder_valid: bool,
+    /// The creation order value of the link.
     pub corder: i64,
+    /// The character set of the link's name.
     pub cset: c_int,
+    /// The token of a hard link's object, or the size of another link's value in bytes.
     pub value: TokenOrSize,
 }
 
-/// The token of an object or the size of a value: a union in the C interface, whose alignment is
-/// that of the size.
+/// The token of an object, or the size of a link's value. The C interface declares a union with the
+/// alignment of a size.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy)]
 pub struct TokenOrSize(H5O_token_t);
@@ -50,20 +58,20 @@ pub struct TokenOrSize(H5O_token_t);
 const _: () = assert!(size_of::<H5L_info1_t>() == 32 && size_of::<H5L_info2_t>() == 40);
 const _: () = assert!(std::mem::offset_of!(H5L_info2_t, value) == 24);
 
-/// A function that visits links (`H5L_iterate1_t`).
+/// The C type of a user's function that visits a link, in the HDF5 1.8 form (`H5L_iterate1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info1_t, *mut c_void) -> herr_t;
-/// A function that visits links (`H5L_iterate2_t`).
+/// The C type of a user's function that visits a link (`H5L_iterate2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info2_t, *mut c_void) -> herr_t;
 
-/// A function that visits links, with its data.
+/// A user's function that visits links, in either form, with its data.
 #[derive(Debug, Clone, Copy)]
 enum Visit {
     First(Visit1, *mut c_void),
     Second(Visit2, *mut c_void),
 }
 
-/// Returns the bytes of a link's value: the target of a soft link with a zero byte, the names of an
-/// external link, or the value of a user-defined link.
+/// Returns the value of a link: the path of a soft link with a zero byte, the names of an external
+/// link, or the value of a user-defined link. Returns `None` for a hard link.
 fn value(link: &Link) -> Option<Vec<u8>> {
     match &link.target {
         LinkTarget::Soft(path) => Some([path.as_slice(), b"\0"].concat()),
@@ -85,6 +93,7 @@ fn value(link: &Link) -> Option<Vec<u8>> {
     }
 }
 
+/// Returns the class number of a link (`H5L_type_t`).
 fn kind(link: &Link) -> c_int {
     match &link.target {
         LinkTarget::Hard(_) => 0,
@@ -95,6 +104,7 @@ fn kind(link: &Link) -> c_int {
     }
 }
 
+/// Returns the information about a link in the HDF5 1.8 form.
 fn first(link: &Link) -> H5L_info1_t {
     let value = match &link.target {
         LinkTarget::Hard(token) => token.address(),
@@ -104,12 +114,14 @@ fn first(link: &Link) -> H5L_info1_t {
     H5L_info1_t { kind: kind(link), corder_valid, corder, cset: cset(link), value }
 }
 
+/// Returns the information about a link in the current form.
 fn second(link: &Link) -> H5L_info2_t {
     let info = first(link);
     let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
     H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
 }
 
+/// Returns whether a link has a creation order value, and this value or 0.
 fn order_of(link: &Link) -> (bool, i64) {
     match link.creation_order {
         Some(order) => (true, i64::try_from(order).unwrap_or(i64::MAX)), // Only reported.
@@ -117,17 +129,19 @@ fn order_of(link: &Link) -> (bool, i64) {
     }
 }
 
+/// Returns the number of the character set of a link's name.
 fn cset(link: &Link) -> c_int {
     i32::from(link.charset == CharacterSet::Utf8)
 }
 
-/// Returns the link at a path.
+/// Returns the link at the path `name`.
 fn link(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<Link> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     parent.group.by_bytes().link(parent.last)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")
 }
 
-/// Returns a link by its position in the group at a path.
+/// Returns the link at position `number` of the group at the path `name`, with the group and its
+/// location.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -140,16 +154,20 @@ fn by_index(
     Ok((link, group, place))
 }
 
+/// Copies the value of a link to the caller's buffer.
 fn put_value(link: &Link, buffer: Buffer, size: usize) -> Outcome<herr_t> {
     let value = value(link).because(codes::LINK, codes::BADTYPE, "a hard link has no value")?;
     buffer.put(&value, size);
     Ok(0)
 }
 
+/// The text of the error record for a failed request for link information.
 const NO_INFO: &str = "unable to get link info";
+/// The text of the error record for a failed read of a link's value.
 const NO_VALUE: &str = "unable to get link value";
 
 impl Visit {
+    /// Calls the user's function for one link and returns the function's result.
     fn call(self, group: hid_t, name: &[u8], link: &Link) -> herr_t {
         let name = crate::error::stack::text(name);
         match self {
@@ -165,10 +183,13 @@ impl Visit {
     }
 }
 
+/// Returns the callback, or an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
 
+/// Calls a user's function for the links of a group, starting at `position`, until the function
+/// returns a nonzero value.
 fn iterate(
     (object, place): Place,
     (index, order): (c_int, c_int),
@@ -179,9 +200,10 @@ fn iterate(
     let group =
         object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
     let listed = links::sorted(&group, order.0, order.1)?;
-    let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+    let first = usize::try_from(position.get().unwrap_or(0))
+        .map_err(|_| Failure::bad_value("the start position is too large"))?;
     if first > listed.len() || first > 0 && first == listed.len() {
-        return Err(Failure::bad_value("the position is behind the last link"));
+        return Err(Failure::bad_value("the start position is beyond the last link"));
     }
     let id = crate::h5g::register(group, place);
     let mut outcome = 0;
@@ -198,11 +220,12 @@ fn iterate(
     finished(outcome, "link iteration failed")
 }
 
+/// Returns the result of a user's function, or a failure if the result is negative.
 fn finished(outcome: herr_t, text: &'static str) -> Outcome<herr_t> {
     if outcome < 0 { Err(Failure::new(codes::LINK, codes::BADITER, text)) } else { Ok(outcome) }
 }
 
-/// Visits all links below a group.
+/// Calls a user's function for all links below a group, in this group and its subgroups.
 fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visit) -> Outcome<herr_t> {
     let order = (links::index(index)?, links::order(order)?);
     let group =
@@ -214,13 +237,14 @@ fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visi
     finished(outcome?, "link visitation failed")
 }
 
+/// Calls a user's function for the links below a group that the walk has not seen yet.
 fn below(
     group: &Group,
     path: &[u8],
     walk: (hid_t, (Index, Order), Visit),
     seen: &mut HashSet<u64>,
 ) -> Outcome<herr_t> {
-    // A visit of groups without the order of creation uses the order of names, as in the C library.
+    // As in the C library, a group that does not track the creation order is visited in name order.
     let untracked = group.link_order()? == hyperslab::CreationOrder::Untracked;
     let index = if untracked { Index::Name } else { walk.1.0 };
     for link in links::sorted(group, index, walk.1.1)? {
@@ -245,19 +269,19 @@ fn below(
 }
 
 export! {
-    /// Returns information on a link.
+    /// Stores information about the link at the path `name` in `info`.
     fn H5Lget_info2(loc: hid_t, name: Text, info: Out<H5L_info2_t>, lapl: hid_t) -> herr_t {
         info.put(second(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
         Ok(0)
     }
 
-    /// Returns information on a link.
+    /// Stores information about the link at the path `name` in `info`, in the HDF5 1.8 form.
     fn H5Lget_info1(loc: hid_t, name: Text, info: Out<H5L_info1_t>, lapl: hid_t) -> herr_t {
         info.put(first(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
         Ok(0)
     }
 
-    /// Returns information on a link by its position.
+    /// Stores information about the link at position `number` of a group in `info`.
     fn H5Lget_info_by_idx2(
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info2_t>, lapl: hid_t,
     ) -> herr_t {
@@ -266,7 +290,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a link by its position.
+    /// Stores information about the link at position `number` of a group in `info`, in the HDF5 1.8
+    /// form.
     fn H5Lget_info_by_idx1(
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info1_t>, lapl: hid_t,
     ) -> herr_t {
@@ -275,13 +300,13 @@ export! {
         Ok(0)
     }
 
-    /// Returns the value of a link.
+    /// Copies the value of the link at the path `name` to `buffer`.
     fn H5Lget_val(loc: hid_t, name: Text, buffer: Buffer, size: usize, lapl: hid_t) -> herr_t {
         let link = link(loc, name, lapl).because(codes::LINK, codes::NOTFOUND, NO_VALUE)?;
         put_value(&link, buffer, size).because(codes::LINK, codes::CANTGET, NO_VALUE)
     }
 
-    /// Returns the value of a link by its position.
+    /// Copies the value of the link at position `number` of a group to `buffer`.
     fn H5Lget_val_by_idx(
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, buffer: Buffer, size: usize, lapl: hid_t,
     ) -> herr_t {
@@ -289,7 +314,8 @@ export! {
         put_value(&found.0, buffer, size).because(codes::LINK, codes::CANTGET, NO_VALUE)
     }
 
-    /// Returns the name of a link by its position.
+    /// Copies the name of the link at position `number` of a group to `name` and returns its
+    /// length.
     fn H5Lget_name_by_idx(
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, name: TextBuffer, size: usize, lapl: hid_t,
     ) -> isize {
@@ -299,7 +325,7 @@ export! {
         crate::text::length(&found.0.name)
     }
 
-    /// Removes a link by its position.
+    /// Removes the link at position `number` of a group.
     fn H5Ldelete_by_idx(loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
         let (link, group, place) = by_index(loc, group, (index, order, number), lapl)
             .because(codes::LINK, codes::CANTDELETE, "unable to delete link")?;
@@ -308,21 +334,22 @@ export! {
         Ok(0)
     }
 
-    /// Visits the links of a group.
+    /// Calls `op` for each link of a group until it returns a nonzero value, and returns this
+    /// value.
     fn H5Literate2(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, Visit::Second(function(op)?, data))
     }
 
-    /// Visits the links of a group.
+    /// Calls `op` for each link of a group until it returns a nonzero value, in the HDF5 1.8 form.
     fn H5Literate1(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, Visit::First(function(op)?, data))
     }
 
-    /// Visits the links of the group at a path.
+    /// Calls `op` for each link of the group at the path `name` until it returns a nonzero value.
     fn H5Literate_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>,
         data: *mut c_void, lapl: hid_t,
@@ -331,7 +358,7 @@ export! {
         iterate(start, (index, order), position, Visit::Second(function(op)?, data))
     }
 
-    /// Visits the links of the group at a path.
+    /// Calls `op` for each link of the group at the path `name`, in the HDF5 1.8 form.
     fn H5Literate_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>,
         data: *mut c_void, lapl: hid_t,
@@ -340,17 +367,17 @@ export! {
         iterate(start, (index, order), position, Visit::First(function(op)?, data))
     }
 
-    /// Visits all links below a group.
+    /// Calls `op` for each link of a group and its subgroups until it returns a nonzero value.
     fn H5Lvisit2(loc: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void) -> herr_t {
         visit_all(location::find(loc)?, (index, order), Visit::Second(function(op)?, data))
     }
 
-    /// Visits all links below a group.
+    /// Calls `op` for each link of a group and its subgroups, in the HDF5 1.8 form.
     fn H5Lvisit1(loc: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
         visit_all(location::find(loc)?, (index, order), Visit::First(function(op)?, data))
     }
 
-    /// Visits all links below the group at a path.
+    /// Calls `op` for each link of the group at the path `name` and its subgroups.
     fn H5Lvisit_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {
@@ -358,7 +385,8 @@ export! {
         visit_all(start, (index, order), Visit::Second(function(op)?, data))
     }
 
-    /// Visits all links below the group at a path.
+    /// Calls `op` for each link of the group at the path `name` and its subgroups, in the HDF5 1.8
+    /// form.
     fn H5Lvisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {

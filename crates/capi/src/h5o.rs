@@ -1,4 +1,4 @@
-//! Objects of any kind (`H5O*`).
+//! Functions for objects of any kind (`H5O*`): opening, links, copies and comments.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
@@ -17,15 +17,20 @@ use crate::id::{self, Entry};
 use crate::plist;
 use crate::pointer::{In, Out, Text, TextBuffer};
 
-/// Copies the object without its attributes (`H5O_COPY_*` flags).
+/// The copy flag that copies only one level of a group's links.
 const COPY_SHALLOW: c_uint = 0x01;
+/// The copy flag that replaces soft links by copies of their objects.
 const COPY_SOFT: c_uint = 0x02;
+/// The copy flag that replaces external links by copies of their objects.
 const COPY_EXTERNAL: c_uint = 0x04;
+/// The copy flag that copies the objects to which references lead.
 const COPY_REFERENCES: c_uint = 0x08;
+/// The copy flag that omits attributes.
 const COPY_WITHOUT_ATTRIBUTES: c_uint = 0x10;
+/// The copy flag that reuses equal committed datatypes of the target file.
 const COPY_MERGE: c_uint = 0x40;
 
-/// Returns a new identifier of an object.
+/// Registers an open object of any kind and returns its new identifier.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -48,14 +53,15 @@ pub fn register((object, location): Place, access: hid_t) -> Outcome<hid_t> {
             };
             Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
         }
-        _ => Err(Failure::new(codes::OHDR, codes::BADTYPE, "an object of unknown kind")),
+        _ => Err(Failure::new(codes::OHDR, codes::BADTYPE, "the object has an unknown kind")),
     }
 }
 
-/// Reads the metadata of an object again, for readers of a file that a SWMR writer has open.
+/// Discards cached metadata of an object and reads it again, as readers of a SWMR writer's file
+/// need.
 ///
 /// # Errors
-/// Fails for other identifiers. Returns I/O errors.
+/// Fails if the identifier does not refer to an object in a file. Returns I/O errors.
 pub fn refresh(object: hid_t) -> Outcome<herr_t> {
     match id::find(object) {
         Some(Entry::Dataset(dataset)) => dataset.dataset.refresh()?,
@@ -68,12 +74,14 @@ pub fn refresh(object: hid_t) -> Outcome<herr_t> {
     Ok(0)
 }
 
+/// Opens the object whose header is at an address in the file of `place`.
 fn open_at(place: &Location, address: u64) -> Outcome<Place> {
     let object = place.shared.file.root().object_at_address(address)?;
     let name = crate::file::Name::default();
     Ok((object, place.with_name(name)))
 }
 
+/// Opens the object of the link at position `number` of the group at the path `name`.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -86,7 +94,7 @@ fn by_index(
     traverse::follow(start, &link.name, &plist::link_access(lapl)?)
 }
 
-/// Returns the options of a copy.
+/// Converts copy flags (`H5O_COPY_*`) to the copy options of hyperslab.
 fn copy_options(flags: c_uint) -> CopyOptions {
     CopyOptions {
         shallow: flags & COPY_SHALLOW != 0,
@@ -98,6 +106,7 @@ fn copy_options(flags: c_uint) -> CopyOptions {
     }
 }
 
+/// Copies the object at the path `name` to the path `new`, with the options of a copy list.
 fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl: hid_t) -> Outcome<()> {
     let options =
         plist::object_copy(ocpypl).because(codes::ARGS, codes::BADTYPE, "not an object copy list")?;
@@ -110,7 +119,7 @@ fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl
     let Parent { group, last, .. } =
         traverse::parent(target, new.name("destination name")?, H5P_DEFAULT, intermediate)?;
     let last = std::str::from_utf8(last)
-        .map_err(|_| Failure::unsupported("a copy under a name that is not UTF-8"))?;
+        .map_err(|_| Failure::unsupported("a copy with a name that is not UTF-8 is not supported"))?;
     if group.by_bytes().link(last.as_bytes())?.is_some() {
         return Err(Failure::new(codes::OHDR, codes::EXISTS, "the destination object exists"));
     }
@@ -118,6 +127,7 @@ fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl
     Ok(())
 }
 
+/// Creates a hard link at the path `name` to an open object.
 fn link(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outcome<()> {
     let (target, place) = location::find(object)?;
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
@@ -137,32 +147,34 @@ fn link(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outc
     Ok(())
 }
 
+/// Copies the comment of an object to a buffer and returns the length of the comment.
 fn comment_of(object: &Object, buffer: TextBuffer, size: usize) -> Outcome<isize> {
     let comment = object.comment()?.unwrap_or_default();
     buffer.put_cut(&comment, size);
     crate::text::length(&comment)
 }
 
+/// Sets the comment of an object, or removes the comment for a null pointer.
 fn set_comment(object: &Object, comment: Text) -> Outcome<herr_t> {
     let text = comment.get().unwrap_or_default();
     object.set_comment(&String::from_utf8_lossy(text))?;
     Ok(0)
 }
 
-/// Returns the object of an identifier of an object, and not of a file.
+/// Returns the object and the location for an identifier, or a failure that names an object.
 fn object_of(id: hid_t) -> Outcome<Place> {
     location::find(id).because(codes::ARGS, codes::BADTYPE, "not an object")
 }
 
 export! {
-    /// Opens an object.
+    /// Opens the object at the path `name` and returns its identifier.
     fn H5Oopen(loc: hid_t, name: Text, lapl: hid_t) -> hid_t {
         traverse::open(loc, name.name("object name")?, lapl)
             .and_then(|place| register(place, H5P_DEFAULT))
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to synchronously open object")
     }
 
-    /// Opens the object with a token.
+    /// Opens the object with the given token and returns its identifier.
     fn H5Oopen_by_token(loc: hid_t, token: H5O_token_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if token == H5O_token_t::UNDEFINED {
@@ -173,7 +185,7 @@ export! {
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by token")
     }
 
-    /// Opens the object whose header is at an address.
+    /// Opens the object whose header is at `address` and returns its identifier.
     fn H5Oopen_by_addr(loc: hid_t, address: haddr_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if address == haddr_t::MAX {
@@ -184,14 +196,15 @@ export! {
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by address")
     }
 
-    /// Opens a member of a group by its position.
+    /// Opens the object of the link at position `number` of a group and returns its identifier.
     fn H5Oopen_by_idx(loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> hid_t {
         by_index(loc, name, (index, order, number), lapl)
             .and_then(|place| register(place, H5P_DEFAULT))
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by index")
     }
 
-    /// Returns whether the object at a path exists: soft links may lead nowhere.
+    /// Returns whether the object at the path `name` exists. The result is false for a link without
+    /// a target.
     fn H5Oexists_by_name(loc: hid_t, name: Text, lapl: hid_t) -> htri_t {
         let name = name.name("object name")?;
         location::find(loc)?;
@@ -205,27 +218,27 @@ export! {
         }
     }
 
-    /// Creates a hard link to an object.
+    /// Creates a hard link at the path `name` to the object `object`.
     fn H5Olink(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> herr_t {
         link(object, loc, name, lcpl, lapl).because(codes::LINK, codes::CANTCREATE, "unable to create link")?;
         Ok(0)
     }
 
-    /// Adds a reference to an object in the file.
+    /// Increases the stored number of hard links of an object by one.
     fn H5Oincr_refcount(object: hid_t) -> herr_t {
         object_of(object)?.0.add_reference()
             .because(codes::OHDR, codes::LINKCOUNT, "unable to increment reference count")?;
         Ok(0)
     }
 
-    /// Releases a reference to an object in the file.
+    /// Decreases the stored number of hard links of an object by one.
     fn H5Odecr_refcount(object: hid_t) -> herr_t {
         object_of(object)?.0.drop_reference()
             .because(codes::OHDR, codes::LINKCOUNT, "unable to decrement reference count")?;
         Ok(0)
     }
 
-    /// Copies an object.
+    /// Copies the object at the path `name` of `source` to the path `new` of `target`.
     fn H5Ocopy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl: hid_t) -> herr_t {
         copy(source, name, target, new, ocpypl, lcpl)
             .because(codes::OHDR, codes::CANTCOPY, "unable to synchronously copy object")?;
@@ -238,27 +251,27 @@ export! {
             .because(codes::OHDR, codes::CANTSET, "unable to set comment")
     }
 
-    /// Sets the comment of the object at a path.
+    /// Sets the comment of the object at the path `name`.
     fn H5Oset_comment_by_name(loc: hid_t, name: Text, comment: Text, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::NOTFOUND, "the object does not exist")?;
         set_comment(&object, comment).because(codes::OHDR, codes::CANTSET, "unable to set comment")
     }
 
-    /// Returns the comment of an object.
+    /// Copies the comment of an object to `comment` and returns the length of the comment.
     fn H5Oget_comment(object: hid_t, comment: TextBuffer, size: usize) -> isize {
         comment_of(&object_of(object)?.0, comment, size)
             .because(codes::OHDR, codes::CANTGET, "unable to get comment")
     }
 
-    /// Returns the comment of the object at a path.
+    /// Copies the comment of the object at the path `name` to `comment` and returns its length.
     fn H5Oget_comment_by_name(loc: hid_t, name: Text, comment: TextBuffer, size: usize, lapl: hid_t) -> isize {
         let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::NOTFOUND, "the object does not exist")?;
         comment_of(&object, comment, size).because(codes::OHDR, codes::CANTGET, "unable to get comment")
     }
 
-    /// Closes an object.
+    /// Closes the identifier of a group, dataset or datatype.
     fn H5Oclose(object: hid_t) -> herr_t {
         match id::find(object) {
             Some(Entry::Group(_) | Entry::Dataset(_)) => {}
@@ -269,37 +282,37 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of an object's file.
+    /// Writes the dirty data of the object's file.
     fn H5Oflush(object: hid_t) -> herr_t {
         object_of(object)?;
         crate::h5f::flush(object).because(codes::OHDR, codes::CANTFLUSH, "unable to flush object")
     }
 
-    /// Reads an object's metadata again.
+    /// Discards cached metadata of an object and reads the metadata again from the file.
     fn H5Orefresh(object: hid_t) -> herr_t {
         refresh(object).because(codes::OHDR, codes::CANTLOAD, "unable to refresh object")
     }
 
-    /// Accepts a request to keep an object's metadata in the cache.
+    /// Accepts and ignores a request to keep an object's dirty metadata in the cache.
     fn H5Odisable_mdc_flushes(object: hid_t) -> herr_t {
         object_of(object)?;
         Err(Failure::unsupported("H5Odisable_mdc_flushes"))
     }
 
-    /// Ends a request to keep an object's metadata in the cache.
+    /// Accepts and ignores the end of a request to keep an object's dirty metadata in the cache.
     fn H5Oenable_mdc_flushes(object: hid_t) -> herr_t {
         object_of(object)?;
         Err(Failure::unsupported("H5Oenable_mdc_flushes"))
     }
 
-    /// Returns `false`: hyperslab writes metadata at each flush.
+    /// Stores `false` in `disabled`, because hyperslab writes metadata at each flush.
     fn H5Oare_mdc_flushes_disabled(object: hid_t, disabled: Out<bool>) -> herr_t {
         object_of(object)?;
         disabled.require("result")?.put(false);
         Ok(0)
     }
 
-    /// Compares two tokens.
+    /// Compares two tokens and stores a negative, zero or positive result.
     fn H5Otoken_cmp(loc: hid_t, one: In<H5O_token_t>, other: In<H5O_token_t>, result: Out<c_int>) -> herr_t {
         location::find(loc)?;
         let ordering = match (one.get(), other.get()) {
@@ -310,7 +323,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns a token as text.
+    /// Stores a new text form of a token in `text`, which the program frees.
     fn H5Otoken_to_str(loc: hid_t, token: In<H5O_token_t>, text: Out<*mut c_char>) -> herr_t {
         location::find(loc)?;
         let address = token.value("token")?.address();
@@ -318,7 +331,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the token of a text.
+    /// Stores in `token` the token that a text form describes.
     fn H5Otoken_from_str(loc: hid_t, text: Text, token: Out<H5O_token_t>) -> herr_t {
         location::find(loc)?;
         let address = text.utf8("text")?.parse();

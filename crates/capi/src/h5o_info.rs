@@ -1,4 +1,5 @@
-//! Information on objects, and visits of all objects below a group (`H5Oget_info*`, `H5Ovisit*`).
+//! Information about objects, and iteration over all objects below a group (`H5Oget_info*`,
+//! `H5Ovisit*`).
 
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -15,99 +16,136 @@ use crate::group::links;
 use crate::plist;
 use crate::pointer::{Out, Text};
 
-/// The fields that a program asks for (`H5O_INFO_*`).
+/// The flag that requests basic object information (`H5O_INFO_BASIC`).
 const BASIC: c_uint = 0x01;
+/// The flag that requests the times of an object (`H5O_INFO_TIME`).
 const TIMES: c_uint = 0x02;
+/// The flag that requests the number of attributes (`H5O_INFO_NUM_ATTRS`).
 const ATTRIBUTES: c_uint = 0x04;
+/// The flag that requests information about the object header (`H5O_INFO_HDR`).
 const HEADER: c_uint = 0x08;
+/// The flag that requests the sizes of indexes and heaps (`H5O_INFO_META_SIZE`).
 const STORAGE: c_uint = 0x10;
+/// All flags that request object information.
 const ALL: c_uint = BASIC | TIMES | ATTRIBUTES | HEADER | STORAGE;
 
-/// The sizes of an index and a heap (`H5_ih_info_t`).
+/// The sizes of an index and a heap in bytes (`H5_ih_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5_ih_info_t {
+    /// The size of the index in bytes.
     pub index_size: hsize_t,
+    /// The size of the heap in bytes.
     pub heap_size: hsize_t,
 }
 
-/// The storage of an object header (`H5O_hdr_info_t`).
+/// Information about the storage of an object header (`H5O_hdr_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5O_hdr_info_t {
+    /// The version of the object header.
     pub version: c_uint,
+    /// The number of messages.
     pub nmesgs: c_uint,
+    /// The number of chunks of the object header.
     pub nchunks: c_uint,
+    /// The flags of the object header.
     pub flags: c_uint,
+    /// The total size of the object header in bytes.
     pub space_total: hsize_t,
+    /// The size of the object header's own metadata in bytes.
     pub space_meta: hsize_t,
+    /// The size of the messages in bytes.
     pub space_mesg: hsize_t,
+    /// The free space of the object header in bytes.
     pub space_free: hsize_t,
+    /// A bit for each message type that is present.
     pub mesg_present: u64,
+    /// A bit for each message type that is shared.
     pub mesg_shared: u64,
 }
 
-/// Information on an object (`H5O_info1_t`).
+/// Information about an object, in the HDF5 1.8 form (`H5O_info1_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5O_info1_t {
+    /// The number of the file that contains the object.
     pub fileno: u64,
+    /// The address of the object header.
     pub addr: haddr_t,
+    /// The kind of the object (`H5O_type_t`).
     pub kind: c_int,
+    /// The number of hard links to the object.
     pub rc: c_uint,
+    /// The time of the last access, in seconds since 1970; 0 if unknown.
     pub atime: i64,
+    /// The time of the last modification, in seconds since 1970; 0 if unknown.
     pub mtime: i64,
+    /// The time of the last change of metadata, in seconds since 1970; 0 if unknown.
     pub ctime: i64,
+    /// The time of creation, in seconds since 1970; 0 if unknown.
     pub btime: i64,
+    /// The number of attributes of the object.
     pub num_attrs: hsize_t,
+    /// The storage of the object header.
     pub hdr: H5O_hdr_info_t,
+    /// The sizes of the object's own index and heap.
     pub meta_obj: H5_ih_info_t,
+    /// The sizes of the index and the heap of attributes.
     pub meta_attr: H5_ih_info_t,
 }
 
-/// Information on an object (`H5O_info2_t`).
+/// Information about an object (`H5O_info2_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5O_info2_t {
+    /// The number of the file that contains the object.
     pub fileno: u64,
+    /// The token of the object.
     pub token: H5O_token_t,
+    /// The kind of the object (`H5O_type_t`).
     pub kind: c_int,
+    /// The number of hard links to the object.
     pub rc: c_uint,
+    /// The time of the last access, in seconds since 1970; 0 if unknown.
     pub atime: i64,
+    /// The time of the last modification, in seconds since 1970; 0 if unknown.
     pub mtime: i64,
+    /// The time of the last change of metadata, in seconds since 1970; 0 if unknown.
     pub ctime: i64,
+    /// The time of creation, in seconds since 1970; 0 if unknown.
     pub btime: i64,
+    /// The number of attributes of the object.
     pub num_attrs: hsize_t,
 }
 
-/// Information on the storage of an object (`H5O_native_info_t`).
+/// Information about the storage of an object's metadata (`H5O_native_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5O_native_info_t {
+    /// The storage of the object header.
     pub hdr: H5O_hdr_info_t,
+    /// The sizes of the object's own index and heap.
     pub meta_obj: H5_ih_info_t,
+    /// The sizes of the index and the heap of attributes.
     pub meta_attr: H5_ih_info_t,
 }
 
 const _: () = assert!(size_of::<H5O_info1_t>() == 160 && size_of::<H5O_info2_t>() == 72);
 
-/// A function that visits objects (`H5O_iterate1_t`).
+/// The C type of a user's function that visits an object, in the HDF5 1.8 form (`H5O_iterate1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info1_t, *mut c_void) -> herr_t;
-/// A function that visits objects (`H5O_iterate2_t`).
+/// The C type of a user's function that visits an object (`H5O_iterate2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info2_t, *mut c_void) -> herr_t;
 
-/// A function that visits objects.
+/// A user's function that visits objects, in either form.
 #[derive(Debug, Clone, Copy)]
 enum Visit {
     First(Visit1),
     Second(Visit2),
 }
 
+/// Returns the kind number of an object (`H5O_type_t`).
 fn kind(object: &Object) -> c_int {
     match object.kind() {
         Some(ObjectKind::Group) => 0,
@@ -117,6 +155,8 @@ fn kind(object: &Object) -> c_int {
     }
 }
 
+/// Returns information about the storage of an object header if `fields` requests it, and zeros
+/// otherwise.
 fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     if fields & HEADER == 0 {
         return Ok(H5O_hdr_info_t::default());
@@ -132,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns information on an object with the fields that a program asks for.
+/// Returns information about an object, with the optional fields that `fields` requests.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -152,6 +192,7 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
     })
 }
 
+/// Returns information about an object in the HDF5 1.8 form.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
     Ok(H5O_info1_t {
@@ -170,6 +211,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
     })
 }
 
+/// Checks that `fields` contains only known flags.
 fn check(fields: c_uint) -> Outcome<c_uint> {
     if fields & !ALL != 0 {
         return Err(Failure::bad_value("unknown fields of object information"));
@@ -177,6 +219,7 @@ fn check(fields: c_uint) -> Outcome<c_uint> {
     Ok(fields)
 }
 
+/// Opens the object of the link at position `number` of the group at the path `name`.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -189,19 +232,27 @@ fn by_index(
     traverse::follow(start, &link.name, &plist::link_access(lapl)?)
 }
 
+/// The text of the error record for a failed request for object information.
 const FAILED: &str = "unable to synchronously get object info";
 
-/// A visit of all objects below an object.
+/// A walk that calls a user's function for all objects below an object.
 struct Walk<'a> {
+    /// The identifier of the start object, which the function receives.
     id: hid_t,
+    /// The user's function.
     visit: Visit,
+    /// The data that the function receives.
     data: *mut c_void,
+    /// The flags of the requested object information.
     fields: c_uint,
+    /// The index and the order in which the walk visits links.
     order: (Index, Order),
+    /// The addresses of the objects that the walk has visited.
     seen: &'a mut HashSet<u64>,
 }
 
 impl Walk<'_> {
+    /// Calls the user's function for one object and returns the function's result.
     fn call(&self, place: (&Object, &Location), path: &[u8]) -> Outcome<herr_t> {
         let name = crate::error::stack::text(path);
         Ok(match self.visit {
@@ -216,7 +267,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Visits the members of a group and their members. Returns the first result that is not zero.
+    /// Visits the objects below a group that were not visited yet. Returns the first nonzero
+    /// result.
     fn below(&mut self, (object, place): Place, path: &[u8]) -> Outcome<herr_t> {
         let group = object.into_group()?;
         let order = if self.order.0 == Index::CreationOrder
@@ -249,6 +301,8 @@ impl Walk<'_> {
     }
 }
 
+/// Calls a user's function for an object and all objects below it, until the function returns a
+/// nonzero value.
 fn visit(
     start: Place,
     (index, order): (c_int, c_int),
@@ -272,33 +326,34 @@ fn visit(
     }
 }
 
+/// Returns the callback, or an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
 
 export! {
-    /// Returns information on an object.
+    /// Stores information about the object `loc` in `info`.
     fn H5Oget_info3(loc: hid_t, info: Out<H5O_info2_t>, fields: c_uint) -> herr_t {
         let (object, place) = location::find(loc)?;
         info.require("info")?.put(second((&object, &place), check(fields)?).because(codes::OHDR, codes::CANTGET, FAILED)?);
         Ok(0)
     }
 
-    /// Returns information on an object.
+    /// Stores information about the object `loc` in `info`, in the HDF5 1.8 form.
     fn H5Oget_info2(loc: hid_t, info: Out<H5O_info1_t>, fields: c_uint) -> herr_t {
         let (object, place) = location::find(loc)?;
         info.require("info")?.put(first((&object, &place), check(fields)?).because(codes::OHDR, codes::CANTGET, FAILED)?);
         Ok(0)
     }
 
-    /// Returns information on an object.
+    /// Stores all information about the object `loc` in `info`, in the HDF5 1.8 form.
     fn H5Oget_info1(loc: hid_t, info: Out<H5O_info1_t>) -> herr_t {
         let (object, place) = location::find(loc)?;
         info.require("info")?.put(first((&object, &place), ALL).because(codes::OHDR, codes::CANTGET, FAILED)?);
         Ok(0)
     }
 
-    /// Returns information on the object at a path.
+    /// Stores information about the object at the path `name` in `info`.
     fn H5Oget_info_by_name3(loc: hid_t, name: Text, info: Out<H5O_info2_t>, fields: c_uint, lapl: hid_t) -> herr_t {
         let (object, place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
@@ -306,7 +361,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the object at a path.
+    /// Stores information about the object at the path `name` in `info`, in the HDF5 1.8 form.
     fn H5Oget_info_by_name2(loc: hid_t, name: Text, info: Out<H5O_info1_t>, fields: c_uint, lapl: hid_t) -> herr_t {
         let (object, place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
@@ -314,7 +369,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the object at a path.
+    /// Stores all information about the object at the path `name` in `info`, in the HDF5 1.8 form.
     fn H5Oget_info_by_name1(loc: hid_t, name: Text, info: Out<H5O_info1_t>, lapl: hid_t) -> herr_t {
         let (object, place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::CANTGET, FAILED)?;
@@ -322,7 +377,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a member of a group.
+    /// Stores information about the object of the link at position `number` of a group in `info`.
     fn H5Oget_info_by_idx3(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info2_t>, fields: c_uint, lapl: hid_t,
@@ -333,7 +388,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a member of a group.
+    /// Stores information about the object of the link at position `number`, in the HDF5 1.8 form.
     fn H5Oget_info_by_idx2(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, fields: c_uint, lapl: hid_t,
@@ -344,7 +399,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on a member of a group.
+    /// Stores all information about the object of the link at position `number`, in the HDF5 1.8
+    /// form.
     fn H5Oget_info_by_idx1(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, lapl: hid_t,
@@ -355,7 +411,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the storage of an object.
+    /// Stores information about the storage of the object's metadata in `info`.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
         let (object, _place) = location::find(loc)?;
         let hdr = header(&object, check(fields)?)?;
@@ -364,7 +420,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the storage of the object at a path.
+    /// Stores information about the metadata storage of the object at the path `name` in `info`.
     fn H5Oget_native_info_by_name(
         loc: hid_t, name: Text, info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
     ) -> herr_t {
@@ -376,7 +432,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns information on the storage of a member of a group.
+    /// Stores information about the metadata storage of the object at position `number` of a group.
     fn H5Oget_native_info_by_idx(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
@@ -389,26 +445,26 @@ export! {
         Ok(0)
     }
 
-    /// Visits an object and all objects below it.
+    /// Calls `op` for an object and all objects below it until it returns a nonzero value.
     fn H5Ovisit3(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Visits an object and all objects below it.
+    /// Calls `op` for an object and all objects below it, in the HDF5 1.12 form for `H5O_info1_t`.
     fn H5Ovisit2(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Visits an object and all objects below it.
+    /// Calls `op` for an object and all objects below it, in the HDF5 1.8 form.
     fn H5Ovisit1(object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, ALL)
     }
 
-    /// Visits the object at a path and all objects below it.
+    /// Calls `op` for the object at the path `name` and all objects below it.
     fn H5Ovisit_by_name3(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -418,7 +474,7 @@ export! {
         visit(start, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Visits the object at a path and all objects below it.
+    /// Calls `op` for the object at the path `name` and all objects below it, with `H5O_info1_t`.
     fn H5Ovisit_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -428,7 +484,7 @@ export! {
         visit(start, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Visits the object at a path and all objects below it.
+    /// Calls `op` for the object at the path `name` and all objects below it, in the HDF5 1.8 form.
     fn H5Ovisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {

@@ -1,4 +1,4 @@
-//! Property lists and their classes (`H5P*`).
+//! Property list and property list class functions (`H5P*`).
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -13,61 +13,61 @@ use crate::plist::{self, PropertyList};
 use crate::pointer::{Text, TextBuffer};
 use crate::{call_user, export, export_keeping_errors, memory};
 
-/// Copies a text to the caller's buffer, and returns its length.
+/// Copies a text to the caller's buffer and returns the length of the text.
 ///
 /// # Errors
-/// Fails if the length does not fit in the result.
-pub fn give(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
+/// Fails if the length does not fit in the return type.
+pub fn copy_text(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
     buffer.put(text, size);
     isize::try_from(text.len()).map_err(|_| Failure::bad_value("the text is too long"))
 }
 
-/// Copies a text to the caller's buffer, and returns its length: 0 if there is none.
+/// Copies an optional text to the caller's buffer and returns its length, or 0 without a text.
 ///
 /// # Errors
-/// Fails if the length does not fit in the result.
-pub fn give_optional(text: Option<&[u8]>, buffer: TextBuffer, size: usize) -> Outcome<isize> {
-    give(text.unwrap_or_default(), buffer, size)
+/// Fails if the length does not fit in the return type.
+pub fn copy_optional_text(text: Option<&[u8]>, buffer: TextBuffer, size: usize) -> Outcome<isize> {
+    copy_text(text.unwrap_or_default(), buffer, size)
 }
 
-/// Returns a copy of a text of the caller; `None` for a null pointer.
+/// Returns a copy of the caller's C string, or `None` for a null pointer.
 pub fn optional_text(text: Text) -> Option<Vec<u8>> {
     text.get().map(<[u8]>::to_vec)
 }
 
-/// A list or a class.
+/// A property list or a property list class.
 #[derive(Debug)]
 pub enum ListOrClass {
-    /// A list.
+    /// The property list.
     List(Arc<PropertyList>),
-    /// A class.
+    /// The property list class.
     Class(Arc<PropertyClass>),
 }
 
-/// Returns the list or class of an identifier.
+/// Returns the property list or the property list class to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier refers to neither.
 pub fn list_or_class(id: hid_t) -> Outcome<ListOrClass> {
     match id::find(id) {
         Some(Entry::PropertyList(list)) => Ok(ListOrClass::List(list)),
         Some(Entry::PropertyClass(class)) => Ok(ListOrClass::Class(class)),
-        _ => Err(Failure::bad_type("not a property list or a class of property lists")),
+        _ => Err(Failure::bad_type("not a property list or a property list class")),
     }
 }
 
-/// Returns the class of an identifier.
+/// Returns the property list class to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a property list class.
 pub fn find_class(id: hid_t) -> Outcome<Arc<PropertyClass>> {
     match id::find(id) {
         Some(Entry::PropertyClass(class)) => Ok(class),
-        _ => Err(Failure::bad_type("not a class of property lists")),
+        _ => Err(Failure::bad_type("not a property list class")),
     }
 }
 
-/// Returns the functions of a class and its parents, those of the class first.
+/// Returns the user's functions of a class and its ancestors, beginning with the class.
 fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     let mut found = Vec::new();
     let mut next = Some(class);
@@ -78,7 +78,8 @@ fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     found
 }
 
-/// Returns a new list of a class with its identifier.
+/// Creates a list of a class, calls the class's creation functions, and returns the list's
+/// identifier.
 fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
     let list = PropertyList::create(Arc::clone(class)).because(
         codes::PLIST,
@@ -91,13 +92,17 @@ fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
             && call_user!(function, id, data) < 0
         {
             id::take(id);
-            return Err(Failure::new(codes::PLIST, codes::CANTINIT, "the class's function failed"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::CANTINIT,
+                "a function of the property list class failed",
+            ));
         }
     }
     Ok(id)
 }
 
-/// Returns the identifier of a copy of a list.
+/// Copies a list, calls the class's copy functions, and returns the identifier of the copy.
 fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
     let copy = list.copied().because(codes::PLIST, codes::CANTCOPY, "cannot copy the property list")?;
     let class = Arc::clone(&copy.class);
@@ -107,14 +112,18 @@ fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
             && call_user!(function, id, from, data) < 0
         {
             id::take(id);
-            return Err(Failure::new(codes::PLIST, codes::CANTINIT, "the class's function failed"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::CANTINIT,
+                "a function of the property list class failed",
+            ));
         }
     }
     Ok(id)
 }
 
-/// Calls the functions of the list's classes for its end, if this is the last reference. The
-/// identifier is still valid then.
+/// Calls the close functions of a list's classes if the program holds the last reference. The
+/// identifier of the list is still valid during these calls.
 pub fn before_close(id: hid_t) {
     let Some(Entry::PropertyList(list)) = id::find(id) else { return };
     if id::references(id) != Some(1) {
@@ -127,7 +136,7 @@ pub fn before_close(id: hid_t) {
     }
 }
 
-/// Returns whether two classes are equal.
+/// Returns whether two property list classes are equal.
 fn equal_classes(one: &Arc<PropertyClass>, two: &Arc<PropertyClass>) -> bool {
     let same_parent = match (&one.parent, &two.parent) {
         (Some(one), Some(two)) => Arc::ptr_eq(one, two),
@@ -143,12 +152,13 @@ fn equal_classes(one: &Arc<PropertyClass>, two: &Arc<PropertyClass>) -> bool {
 }
 
 export! {
-    /// Creates a list of a class.
+    /// Creates a list of the class `cls_id` and returns the list's identifier.
     fn H5Pcreate(cls_id: hid_t) -> hid_t {
         create_list(&find_class(cls_id)?)
     }
 
-    /// Copies a list or a class. The default list has the default list as its copy.
+    /// Copies a list or a class and returns the identifier of the copy. The copy of `H5P_DEFAULT`
+    /// is `H5P_DEFAULT`.
     fn H5Pcopy(plist_id: hid_t) -> hid_t {
         if plist_id == H5P_DEFAULT {
             return Ok(H5P_DEFAULT);
@@ -176,17 +186,17 @@ export! {
         }
     }
 
-    /// Returns the class of a list.
+    /// Returns a new identifier of the class of a list.
     fn H5Pget_class(plist_id: hid_t) -> hid_t {
         Ok(register(Entry::PropertyClass(Arc::clone(&plist::find(plist_id)?.class))))
     }
 
-    /// Returns the name of a class, which the caller frees.
+    /// Returns a copy of the name of a class, which the program frees.
     fn H5Pget_class_name(pclass_id: hid_t) -> *mut c_char {
         Ok(memory::text(&find_class(pclass_id)?.name))
     }
 
-    /// Returns the parent of a class.
+    /// Returns a new identifier of the parent of a class.
     fn H5Pget_class_parent(pclass_id: hid_t) -> hid_t {
         let class = find_class(pclass_id)?;
         let parent = class.parent.as_ref();
@@ -194,12 +204,12 @@ export! {
         Ok(register(Entry::PropertyClass(Arc::clone(parent))))
     }
 
-    /// Returns whether a list belongs to a class or to a class that is derived from it.
+    /// Returns whether the class of a list equals the class `pclass_id` or descends from it.
     fn H5Pisa_class(plist_id: hid_t, pclass_id: hid_t) -> htri_t {
         Ok(htri_t::from(plist::find(plist_id)?.class.is_a(&find_class(pclass_id)?)))
     }
 
-    /// Creates a class.
+    /// Creates a class with the given parent, name and functions, and returns its identifier.
     fn H5Pcreate_class(
         parent: hid_t,
         name: Text,
@@ -219,7 +229,7 @@ export! {
             close.is_none() && !close_data.is_null(),
         ];
         if unused.contains(&true) {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         let callbacks =
             ClassCallbacks { create: (create, create_data), copy: (copy, copy_data), close: (close, close_data) };
@@ -230,7 +240,7 @@ export! {
 }
 
 export_keeping_errors! {
-    /// Closes a list.
+    /// Closes a list after the close functions of its class have run. `H5P_DEFAULT` has no effect.
     fn H5Pclose(plist_id: hid_t) -> herr_t {
         if plist_id == H5P_DEFAULT {
             return Ok(0);
@@ -241,7 +251,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Closes a class.
+    /// Closes the identifier of a class.
     fn H5Pclose_class(plist_id: hid_t) -> herr_t {
         find_class(plist_id)?;
         drop(id::decrement(plist_id));

@@ -1,24 +1,25 @@
-//! Property lists of access to datasets.
+//! Functions for dataset access lists.
 
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::Failure;
 use crate::export;
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::plist::callbacks::{AppendFlush, AppendFunction};
 use crate::plist::settings::{FileAccess, UNSET_SIZE};
 use crate::plist::{change_dataset_access, dataset_access};
 use crate::pointer::{In, Out, Text, TextBuffer};
 
-/// A function that is called at a boundary of appended data.
+/// The C type of a user's function that the library calls when appended data reaches a boundary.
 pub type AppendCallback = unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) -> herr_t;
 
 export! {
-    /// Sets the chunk cache. Sizes of all ones and a negative factor stand for the file's values.
+    /// Sets the chunk cache of datasets. All-ones sizes and a negative factor stand for the file's
+    /// settings.
     fn H5Pset_chunk_cache(dapl_id: hid_t, rdcc_nslots: usize, rdcc_nbytes: usize, rdcc_w0: f64) -> herr_t {
         if rdcc_w0 > 1.0 || rdcc_w0.is_nan() {
-            return Err(Failure::bad_value("the preemption factor is from 0 to 1, or negative"));
+            return Err(Failure::bad_value("the preemption factor must be from 0 to 1, or negative"));
         }
         change_dataset_access(dapl_id, |it| {
             it.cache_slots = Some(rdcc_nslots).filter(|size| *size != UNSET_SIZE);
@@ -28,7 +29,8 @@ export! {
         })
     }
 
-    /// Returns the chunk cache; the default of files if the list has no own values.
+    /// Stores the chunk cache parameters of a list. Parameters without a value are the defaults of
+    /// files.
     fn H5Pget_chunk_cache(
         dapl_id: hid_t,
         rdcc_nslots: Out<usize>,
@@ -43,7 +45,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the extent of unlimited virtual datasets.
+    /// Sets the rule for the extent of unlimited virtual datasets.
     fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
         if view != 0 && view != 1 {
             return Err(Failure::bad_value("unknown view"));
@@ -54,16 +56,16 @@ export! {
         })
     }
 
-    /// Returns the extent of unlimited virtual datasets.
+    /// Stores in `view` the rule for the extent of unlimited virtual datasets.
     fn H5Pget_virtual_view(dapl_id: hid_t, view: Out<c_int>) -> herr_t {
         view.put(dataset_access(dapl_id)?.virtual_view);
         Ok(0)
     }
 
-    /// Sets the number of missing sources that end a virtual dataset.
+    /// Sets the maximum number of missing sources that an unlimited virtual dataset spans.
     fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
         if gap_size == H5S_UNLIMITED {
-            return Err(Failure::bad_value("the number of missing sources is limited"));
+            return Err(Failure::bad_value("the number of missing sources must not be unlimited"));
         }
         change_dataset_access(dapl_id, |it| {
             it.virtual_gap = gap_size;
@@ -71,13 +73,14 @@ export! {
         })
     }
 
-    /// Returns the number of missing sources that end a virtual dataset.
+    /// Stores in `gap_size` the maximum number of missing sources that an unlimited virtual dataset
+    /// spans.
     fn H5Pget_virtual_printf_gap(dapl_id: hid_t, gap_size: Out<hsize_t>) -> herr_t {
         gap_size.put(dataset_access(dapl_id)?.virtual_gap);
         Ok(0)
     }
 
-    /// Sets whether mappings are found by a spatial tree.
+    /// Sets whether a spatial tree speeds up the search for mappings of a virtual dataset.
     fn H5Pset_virtual_spatial_tree(dcpl_id: hid_t, use_tree: bool) -> herr_t {
         change_dataset_access(dcpl_id, |it| {
             it.virtual_tree = use_tree;
@@ -85,13 +88,13 @@ export! {
         })
     }
 
-    /// Returns whether mappings are found by a spatial tree.
+    /// Stores in `use_tree` whether a spatial tree speeds up the search for mappings.
     fn H5Pget_virtual_spatial_tree(dcpl_id: hid_t, use_tree: Out<bool>) -> herr_t {
         use_tree.put(dataset_access(dcpl_id)?.virtual_tree);
         Ok(0)
     }
 
-    /// Sets the folder of the sources of virtual datasets.
+    /// Sets the folder that contains the source files of virtual datasets.
     fn H5Pset_virtual_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.virtual_prefix = optional_text(prefix);
@@ -99,12 +102,12 @@ export! {
         })
     }
 
-    /// Returns the folder of the sources of virtual datasets.
+    /// Copies the name of the folder of source files to `prefix` and returns its length.
     fn H5Pget_virtual_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
+        copy_optional_text(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the folder of external files.
+    /// Sets the folder that contains external raw data files.
     fn H5Pset_efile_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.external_prefix = optional_text(prefix);
@@ -112,12 +115,12 @@ export! {
         })
     }
 
-    /// Returns the folder of external files.
+    /// Copies the name of the folder of external raw data files to `prefix` and returns its length.
     fn H5Pget_efile_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
+        copy_optional_text(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the boundary of appended data, and the function that is called there.
+    /// Sets the boundary of appended data in each dimension and the callback at the boundary.
     fn H5Pset_append_flush(
         dapl_id: hid_t,
         ndims: c_uint,
@@ -126,13 +129,13 @@ export! {
         udata: *mut c_void,
     ) -> herr_t {
         let rank = usize::try_from(ndims).ok().filter(|rank| (1..=32).contains(rank));
-        let rank = rank.ok_or_else(|| Failure::bad_value("the rank is from 1 to 32"))?;
+        let rank = rank.ok_or_else(|| Failure::bad_value("the rank must be from 1 to 32"))?;
         let boundary = boundary.array(rank, "boundary")?.to_vec();
         if func.is_none() && !udata.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         if boundary.iter().any(|size| u32::try_from(*size).is_err()) {
-            return Err(Failure::bad_value("a boundary is below 2^32"));
+            return Err(Failure::bad_value("a boundary must be below 2^32"));
         }
         change_dataset_access(dapl_id, |it| {
             it.append_flush = AppendFlush { boundary, function: AppendFunction { function: func, data: udata } };
@@ -140,7 +143,7 @@ export! {
         })
     }
 
-    /// Returns the boundary of appended data, and the function that is called there.
+    /// Stores the boundary of appended data in each dimension and the callback at the boundary.
     fn H5Pget_append_flush(
         dapl_id: hid_t,
         dims: c_uint,

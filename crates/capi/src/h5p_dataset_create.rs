@@ -1,4 +1,4 @@
-//! Property lists of new datasets, without filters.
+//! Functions for dataset creation lists, except filters.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,24 +8,24 @@ use crate::convert::Rules;
 use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::settings::{DatasetCreate, FillChoice, LayoutChoice, MappingChoice};
 use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// The option of chunks: partial chunks have no filters.
+/// The chunk option that leaves partial edge chunks unfiltered.
 const DONT_FILTER_PARTIAL_CHUNKS: c_uint = 2;
-/// The largest rank.
+/// The maximum rank of a dataspace.
 const MAX_RANK: c_int = 32;
 
-/// Returns the shape of chunks of the caller.
+/// Returns the chunk shape that a caller passes, after a check of the rank and the sizes.
 ///
 /// # Errors
-/// Fails with a bad value or range.
+/// Fails with a bad value or a bad range if the rank or a size is invalid.
 pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
     if ndims <= 0 {
-        return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk is positive"));
+        return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk must be positive"));
     }
     if ndims > MAX_RANK {
         return Err(Failure::arguments(codes::BADRANGE, "the rank of a chunk is too large"));
@@ -35,19 +35,21 @@ pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
     let mut elements = 1_u64;
     for size in &shape {
         if *size == 0 {
-            return Err(Failure::arguments(codes::BADRANGE, "each dimension of a chunk is positive"));
+            return Err(Failure::arguments(codes::BADRANGE, "each dimension of a chunk must be positive"));
         }
         let small = u32::try_from(*size).is_ok();
-        elements =
-            elements.checked_mul(*size).filter(|count| small && u32::try_from(*count).is_ok()).ok_or_else(
-                || Failure::arguments(codes::BADRANGE, "the number of elements of a chunk is below 2^32"),
-            )?;
+        elements = elements
+            .checked_mul(*size)
+            .filter(|count| small && u32::try_from(*count).is_ok())
+            .ok_or_else(|| {
+                Failure::arguments(codes::BADRANGE, "the number of elements in a chunk must be below 2^32")
+            })?;
     }
     Ok(shape)
 }
 
 export! {
-    /// Sets the layout.
+    /// Sets the layout of new datasets.
     fn H5Pset_layout(plist_id: hid_t, layout: c_int) -> herr_t {
         let layout = match layout {
             0 => LayoutChoice::Compact,
@@ -63,12 +65,12 @@ export! {
         })
     }
 
-    /// Returns the layout.
+    /// Returns the layout of new datasets.
     fn H5Pget_layout(plist_id: hid_t) -> c_int {
         Ok(dataset_create(plist_id)?.layout as c_int)
     }
 
-    /// Sets a chunked layout with chunks of a shape.
+    /// Sets a chunked layout with the chunk shape `dim`.
     fn H5Pset_chunk(plist_id: hid_t, ndims: c_int, dim: In<hsize_t>) -> herr_t {
         let shape = chunk_shape(ndims, dim)?;
         change_dataset_create(plist_id, |it| {
@@ -77,7 +79,7 @@ export! {
         })
     }
 
-    /// Returns the rank and the shape of chunks.
+    /// Stores at most `max_ndims` sizes of the chunk shape in `dim` and returns the rank.
     fn H5Pget_chunk(plist_id: hid_t, max_ndims: c_int, dim: Out<hsize_t>) -> c_int {
         let list = dataset_create(plist_id)?;
         if list.layout != LayoutChoice::Chunked {
@@ -87,7 +89,7 @@ export! {
         Ok(c_int::try_from(list.chunk.len()).unwrap_or(MAX_RANK))
     }
 
-    /// Sets the options of chunks.
+    /// Sets the chunk options of new datasets.
     fn H5Pset_chunk_opts(plist_id: hid_t, opts: c_uint) -> herr_t {
         if opts & !DONT_FILTER_PARTIAL_CHUNKS != 0 {
             return Err(Failure::bad_value("unknown options of chunks"));
@@ -101,7 +103,7 @@ export! {
         })
     }
 
-    /// Returns the options of chunks.
+    /// Stores the chunk options in `opts`.
     fn H5Pget_chunk_opts(plist_id: hid_t, opts: Out<c_uint>) -> herr_t {
         let list = dataset_create(plist_id)?;
         if !matches!(list.layout, LayoutChoice::Chunked | LayoutChoice::Structured) {
@@ -111,34 +113,34 @@ export! {
         Ok(0)
     }
 
-    /// Adds an external file.
+    /// Adds an external file that stores `size` bytes of raw data from `offset` on.
     fn H5Pset_external(plist_id: hid_t, name: Text, offset: i64, size: hsize_t) -> herr_t {
         let name = name.name("name of the file")?.to_vec();
         if offset < 0 {
-            return Err(Failure::bad_value("the offset is negative"));
+            return Err(Failure::bad_value("the offset of the external file is negative"));
         }
         if size == 0 {
-            return Err(Failure::bad_value("the size is zero"));
+            return Err(Failure::bad_value("the size of the external file is zero"));
         }
         change_dataset_create(plist_id, |it| {
             if it.external.iter().any(|(_, _, size)| *size == H5S_UNLIMITED) {
-                return Err(Failure::bad_value("the size of the file before is unlimited"));
+                return Err(Failure::bad_value("the previous external file has an unlimited size"));
             }
             let total = it.external.iter().try_fold(0_u64, |sum, (_, _, size)| sum.checked_add(*size));
             if size != H5S_UNLIMITED && total.and_then(|total| total.checked_add(size)).is_none() {
-                return Err(Failure::new(codes::EFL, codes::OVERFLOW, "the total size is too large"));
+                return Err(Failure::new(codes::EFL, codes::OVERFLOW, "the total size of the external files is too large"));
             }
             it.external.push((name, offset, size));
             Ok(0)
         })
     }
 
-    /// Returns the number of external files.
+    /// Returns the number of external files in a list.
     fn H5Pget_external_count(plist_id: hid_t) -> c_int {
         Ok(c_int::try_from(dataset_create(plist_id)?.external.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Returns an external file.
+    /// Stores the name, the offset and the size of the external file with index `idx`.
     fn H5Pget_external(
         plist_id: hid_t,
         idx: c_uint,
@@ -159,7 +161,7 @@ export! {
 }
 
 export! {
-    /// Sets the fill value; a null pointer stands for no fill value.
+    /// Sets the fill value of new datasets. A null `value` stands for an undefined fill value.
     fn H5Pset_fill_value(plist_id: hid_t, type_id: hid_t, value: Data) -> herr_t {
         let fill = if value.pointer().is_null() {
             FillChoice::Undefined
@@ -175,7 +177,7 @@ export! {
         })
     }
 
-    /// Returns the fill value as an element of a datatype.
+    /// Stores the fill value in `value` as an element of the datatype `type_id`.
     fn H5Pget_fill_value(plist_id: hid_t, type_id: hid_t, value: Buffer) -> herr_t {
         let datatype = crate::datatype::copy_of(type_id)?;
         let size = usize::try_from(datatype.size).map_err(|_| Failure::bad_value("bad size"))?;
@@ -195,7 +197,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a fill value is set.
+    /// Stores in `status` whether the fill value is undefined, the default, or set by the user.
     fn H5Pfill_value_defined(plist: hid_t, status: Out<c_int>) -> herr_t {
         status.require("result")?.put(match dataset_create(plist)?.fill {
             FillChoice::Undefined => 0,
@@ -205,7 +207,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the time at which the fill value is written.
+    /// Sets the time at which the library writes the fill value.
     fn H5Pset_fill_time(plist_id: hid_t, fill_time: c_int) -> herr_t {
         if !(0..=2).contains(&fill_time) {
             return Err(Failure::bad_value("unknown time for the fill value"));
@@ -216,13 +218,13 @@ export! {
         })
     }
 
-    /// Returns the time at which the fill value is written.
+    /// Stores in `fill_time` the time at which the library writes the fill value.
     fn H5Pget_fill_time(plist_id: hid_t, fill_time: Out<c_int>) -> herr_t {
         fill_time.put(dataset_create(plist_id)?.fill_time);
         Ok(0)
     }
 
-    /// Sets the time at which space is allocated; the layout decides by default.
+    /// Sets the time at which the library allocates raw data. The default depends on the layout.
     fn H5Pset_alloc_time(plist_id: hid_t, alloc_time: c_int) -> herr_t {
         if !(0..=3).contains(&alloc_time) {
             return Err(Failure::bad_value("unknown time for the allocation"));
@@ -233,14 +235,14 @@ export! {
         })
     }
 
-    /// Returns the time at which space is allocated.
+    /// Stores in `alloc_time` the time at which the library allocates raw data.
     fn H5Pget_alloc_time(plist_id: hid_t, alloc_time: Out<c_int>) -> herr_t {
         let list = dataset_create(plist_id)?;
         alloc_time.put(allocation_time(&list));
         Ok(0)
     }
 
-    /// Sets whether the object header is made as small as possible.
+    /// Sets whether the library gives new object headers of datasets the minimum size.
     fn H5Pset_dset_no_attrs_hint(dcpl_id: hid_t, minimize: bool) -> herr_t {
         change_dataset_create(dcpl_id, |it| {
             it.minimize_header = minimize;
@@ -248,19 +250,20 @@ export! {
         })
     }
 
-    /// Returns whether the object header is made as small as possible.
+    /// Stores in `minimize` whether the library gives new object headers the minimum size.
     fn H5Pget_dset_no_attrs_hint(dcpl_id: hid_t, minimize: Out<bool>) -> herr_t {
         minimize.require("result")?.put(dataset_create(dcpl_id)?.minimize_header);
         Ok(0)
     }
 }
 
-/// Returns whether a selection has no end in a dimension.
+/// Returns whether a selection is an unlimited hyperslab.
 fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
 }
 
-/// Returns the time at which space is allocated: the one of the list, or the default of its layout.
+/// Returns the time at which raw data is allocated: the list's setting or the default of the
+/// layout.
 pub fn allocation_time(list: &DatasetCreate) -> c_int {
     list.allocation_time.unwrap_or(match list.layout {
         LayoutChoice::Compact => 1,
@@ -269,7 +272,7 @@ pub fn allocation_time(list: &DatasetCreate) -> c_int {
     })
 }
 
-/// Checks that the two selections of a mapping fit together.
+/// Checks that the virtual selection and the source selection of a mapping have compatible sizes.
 fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     if [destination, source].iter().any(|space| matches!(space.selection, Selection::Points(_))) {
         return Err(Failure::bad_value("mappings of selected points are not supported"));
@@ -284,8 +287,8 @@ fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a copy of an element with its variable-length data. The data lives as long as the
-/// process, because lists are copied without it.
+/// Returns a copy of an element with its variable-length data. The variable-length data is never
+/// freed, because property lists copy only the pointers.
 fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
     let mut copy = element.to_vec();
     if crate::convert::reclaim::is_nested(datatype) {
@@ -294,7 +297,7 @@ fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
     Ok(copy)
 }
 
-/// Returns one mapping of a list.
+/// Returns the mapping with the given index in a list.
 fn mapping(list: hid_t, index: usize) -> Outcome<MappingChoice> {
     let list = dataset_create(list)?;
     if list.layout != LayoutChoice::Virtual {
@@ -304,7 +307,7 @@ fn mapping(list: hid_t, index: usize) -> Outcome<MappingChoice> {
 }
 
 export! {
-    /// Adds a mapping, and sets a virtual layout.
+    /// Adds a mapping to a list and sets a virtual layout.
     fn H5Pset_virtual(
         dcpl_id: hid_t,
         vspace_id: hid_t,
@@ -332,7 +335,7 @@ export! {
         })
     }
 
-    /// Returns the number of mappings.
+    /// Stores in `count` the number of virtual dataset mappings in a list.
     fn H5Pget_virtual_count(dcpl_id: hid_t, count: Out<usize>) -> herr_t {
         let list = dataset_create(dcpl_id)?;
         if list.layout != LayoutChoice::Virtual {
@@ -342,23 +345,23 @@ export! {
         Ok(0)
     }
 
-    /// Returns the name of the source dataset of a mapping.
+    /// Copies the source dataset's name of a mapping to `name` and returns its length.
     fn H5Pget_virtual_dsetname(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
-        give(&mapping(dcpl_id, index)?.dataset, name, size)
+        copy_text(&mapping(dcpl_id, index)?.dataset, name, size)
     }
 
-    /// Returns the name of the source file of a mapping.
+    /// Copies the source file's name of a mapping to `name` and returns its length.
     fn H5Pget_virtual_filename(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
-        give(&mapping(dcpl_id, index)?.file, name, size)
+        copy_text(&mapping(dcpl_id, index)?.file, name, size)
     }
 
-    /// Returns the selection of the virtual dataset of a mapping.
+    /// Returns a new dataspace with a mapping's selection in the virtual dataset.
     fn H5Pget_virtual_vspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.space;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))
     }
 
-    /// Returns the selection of the source dataset of a mapping.
+    /// Returns a new dataspace with a mapping's selection in the source dataset.
     fn H5Pget_virtual_srcspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.source;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))

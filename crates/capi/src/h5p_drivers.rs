@@ -1,4 +1,4 @@
-//! Drivers of property lists of access to files.
+//! Functions that choose the file driver in a file access list.
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use crate::driver::user::InfoBlock;
 use crate::driver::{self, DriverHandle, UserInfo};
 use crate::error::{Failure, Outcome, codes};
 use crate::export;
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::id::{self, Entry, register};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::{PropertyList, change_file_access, file_access};
 use crate::pointer::{Data, Out, Text, TextBuffer};
 use crate::symbols as s;
 
-/// The size of a page of tracked changes.
+/// The default page size in bytes for the tracking of changes in the core driver.
 const DEFAULT_PAGE: usize = 512 << 10;
-/// The bytes by which a file in memory grows.
+/// The default number of bytes by which a file in memory grows.
 const DEFAULT_INCREMENT: usize = 64 << 10;
-/// The size of a family's members.
+/// The default size of a family's members in bytes.
 const DEFAULT_MEMBER: hsize_t = 100 << 20;
 
-/// Sets the driver of a list.
+/// Sets the driver of a file access list.
 ///
 /// # Errors
-/// Fails for lists of other classes.
+/// Fails if `list` is not a file access list.
 pub fn set(list: hid_t, choice: DriverChoice) -> Outcome<herr_t> {
     let old = change_file_access(list, |it| {
         it.driver_config = None;
@@ -35,15 +35,15 @@ pub fn set(list: hid_t, choice: DriverChoice) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Returns the failure of a list with another driver.
+/// Returns the failure for a list with another driver than the function expects.
 pub fn wrong_driver() -> Failure {
-    Failure::new(codes::PLIST, codes::BADVALUE, "the list has another driver")
+    Failure::new(codes::PLIST, codes::BADVALUE, "the list uses a different driver")
 }
 
-/// Returns a copy of the access list of a member; `None` for the default list.
+/// Returns a copy of a member's access list, or `None` for the default list.
 ///
 /// # Errors
-/// Fails for lists of other classes.
+/// Fails if `list` is not a file access list.
 pub fn member_access(list: hid_t) -> Outcome<Option<Arc<PropertyList>>> {
     if list == H5P_DEFAULT {
         return Ok(None);
@@ -52,7 +52,7 @@ pub fn member_access(list: hid_t) -> Outcome<Option<Arc<PropertyList>>> {
     Ok(Some(crate::plist::find(list)?.duplicate()))
 }
 
-/// Returns the default configuration of a driver of the library.
+/// Returns a driver of the library with its default configuration.
 fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
     Ok(match id {
         s::SEC2_DRIVER => DriverChoice::Sec2,
@@ -66,11 +66,11 @@ fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
         s::LOG_DRIVER => DriverChoice::Log { log: None, flags: 0, buffer: 0 },
         s::MULTI_DRIVER => DriverChoice::Multi(Arc::new(crate::h5p_multi::defaults())),
         s::ONION_DRIVER => DriverChoice::Onion(u32::MAX),
-        _ => return Err(Failure::bad_value("the driver needs its own function")),
+        _ => return Err(Failure::bad_value("this driver must be set with its own function")),
     })
 }
 
-/// Sets a driver with its configuration.
+/// Sets the driver of a list with a configuration that the driver interprets.
 fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t> {
     let choice = match &*driver {
         DriverHandle::Library { id, .. } => library_choice(*id)?,
@@ -82,7 +82,7 @@ fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t>
     set(list, choice)
 }
 
-/// Returns the registered driver of a user that a condition selects.
+/// Returns the first registered driver of a user whose function table meets a condition.
 fn find_user(condition: impl Fn(&driver::H5FD_class_t) -> bool) -> Option<Arc<DriverHandle>> {
     let drivers = id::list(crate::ctypes::IdKind::Driver as c_int);
     drivers.into_iter().find_map(|(_, entry)| match entry {
@@ -94,7 +94,7 @@ fn find_user(condition: impl Fn(&driver::H5FD_class_t) -> bool) -> Option<Arc<Dr
     })
 }
 
-/// Sets a driver with a configuration text.
+/// Sets the driver of a list with a configuration text.
 fn choose_with_text(list: hid_t, driver: Option<Arc<DriverHandle>>, text: Text) -> Outcome<herr_t> {
     let missing = || Failure::new(codes::VFL, codes::CANTREGISTER, "the driver is not registered");
     choose(list, driver.ok_or_else(missing)?, Data::of(std::ptr::null()))?;
@@ -106,19 +106,19 @@ fn choose_with_text(list: hid_t, driver: Option<Arc<DriverHandle>>, text: Text) 
 }
 
 export! {
-    /// Sets the driver, with its configuration.
+    /// Sets the driver of a file access list, with its configuration.
     fn H5Pset_driver(plist_id: hid_t, driver_id: hid_t, driver_info: Data) -> herr_t {
         let driver = driver::find(driver_id)?;
         file_access(plist_id)?;
         choose(plist_id, driver, driver_info)
     }
 
-    /// Returns the driver.
+    /// Returns the identifier of the driver of a file access list.
     fn H5Pget_driver(plist_id: hid_t) -> hid_t {
         Ok(file_access(plist_id)?.driver.id())
     }
 
-    /// Returns the configuration of a user's driver; null if there is none.
+    /// Returns the address of the configuration of a user's driver, or null if there is none.
     fn H5Pget_driver_info(plist_id: hid_t) -> *const c_void {
         Ok(match file_access(plist_id)?.driver {
             DriverChoice::User(_, info) => info.0.block.cast_const(),
@@ -126,7 +126,7 @@ export! {
         })
     }
 
-    /// Sets the driver with a name.
+    /// Sets the file driver of an access list to the driver with the name `driver_name`.
     fn H5Pset_driver_by_name(plist_id: hid_t, driver_name: Text, driver_config: Text) -> herr_t {
         let name = driver_name.name("name of the driver")?;
         file_access(plist_id)?;
@@ -137,11 +137,11 @@ export! {
         choose_with_text(plist_id, driver, driver_config)
     }
 
-    /// Sets the driver with a number.
+    /// Sets the file driver of an access list to the driver with the number `driver_value`.
     fn H5Pset_driver_by_value(plist_id: hid_t, driver_value: c_int, driver_config: Text) -> herr_t {
         file_access(plist_id)?;
         let driver = match driver_value {
-            ..0 => return Err(Failure::bad_value("the number of a driver is not negative")),
+            ..0 => return Err(Failure::bad_value("the number of a driver must not be negative")),
             0 => driver::find(s::SEC2_DRIVER).ok(),
             1 => driver::find(s::CORE_DRIVER).ok(),
             2 => driver::find(s::LOG_DRIVER).ok(),
@@ -154,27 +154,27 @@ export! {
         choose_with_text(plist_id, driver, driver_config)
     }
 
-    /// Returns the configuration text of the driver.
+    /// Copies the configuration text of the driver to `config_buf` and returns its length.
     fn H5Pget_driver_config_str(fapl_id: hid_t, config_buf: TextBuffer, buf_size: usize) -> isize {
-        give_optional(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
+        copy_optional_text(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
     }
 
-    /// Sets the driver for one file.
+    /// Sets the sec2 driver, which stores a single file with positioned reads and writes.
     fn H5Pset_fapl_sec2(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Sec2)
     }
 
-    /// Sets the driver for one file with C streams.
+    /// Sets the stdio driver, which stores a single file with C streams.
     fn H5Pset_fapl_stdio(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Stdio)
     }
 
-    /// Sets the driver for files in memory.
+    /// Sets the core driver, which keeps the file in memory.
     fn H5Pset_fapl_core(fapl_id: hid_t, increment: usize, backing_store: bool) -> herr_t {
         set(fapl_id, DriverChoice::Core { increment, backing_store, tracking: (false, DEFAULT_PAGE) })
     }
 
-    /// Returns the configuration of the driver for files in memory.
+    /// Stores the configuration of the core driver.
     fn H5Pget_fapl_core(fapl_id: hid_t, increment: Out<usize>, backing_store: Out<bool>) -> herr_t {
         let DriverChoice::Core { increment: bytes, backing_store: stores, .. } = file_access(fapl_id)?.driver
         else {
@@ -185,10 +185,10 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether only changed pages of a file in memory are written.
+    /// Sets whether the core driver writes only changed pages to the backing file.
     fn H5Pset_core_write_tracking(fapl_id: hid_t, is_enabled: bool, page_size: usize) -> herr_t {
         if page_size == 0 {
-            return Err(Failure::bad_value("the size of a page is positive"));
+            return Err(Failure::bad_value("the page size must be positive"));
         }
         change_file_access(fapl_id, |it| match &mut it.driver {
             DriverChoice::Core { tracking, .. } => {
@@ -199,7 +199,7 @@ export! {
         })
     }
 
-    /// Returns whether only changed pages of a file in memory are written.
+    /// Stores whether the core driver writes only changed pages, and the page size.
     fn H5Pget_core_write_tracking(fapl_id: hid_t, is_enabled: Out<bool>, page_size: Out<usize>) -> herr_t {
         let (enabled, bytes) = match file_access(fapl_id)?.driver {
             DriverChoice::Core { tracking, .. } => tracking,
@@ -210,13 +210,13 @@ export! {
         Ok(0)
     }
 
-    /// Sets the driver for members of equal size.
+    /// Sets the family driver, which stores members of `memb_size` bytes.
     fn H5Pset_fapl_family(fapl_id: hid_t, memb_size: hsize_t, memb_fapl_id: hid_t) -> herr_t {
         let access = member_access(memb_fapl_id)?;
         set(fapl_id, DriverChoice::Family { member_size: memb_size, access })
     }
 
-    /// Returns the configuration of the driver for members of equal size.
+    /// Stores the configuration of the family driver.
     fn H5Pget_fapl_family(fapl_id: hid_t, memb_size: Out<hsize_t>, memb_fapl_id: Out<hid_t>) -> herr_t {
         let DriverChoice::Family { member_size, access } = file_access(fapl_id)?.driver else {
             return Err(wrong_driver());
@@ -232,7 +232,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the driver with a log of accesses.
+    /// Sets the log driver, which stores a single file and writes a log of accesses to `logfile`.
     fn H5Pset_fapl_log(fapl_id: hid_t, logfile: Text, flags: c_ulonglong, buf_size: usize) -> herr_t {
         set(fapl_id, DriverChoice::Log { log: optional_text(logfile), flags, buffer: buf_size })
     }

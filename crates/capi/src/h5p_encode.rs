@@ -1,9 +1,9 @@
 //! Encoded property lists (`H5Pencode2`, `H5Pdecode`).
 //!
-//! The form is that of the C library for scalar values: the version, the kind of the list, then for
-//! each property its name, a zero byte and its value; a zero byte ends the list. Numbers have their
-//! width in one byte before them; truth values and single bytes have none. Shapes of chunks,
-//! filters, fill values and other properties without a scalar value are not encoded.
+//! The encoding equals the encoding of the C library for scalar values: the version, the number of
+//! the list's class, then the name, a zero byte and the value of each property. A zero byte ends
+//! the list. A number follows a byte with its width; truth values and single bytes have no width.
+//! Chunk shapes, filters, fill values and other properties without a scalar value are not encoded.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::plist::{self, PropertyList};
 use crate::pointer::{Buffer, Data, Out, Stream};
 use crate::symbols as s;
 
-/// The version of the encoding.
+/// The version of the property list encoding.
 const VERSION: u8 = 0;
-/// The longest encoding that is read.
+/// The maximum size in bytes of an encoding that the library decodes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The kinds of lists in an encoding, and the identifiers of their classes.
+/// The class numbers in an encoding, with the classes and their identifiers.
 const KINDS: &[(u8, LibraryClass, hid_t)] = {
     use LibraryClass as L;
     &[
@@ -51,7 +51,7 @@ const KINDS: &[(u8, LibraryClass, hid_t)] = {
     ]
 };
 
-/// Returns the encoding of a list.
+/// Returns the encoding of a property list.
 fn encode(list: &PropertyList) -> Vec<u8> {
     let class = list.class.library;
     let kind = KINDS.iter().find(|(_, other, _)| *other == class).map_or(0, |(kind, ..)| *kind);
@@ -78,17 +78,17 @@ fn encode(list: &PropertyList) -> Vec<u8> {
     bytes
 }
 
-/// Takes the next bytes of an encoding.
+/// Returns the next `count` bytes of an encoding.
 fn take(bytes: &mut Stream, count: usize) -> Outcome<Vec<u8>> {
     bytes.take(count).because(codes::PLIST, codes::CANTDECODE, "the encoding is too long")
 }
 
-/// Takes the next byte of an encoding.
+/// Returns the next byte of an encoding.
 fn take_byte(bytes: &mut Stream) -> Outcome<u8> {
     Ok(take(bytes, 1)?.first().copied().unwrap_or(0))
 }
 
-/// Takes a name and its zero byte.
+/// Returns the next name of an encoding, without its zero byte.
 fn take_name(bytes: &mut Stream) -> Outcome<Vec<u8>> {
     let mut name = Vec::new();
     loop {
@@ -99,7 +99,7 @@ fn take_name(bytes: &mut Stream) -> Outcome<Vec<u8>> {
     }
 }
 
-/// Returns the list of an encoding.
+/// Decodes a property list.
 fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     let bad = |text: &'static str| Failure::new(codes::PLIST, codes::BADVALUE, text);
     if take_byte(bytes)? != VERSION {
@@ -116,7 +116,7 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
         let known = names::find(class.1, &name).ok_or_else(|| bad("unknown property"))?;
         let width = if known.form == Form::Byte { 1 } else { take_byte(bytes)?.into() };
         if width > known.size {
-            return Err(bad("a value is too wide"));
+            return Err(bad("an encoded value is wider than its property"));
         }
         let mut value = take(bytes, width)?;
         value.resize(known.size, 0);
@@ -124,8 +124,8 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     }
 }
 
-/// Stores an encoding, or only its length if there is no buffer or too little space.
-fn give(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
+/// Encodes a list into a buffer, or stores only the size if the buffer is null or too small.
+fn store_encoding(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
     let bytes = encode(&*plist::find(list)?);
     let space = size.require("size")?.get().unwrap_or(0);
     if !buffer.is_null() && space >= bytes.len() {
@@ -136,18 +136,19 @@ fn give(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Encodes a list.
+    /// Encodes a property list into `buf` and stores the size of the encoding in `nalloc`.
     fn H5Pencode2(plist_id: hid_t, buf: Buffer, nalloc: Out<usize>, fapl_id: hid_t) -> herr_t {
         let _ = fapl_id;
-        give(plist_id, buf, nalloc)
+        store_encoding(plist_id, buf, nalloc)
     }
 
-    /// Encodes a list.
+    /// Encodes a property list into `buf` and stores the size of the encoding in `nalloc` (HDF5
+    /// 1.10 form).
     fn H5Pencode1(plist_id: hid_t, buf: Buffer, nalloc: Out<usize>) -> herr_t {
-        give(plist_id, buf, nalloc)
+        store_encoding(plist_id, buf, nalloc)
     }
 
-    /// Decodes a list. The encoding tells its end, so its length is not an argument.
+    /// Decodes a property list and returns its new identifier. The encoding states its own length.
     fn H5Pdecode(buf: Data) -> hid_t {
         let mut bytes = buf.stream(MAX_BYTES).ok_or_else(|| Failure::bad_value("no encoding"))?;
         let list = decode(&mut bytes).because(codes::PLIST, codes::CANTDECODE, "the list cannot be decoded")?;

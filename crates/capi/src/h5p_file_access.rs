@@ -1,4 +1,4 @@
-//! Property lists of access to files, without drivers and caches.
+//! Functions for file access lists, except drivers and caches.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -10,13 +10,13 @@ use crate::plist::callbacks::FlushCallback;
 use crate::plist::{change_file_access, file_access};
 use crate::pointer::{Data, Out};
 
-/// A function that is called when an object is flushed.
+/// The C type of a user's function that the library calls when an object is flushed.
 pub type FlushFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
 
-/// The newest library version (`H5F_LIBVER_LATEST`).
+/// The number of the newest library version (`H5F_LIBVER_LATEST`).
 const LATEST: c_int = 5;
 
-/// Defines functions that set and return one value of any size.
+/// Defines a pair of functions that set and return a property without a check of the value.
 macro_rules! values {
     ($($text:literal $set:ident $get:ident $type:ty = $field:ident;)*) => {$(
         export! {
@@ -28,7 +28,7 @@ macro_rules! values {
                 })
             }
 
-            #[doc = concat!("Returns ", $text, ".")]
+            #[doc = concat!("Stores in `value` ", $text, ".")]
             fn $get(fapl_id: hid_t, value: Out<$type>) -> herr_t {
                 value.put(file_access(fapl_id)?.$field);
                 Ok(0)
@@ -38,25 +38,25 @@ macro_rules! values {
 }
 
 values! {
-    "whether references are collected" H5Pset_gc_references H5Pget_gc_references c_uint = collect_references;
-    "the size of the blocks for metadata"
+    "the garbage collection flag for references" H5Pset_gc_references H5Pget_gc_references c_uint = collect_references;
+    "the minimum size in bytes of a block that is allocated for metadata"
         H5Pset_meta_block_size H5Pget_meta_block_size hsize_t = metadata_block;
-    "the size of the blocks for small data"
+    "the minimum size in bytes of a block that is allocated for small raw data"
         H5Pset_small_data_block_size H5Pget_small_data_block_size hsize_t = small_data_block;
-    "the size of the sieve buffer" H5Pset_sieve_buf_size H5Pget_sieve_buf_size usize = sieve_buffer;
-    "the offset of the family's file descriptor"
+    "the size of the sieve buffer in bytes" H5Pset_sieve_buf_size H5Pget_sieve_buf_size usize = sieve_buffer;
+    "the file offset of the member whose descriptor the family driver returns"
         H5Pset_family_offset H5Pget_family_offset hsize_t = family_offset;
-    "whether metadata leaves the cache with its object"
+    "whether the library evicts an object's metadata when the object is closed"
         H5Pset_evict_on_close H5Pget_evict_on_close bool = evict_on_close;
-    "the number of open files of external links"
+    "the maximum number of external link files that stay open"
         H5Pset_elink_file_cache_size H5Pget_elink_file_cache_size c_uint = external_link_cache;
 }
 
 export! {
-    /// Sets the alignment of blocks.
+    /// Sets the alignment of blocks of at least `threshold` bytes.
     fn H5Pset_alignment(fapl_id: hid_t, threshold: hsize_t, alignment: hsize_t) -> herr_t {
         if alignment < 1 {
-            return Err(Failure::bad_value("the alignment is positive"));
+            return Err(Failure::bad_value("the alignment must be positive"));
         }
         change_file_access(fapl_id, |it| {
             (it.alignment_threshold, it.alignment) = (threshold, alignment);
@@ -64,7 +64,7 @@ export! {
         })
     }
 
-    /// Returns the alignment of blocks.
+    /// Stores the minimum size of aligned blocks and their alignment.
     fn H5Pget_alignment(fapl_id: hid_t, threshold: Out<hsize_t>, alignment: Out<hsize_t>) -> herr_t {
         let list = file_access(fapl_id)?;
         threshold.put(list.alignment_threshold);
@@ -72,7 +72,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the chunk cache of the file's datasets. The number of metadata entries is ignored.
+    /// Sets the default chunk cache of the file's datasets, and ignores `mdc_nelmts`.
     fn H5Pset_cache(
         plist_id: hid_t,
         mdc_nelmts: c_int,
@@ -82,7 +82,7 @@ export! {
     ) -> herr_t {
         let _ = mdc_nelmts;
         if !(0.0..=1.0).contains(&rdcc_w0) {
-            return Err(Failure::bad_value("the preemption factor is from 0 to 1"));
+            return Err(Failure::bad_value("the preemption factor must be from 0 to 1"));
         }
         change_file_access(plist_id, |it| {
             (it.cache.slots, it.cache.bytes, it.cache.preemption) = (rdcc_nslots, rdcc_nbytes, rdcc_w0);
@@ -90,7 +90,7 @@ export! {
         })
     }
 
-    /// Returns the chunk cache of the file's datasets. The number of metadata entries is 0.
+    /// Stores the default chunk cache parameters of the file's datasets, and 0 in `mdc_nelmts`.
     fn H5Pget_cache(
         plist_id: hid_t,
         mdc_nelmts: Out<c_int>,
@@ -106,7 +106,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the close degree.
+    /// Sets the close degree of files.
     fn H5Pset_fclose_degree(fapl_id: hid_t, degree: c_int) -> herr_t {
         if !(0..=3).contains(&degree) {
             return Err(Failure::bad_value("unknown close degree"));
@@ -117,13 +117,13 @@ export! {
         })
     }
 
-    /// Returns the close degree.
+    /// Stores in `degree` the close degree of files.
     fn H5Pget_fclose_degree(fapl_id: hid_t, degree: Out<c_int>) -> herr_t {
         degree.put(file_access(fapl_id)?.close_degree);
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format is used.
+    /// Sets the lowest and the highest library version whose format a file may use.
     fn H5Pset_libver_bounds(plist_id: hid_t, low: c_int, high: c_int) -> herr_t {
         if !(0..=LATEST).contains(&low) {
             return Err(Failure::bad_value("the low bound is not a library version"));
@@ -132,7 +132,7 @@ export! {
             return Err(Failure::bad_value("the high bound is not a library version"));
         }
         if high == 0 || low > high {
-            return Err(Failure::bad_value("the pair of bounds is not possible"));
+            return Err(Failure::bad_value("the low bound exceeds the high bound"));
         }
         change_file_access(plist_id, |it| {
             it.libver = (low, high);
@@ -140,7 +140,7 @@ export! {
         })
     }
 
-    /// Returns the lowest and the highest library version whose format is used.
+    /// Stores the lowest and the highest library version whose format a file may use.
     fn H5Pget_libver_bounds(plist_id: hid_t, low: Out<c_int>, high: Out<c_int>) -> herr_t {
         let bounds = file_access(plist_id)?.libver;
         low.put(bounds.0);
@@ -148,7 +148,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the kind of memory of the multi driver.
+    /// Sets the memory kind for which the multi driver returns its handle.
     fn H5Pset_multi_type(fapl_id: hid_t, r#type: c_int) -> herr_t {
         if !(0..7).contains(&r#type) {
             return Err(Failure::bad_value("unknown kind of memory"));
@@ -159,13 +159,13 @@ export! {
         })
     }
 
-    /// Returns the kind of memory of the multi driver.
+    /// Stores in `type` the memory kind for which the multi driver returns its handle.
     fn H5Pget_multi_type(fapl_id: hid_t, r#type: Out<c_int>) -> herr_t {
         r#type.put(file_access(fapl_id)?.multi_type);
         Ok(0)
     }
 
-    /// Sets the use of file locks.
+    /// Sets the use of file locks, and whether missing lock support is ignored.
     fn H5Pset_file_locking(fapl_id: hid_t, use_file_locking: bool, ignore_when_disabled: bool) -> herr_t {
         change_file_access(fapl_id, |it| {
             it.locking = Some((use_file_locking, ignore_when_disabled));
@@ -173,7 +173,7 @@ export! {
         })
     }
 
-    /// Returns the use of file locks.
+    /// Stores whether file locks are used and whether missing lock support is ignored.
     fn H5Pget_file_locking(
         fapl_id: hid_t,
         use_file_locking: Out<bool>,
@@ -187,10 +187,10 @@ export! {
 }
 
 export! {
-    /// Sets the number of attempts to read metadata of a SWMR file.
+    /// Sets the number of attempts to read metadata under SWMR access.
     fn H5Pset_metadata_read_attempts(plist_id: hid_t, attempts: c_uint) -> herr_t {
         if attempts == 0 {
-            return Err(Failure::bad_value("the number of attempts is positive"));
+            return Err(Failure::bad_value("the number of attempts must be positive"));
         }
         change_file_access(plist_id, |it| {
             it.read_attempts = attempts;
@@ -198,16 +198,16 @@ export! {
         })
     }
 
-    /// Returns the number of attempts to read metadata of a SWMR file.
+    /// Stores in `attempts` the number of attempts to read metadata under SWMR access.
     fn H5Pget_metadata_read_attempts(plist_id: hid_t, attempts: Out<c_uint>) -> herr_t {
         attempts.put(file_access(plist_id)?.read_attempts.max(1));
         Ok(0)
     }
 
-    /// Sets the function that is called when an object is flushed.
+    /// Sets the callback for the flush of an object.
     fn H5Pset_object_flush_cb(plist_id: hid_t, func: Option<FlushFunction>, udata: *mut c_void) -> herr_t {
         if func.is_none() && !udata.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_file_access(plist_id, |it| {
             it.object_flush = FlushCallback { function: func, data: udata };
@@ -215,7 +215,7 @@ export! {
         })
     }
 
-    /// Returns the function that is called when an object is flushed.
+    /// Stores the callback for the flush of an object, and its data.
     fn H5Pget_object_flush_cb(plist_id: hid_t, func: Out<Option<FlushFunction>>, udata: Out<*mut c_void>) -> herr_t {
         let callback = file_access(plist_id)?.object_flush;
         func.put(callback.function);
@@ -223,7 +223,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the checks of the file that are left out.
+    /// Sets the integrity checks that the library skips when it opens a file.
     fn H5Pset_relax_file_integrity_checks(plist_id: hid_t, flags: u64) -> herr_t {
         if flags & !1 != 0 {
             return Err(Failure::bad_value("unknown flags"));
@@ -234,13 +234,13 @@ export! {
         })
     }
 
-    /// Returns the checks of the file that are left out.
+    /// Stores in `flags` the integrity checks that the library skips when it opens a file.
     fn H5Pget_relax_file_integrity_checks(plist_id: hid_t, flags: Out<u64>) -> herr_t {
         flags.put(file_access(plist_id)?.relaxed_checks);
         Ok(0)
     }
 
-    /// Sets the connector of the object layer.
+    /// Sets the virtual object layer connector; only the native connector is accepted.
     fn H5Pset_vol(plist_id: hid_t, new_vol_id: hid_t, new_vol_info: Data) -> herr_t {
         let _ = new_vol_info;
         let Some(Entry::Connector(_)) = id::find(new_vol_id) else {
@@ -252,7 +252,7 @@ export! {
         })
     }
 
-    /// Returns the connector of the object layer.
+    /// Stores in `vol_id` the identifier of the virtual object layer connector.
     fn H5Pget_vol_id(plist_id: hid_t, vol_id: Out<hid_t>) -> herr_t {
         let connector = file_access(plist_id)?.connector;
         id::increment(connector).because(codes::PLIST, codes::CANTINC, "the connector is closed")?;
@@ -260,14 +260,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns null: the native connector has no configuration.
+    /// Stores null in `vol_info`, because the native connector has no configuration.
     fn H5Pget_vol_info(plist_id: hid_t, vol_info: Out<*mut c_void>) -> herr_t {
         file_access(plist_id)?;
         vol_info.put(std::ptr::null_mut());
         Ok(0)
     }
 
-    /// Returns the capabilities of the native connector: all but asynchronous calls.
+    /// Stores the capabilities of the native connector: all except asynchronous operations.
     fn H5Pget_vol_cap_flags(plist_id: hid_t, cap_flags: Out<u64>) -> herr_t {
         file_access(plist_id)?;
         cap_flags.put(NATIVE_CAPABILITIES);

@@ -1,11 +1,11 @@
-//! Property lists of access to files: caches, images and logs.
+//! Functions for the caches, images and logs of file access lists.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use crate::ctypes::{herr_t, hid_t};
 use crate::error::{Failure, Outcome, codes};
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::callbacks::ImageCallbacks;
 use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::plist::{change_file_access, file_access};
@@ -15,27 +15,31 @@ use crate::{call_user, export, memory};
 const _: () = assert!(size_of::<H5AC_cache_config_t>() == 1216 && size_of::<ImageCallbacks>() == 56);
 const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
 
-/// The version of the configuration of the metadata cache.
+/// The version of the metadata cache configuration.
 const CONFIGURATION_VERSION: c_int = 1;
-/// The operations that the functions for images get.
+/// The operation number that a user's image function receives when a list is set.
 const SET: c_int = 1;
+/// The operation number that a user's image function receives when the image is returned.
 const GET: c_int = 3;
 
-/// The configuration of the image of the metadata cache.
+/// The configuration of the metadata cache image.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5AC_cache_image_config_t {
+    /// The version of this C struct.
     pub version: c_int,
+    /// True if the library writes a cache image when the file is closed.
     pub generate_image: bool,
+    /// True if the image contains the resize status of the cache.
     pub save_resize_status: bool,
+    /// The number of times that an entry may be stored in images without an access.
     pub entry_ageout: c_int,
 }
 
-/// Checks the ranges of a configuration.
+/// Checks the version and the value ranges of a metadata cache configuration.
 ///
 /// # Errors
-/// Fails with a bad value.
+/// Fails with a bad value if the version is unknown or a value is out of range.
 pub fn check_configuration(it: &H5AC_cache_config_t) -> Outcome<()> {
     if it.version != CONFIGURATION_VERSION {
         return Err(Failure::bad_value("unknown version of the cache configuration"));
@@ -58,7 +62,7 @@ pub fn check_configuration(it: &H5AC_cache_config_t) -> Outcome<()> {
     if sizes && fractions && modes && changes && (0..=1).contains(&it.metadata_write_strategy) {
         return Ok(());
     }
-    Err(Failure::bad_value("the cache configuration is out of range"))
+    Err(Failure::bad_value("a value of the cache configuration is out of range"))
 }
 
 export! {
@@ -72,7 +76,7 @@ export! {
         })
     }
 
-    /// Returns the configuration of the metadata cache.
+    /// Stores the configuration of the metadata cache in `config_ptr`.
     fn H5Pget_mdc_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_config_t>) -> herr_t {
         let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
         if version != CONFIGURATION_VERSION {
@@ -82,11 +86,11 @@ export! {
         Ok(0)
     }
 
-    /// Sets the configuration of the image of the metadata cache.
+    /// Sets the configuration of the metadata cache image.
     fn H5Pset_mdc_image_config(plist_id: hid_t, config_ptr: In<H5AC_cache_image_config_t>) -> herr_t {
         let it = config_ptr.value("configuration")?;
         if it.version != CONFIGURATION_VERSION || !(-1..=100).contains(&it.entry_ageout) {
-            return Err(Failure::bad_value("the configuration of the cache image is out of range"));
+            return Err(Failure::bad_value("a value of the cache image configuration is out of range"));
         }
         change_file_access(plist_id, |list| {
             list.cache_image = (it.generate_image, it.save_resize_status, it.entry_ageout);
@@ -94,7 +98,7 @@ export! {
         })
     }
 
-    /// Returns the configuration of the image of the metadata cache.
+    /// Stores the configuration of the metadata cache image in `config_ptr`.
     fn H5Pget_mdc_image_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_image_config_t>) -> herr_t {
         let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
         if version != CONFIGURATION_VERSION {
@@ -105,7 +109,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the log of the metadata cache.
+    /// Sets the log of the metadata cache: whether it is enabled, its path, and its start.
     fn H5Pset_mdc_log_options(
         plist_id: hid_t,
         is_enabled: bool,
@@ -119,7 +123,7 @@ export! {
         })
     }
 
-    /// Returns the log of the metadata cache. The size of the path counts its zero byte.
+    /// Stores the settings of the metadata cache log. The size of the path includes the zero byte.
     fn H5Pget_mdc_log_options(
         plist_id: hid_t,
         is_enabled: Out<bool>,
@@ -131,13 +135,13 @@ export! {
         is_enabled.put(enabled);
         start_on_access.put(starts);
         if !location.is_null() {
-            give(&path, location, location_size.get().unwrap_or(path.len() + 1))?;
+            copy_text(&path, location, location_size.get().unwrap_or(path.len() + 1))?;
         }
         location_size.put(path.len() + 1);
         Ok(0)
     }
 
-    /// Sets the page buffer.
+    /// Sets the size of the page buffer and its minimum percentages of metadata and raw data.
     fn H5Pset_page_buffer_size(
         plist_id: hid_t,
         buf_size: usize,
@@ -145,7 +149,7 @@ export! {
         min_raw_per: c_uint,
     ) -> herr_t {
         if min_meta_per > 100 || min_raw_per > 100 || min_meta_per + min_raw_per > 100 {
-            return Err(Failure::bad_value("the percentages are from 0 to 100, and so is their sum"));
+            return Err(Failure::bad_value("the percentages and their sum must be from 0 to 100"));
         }
         change_file_access(plist_id, |it| {
             it.page_buffer = (buf_size, min_meta_per, min_raw_per);
@@ -153,7 +157,7 @@ export! {
         })
     }
 
-    /// Returns the page buffer.
+    /// Stores the size of the page buffer and its minimum percentages of metadata and raw data.
     fn H5Pget_page_buffer_size(
         plist_id: hid_t,
         buf_size: Out<usize>,
@@ -168,7 +172,7 @@ export! {
     }
 }
 
-/// Returns a copy of an image in memory of the user's functions, or of C.
+/// Returns a copy of an image in memory from the user's functions, or from C's allocator.
 fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Outcome<*mut c_void> {
     let none = || Failure::new(codes::RESOURCE, codes::NOSPACE, "no memory for the image");
     let block = match functions.image_malloc {
@@ -192,15 +196,16 @@ fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Out
 }
 
 export! {
-    /// Sets the initial image of a file; no bytes remove it. The list copies the bytes.
+    /// Sets the initial bytes of a file in memory from a copy of the buffer. An empty buffer
+    /// removes the image.
     fn H5Pset_file_image(fapl_id: hid_t, buf_ptr: Data, buf_len: usize) -> herr_t {
         if buf_ptr.pointer().is_null() != (buf_len == 0) {
-            return Err(Failure::bad_value("the image and its size contradict each other"));
+            return Err(Failure::bad_value("a null image needs the size 0, and any other image a positive size"));
         }
         let image = buf_ptr.get(buf_len).filter(|image| !image.is_empty());
         let functions = file_access(fapl_id)?.image_callbacks;
         let image: Option<Arc<[u8]>> = match image {
-            // The user's functions see the copy, which the list then owns as its own bytes.
+            // The user's functions receive the copy. Then, the list owns the copied bytes.
             Some(image) if functions.image_malloc.is_some() || functions.image_memcpy.is_some() => {
                 let block = copy_image(image, &functions, SET)?;
                 let bytes = Arc::from(&*Buffer::of(block).bytes(image.len(), "image")?);
@@ -218,7 +223,7 @@ export! {
         })
     }
 
-    /// Returns a copy of the initial image, which the caller frees.
+    /// Stores a copy of the initial image in `buf_ptr_ptr`, which the program frees.
     fn H5Pget_file_image(fapl_id: hid_t, buf_ptr_ptr: Out<*mut c_void>, buf_len_ptr: Out<usize>) -> herr_t {
         let list = file_access(fapl_id)?;
         buf_len_ptr.put(list.image.as_ref().map_or(0, |image| image.len()));
@@ -231,16 +236,16 @@ export! {
         Ok(0)
     }
 
-    /// Sets the functions for images. The list has no image yet.
+    /// Sets the functions that manage the memory of images. The list must not have an image yet.
     fn H5Pset_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: In<ImageCallbacks>) -> herr_t {
         let mut functions = callbacks_ptr.value("functions")?;
         let list = file_access(fapl_id)?;
         if list.image.is_some() {
-            return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list has an image already"));
+            return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list already has an image"));
         }
         let owned = functions.udata_copy.is_some() && functions.udata_free.is_some();
         if !functions.udata.is_null() && !owned {
-            return Err(Failure::bad_value("the data need functions that copy and free them"));
+            return Err(Failure::bad_value("user data requires functions that copy and free the data"));
         }
         if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
             functions.udata = call_user!(copy, functions.udata);
@@ -254,7 +259,7 @@ export! {
         })
     }
 
-    /// Returns the functions for images, with a copy of their data.
+    /// Stores the functions that manage the memory of images, with a copy of their data.
     fn H5Pget_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: Out<ImageCallbacks>) -> herr_t {
         let mut functions = file_access(fapl_id)?.image_callbacks;
         if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {

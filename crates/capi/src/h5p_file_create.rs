@@ -1,4 +1,4 @@
-//! Property lists of new files (`H5Pset_userblock`, `H5Pset_file_space_strategy` and others).
+//! Functions for file creation lists (`H5Pset_userblock`, `H5Pset_file_space_strategy`, …).
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,47 +8,48 @@ use crate::export;
 use crate::plist::{change_file_create, file_create};
 use crate::pointer::Out;
 
-/// The number of entries that no B-tree node reaches.
+/// The exclusive upper limit for the entry count of a B-tree node.
 const MAX_ENTRIES: c_uint = 65_536;
-/// The largest number of indexes of shared messages.
+/// The maximum number of shared message indexes.
 const MAX_INDEXES: c_uint = 8;
-/// All flags of the types of shared messages.
+/// All message type flags of shared message indexes.
 const ALL_MESSAGES: c_uint = 0x182a;
-/// The smallest shared message of a new index, in bytes.
+/// The default minimum size of a shared message in bytes.
 const DEFAULT_MESSAGE_BYTES: c_uint = 250;
-/// The largest number of messages of an index that is a list.
+/// The maximum number of messages in an index that is stored as a list.
 const MAX_LIST: c_uint = 5000;
-/// The sizes of a page of the file, in bytes.
+/// The valid page sizes for paged allocation in bytes.
 const PAGE_BYTES: std::ops::RangeInclusive<hsize_t> = 512..=1 << 30;
 
-/// Returns the bytes of an address or length; `None` for zero, which keeps the earlier number.
+/// Converts the size of addresses or lengths to bytes, or returns `None` for 0, which keeps the
+/// current size.
 fn width(bytes: usize) -> Outcome<Option<u8>> {
     match bytes {
         0 => Ok(None),
         2 | 4 | 8 | 16 => Ok(u8::try_from(bytes).ok()),
-        _ => Err(Failure::bad_value("the bytes of an address or a length are 2, 4, 8 or 16")),
+        _ => Err(Failure::bad_value("the size of addresses and lengths must be 2, 4, 8 or 16 bytes")),
     }
 }
 
 export! {
-    /// Sets the size of the user block.
+    /// Sets the size of the user block in bytes.
     fn H5Pset_userblock(plist_id: hid_t, size: hsize_t) -> herr_t {
         change_file_create(plist_id, |it| {
             if size != 0 && (size < 512 || !size.is_power_of_two()) {
-                return Err(Failure::bad_value("the size of a user block is 0, or a power of two from 512"));
+                return Err(Failure::bad_value("the size of the user block must be 0 or a power of two of at least 512"));
             }
             it.user_block = size;
             Ok(0)
         })
     }
 
-    /// Returns the size of the user block.
+    /// Stores in `size` the size of the user block in bytes.
     fn H5Pget_userblock(plist_id: hid_t, size: Out<hsize_t>) -> herr_t {
         size.put(file_create(plist_id)?.user_block);
         Ok(0)
     }
 
-    /// Sets the bytes of addresses and lengths.
+    /// Sets the number of bytes of addresses and lengths.
     fn H5Pset_sizes(plist_id: hid_t, sizeof_addr: usize, sizeof_size: usize) -> herr_t {
         let (address, length) = (width(sizeof_addr)?, width(sizeof_size)?);
         change_file_create(plist_id, |it| {
@@ -58,7 +59,7 @@ export! {
         })
     }
 
-    /// Returns the bytes of addresses and lengths.
+    /// Stores the number of bytes of addresses and lengths.
     fn H5Pget_sizes(plist_id: hid_t, sizeof_addr: Out<usize>, sizeof_size: Out<usize>) -> herr_t {
         let list = file_create(plist_id)?;
         sizeof_addr.put(list.offset_bytes.into());
@@ -66,7 +67,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the entries of the B-trees and symbol table nodes of groups.
+    /// Sets half of the entry counts of a symbol table's B-tree nodes (`ik`) and leaf nodes (`lk`).
     fn H5Pset_sym_k(plist_id: hid_t, ik: c_uint, lk: c_uint) -> herr_t {
         change_file_create(plist_id, |it| {
             if ik >= MAX_ENTRIES / 2 {
@@ -82,7 +83,7 @@ export! {
         })
     }
 
-    /// Returns the entries of the B-trees and symbol table nodes of groups.
+    /// Stores half of the entry counts of a symbol table's B-tree nodes and leaf nodes.
     fn H5Pget_sym_k(plist_id: hid_t, ik: Out<c_uint>, lk: Out<c_uint>) -> herr_t {
         let list = file_create(plist_id)?;
         ik.put(list.group_internal_k);
@@ -90,7 +91,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the entries of the B-trees of chunks.
+    /// Sets half of the entry count of B-tree nodes in a chunk index.
     fn H5Pset_istore_k(plist_id: hid_t, ik: c_uint) -> herr_t {
         if ik == 0 || ik >= MAX_ENTRIES / 2 {
             return Err(Failure::bad_value("the number of entries of a B-tree node is out of range"));
@@ -101,13 +102,13 @@ export! {
         })
     }
 
-    /// Returns the entries of the B-trees of chunks.
+    /// Stores in `ik` half of the entry count of B-tree nodes in a chunk index.
     fn H5Pget_istore_k(plist_id: hid_t, ik: Out<c_uint>) -> herr_t {
         ik.put(file_create(plist_id)?.chunk_k);
         Ok(0)
     }
 
-    /// Returns the version of the superblock; the other versions have been 0 in all files.
+    /// Stores the superblock version in `boot`, and 0 for the other versions.
     fn H5Pget_version(
         plist_id: hid_t,
         boot: Out<c_uint>,
@@ -124,7 +125,7 @@ export! {
 }
 
 export! {
-    /// Sets the number of indexes of shared messages.
+    /// Sets the number of shared message indexes.
     fn H5Pset_shared_mesg_nindexes(plist_id: hid_t, nindexes: c_uint) -> herr_t {
         let count = usize::try_from(nindexes).ok().filter(|_| nindexes <= MAX_INDEXES);
         let Some(count) = count else {
@@ -136,13 +137,13 @@ export! {
         })
     }
 
-    /// Returns the number of indexes of shared messages.
+    /// Stores in `nindexes` the number of shared message indexes.
     fn H5Pget_shared_mesg_nindexes(plist_id: hid_t, nindexes: Out<c_uint>) -> herr_t {
         nindexes.put(c_uint::try_from(file_create(plist_id)?.shared_indexes.len()).unwrap_or(MAX_INDEXES));
         Ok(0)
     }
 
-    /// Sets the types and the smallest size of the messages of an index.
+    /// Sets the message types and the minimum message size of a shared message index.
     fn H5Pset_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -160,7 +161,7 @@ export! {
         })
     }
 
-    /// Returns the types and the smallest size of the messages of an index.
+    /// Stores the message types and the minimum message size of a shared message index.
     fn H5Pget_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -175,10 +176,10 @@ export! {
         Ok(0)
     }
 
-    /// Sets the numbers of messages at which an index becomes a B-tree, and a list again.
+    /// Sets the message counts at which a shared message index changes between list and B-tree.
     fn H5Pset_shared_mesg_phase_change(plist_id: hid_t, max_list: c_uint, min_btree: c_uint) -> herr_t {
         if max_list > MAX_LIST || min_btree > max_list + 1 {
-            return Err(Failure::bad_value("the limits of the index contradict each other"));
+            return Err(Failure::bad_value("the maximum list size and the minimum B-tree size of the index contradict each other"));
         }
         change_file_create(plist_id, |it| {
             it.shared_max_list = max_list;
@@ -187,7 +188,7 @@ export! {
         })
     }
 
-    /// Returns the numbers of messages at which an index becomes a B-tree, and a list again.
+    /// Stores the message counts at which a shared message index changes between list and B-tree.
     fn H5Pget_shared_mesg_phase_change(
         plist_id: hid_t,
         max_list: Out<c_uint>,
@@ -199,8 +200,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the management of the file's space. Persistent free space and the threshold belong to
-    /// the strategies with free-space managers; the other strategies keep the earlier values.
+    /// Sets the file space strategy. Only strategies with free-space managers use `persist` and
+    /// `threshold`; for other strategies, the list keeps its earlier values.
     fn H5Pset_file_space_strategy(
         plist_id: hid_t,
         strategy: c_int,
@@ -219,7 +220,7 @@ export! {
         })
     }
 
-    /// Returns the management of the file's space.
+    /// Stores the file space strategy and its parameters.
     fn H5Pget_file_space_strategy(
         plist_id: hid_t,
         strategy: Out<c_int>,
@@ -233,7 +234,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the management of the file's space in the terms of version 1.10.0.
+    /// Sets the file space strategy with the constants of HDF5 1.10.0.
     fn H5Pset_file_space(plist_id: hid_t, strategy: c_int, threshold: hsize_t) -> herr_t {
         let chosen = match strategy {
             0 => None,
@@ -252,7 +253,7 @@ export! {
         })
     }
 
-    /// Returns the management of the file's space in the terms of version 1.10.0.
+    /// Stores the file space strategy as a constant of HDF5 1.10.0.
     fn H5Pget_file_space(plist_id: hid_t, strategy: Out<c_int>, threshold: Out<hsize_t>) -> herr_t {
         let list = file_create(plist_id)?;
         strategy.put(match (list.strategy, list.persist) {
@@ -266,10 +267,10 @@ export! {
         Ok(0)
     }
 
-    /// Sets the size of a page of the file.
+    /// Sets the page size for paged allocation in bytes.
     fn H5Pset_file_space_page_size(plist_id: hid_t, fsp_size: hsize_t) -> herr_t {
         if !PAGE_BYTES.contains(&fsp_size) {
-            return Err(Failure::bad_value("the size of a page is from 512 bytes to 1 GiB"));
+            return Err(Failure::bad_value("the page size must be from 512 bytes to 1 GiB"));
         }
         change_file_create(plist_id, |it| {
             it.page_size = fsp_size;
@@ -277,7 +278,7 @@ export! {
         })
     }
 
-    /// Returns the size of a page of the file.
+    /// Stores in `fsp_size` the page size for paged allocation in bytes.
     fn H5Pget_file_space_page_size(plist_id: hid_t, fsp_size: Out<hsize_t>) -> herr_t {
         fsp_size.put(file_create(plist_id)?.page_size);
         Ok(0)

@@ -1,4 +1,4 @@
-//! Filters of property lists of new datasets.
+//! Functions for the filter pipeline of a creation list.
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,34 +10,34 @@ use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{In, Out, TextBuffer};
 use crate::{export, filter};
 
-/// The flag of filters that may be left out.
+/// The flag of an optional filter, which a writer may skip (`H5Z_FLAG_OPTIONAL`).
 pub const OPTIONAL: c_uint = 1;
-/// The flags that a list stores.
+/// The filter flags that a property list may store.
 const DEFINED_FLAGS: c_uint = 0xff;
-/// The largest number of filters of a pipeline.
+/// The maximum number of filters in a pipeline.
 const MAX_FILTERS: usize = 32;
-/// The largest number of values that a caller asks for.
+/// The maximum number of client data values that a caller may request.
 const MAX_VALUES: usize = 256;
 
-/// Checks the arguments of a filter, and returns the filter.
+/// Returns a filter entry from the arguments of a C function.
 ///
 /// # Errors
-/// Fails with a bad value.
+/// Fails with a bad value if the identifier, the flags or the client data are invalid.
 pub fn entry(id: c_int, flags: c_uint, count: usize, values: In<c_uint>) -> Outcome<FilterEntry> {
     check_id(id)?;
     if flags & !DEFINED_FLAGS != 0 {
         return Err(Failure::bad_value("unknown flags of a filter"));
     }
     let data = values.array(count, "values of the filter")?.to_vec();
-    // A filter that is not available may be set: it fails when it is used.
+    // The library accepts a filter that is not available. The error occurs when the filter is used.
     let name = filter::is_available(id).then(|| filter::name(id)).flatten();
     Ok(FilterEntry { id, flags, data, name })
 }
 
-/// Adds a filter to a pipeline.
+/// Appends a filter to a pipeline.
 ///
 /// # Errors
-/// Fails if the pipeline has the largest number of filters.
+/// Fails if the pipeline already has the maximum number of filters.
 pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()> {
     if pipeline.len() >= MAX_FILTERS {
         return Err(Failure::new(codes::PLINE, codes::CANTINIT, "the pipeline has too many filters"));
@@ -46,7 +46,8 @@ pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()
     Ok(())
 }
 
-/// Adds a filter to the pipeline of a list; on structured chunks, to the pipeline of each section.
+/// Appends a filter to the pipeline of a list, or to the pipeline of each section for structured
+/// chunks.
 fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
     change_dataset_create(list, |it| {
         let structured = it.layout == LayoutChoice::Structured;
@@ -62,49 +63,52 @@ fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
     })
 }
 
-/// Adds a filter of the library.
+/// Appends a filter of the library to the pipeline of a list.
 fn add_built_in(list: hid_t, id: c_int, flags: c_uint, data: &[c_uint]) -> Outcome<herr_t> {
     let name = filter::name(id);
     add(list, &FilterEntry { id, flags, data: data.to_vec(), name })
 }
 
-/// The places of a caller for the properties of a filter.
+/// The caller's output arguments for the properties of a filter.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
-    /// The flags.
+    /// The output argument for the flags of the filter.
     pub flags: Out<c_uint>,
-    /// The number of values: the caller's space, then the filter's number.
+    /// The number of client data values: before the call the caller's limit, after the call the
+    /// filter's count.
     pub count: Out<usize>,
-    /// The values.
+    /// The output array for the filter's client data values.
     pub values: Out<c_uint>,
-    /// The size of the buffer for the name.
+    /// The size in bytes of the caller's buffer for the filter name.
     pub name_size: usize,
-    /// The name.
+    /// The caller's buffer for the filter name.
     pub name: TextBuffer,
-    /// The flags of the filter's abilities.
+    /// The output argument for the configuration flags (`H5Z_FILTER_CONFIG_*`).
     pub config: Out<c_uint>,
 }
 
 impl Places {
-    /// Checks the space for values.
+    /// Checks the caller's limit and array for client data values.
     ///
     /// # Errors
-    /// Fails with a bad value.
+    /// Fails with a bad value if the limit is too large, or if the array is missing.
     pub fn check(&self) -> Outcome<()> {
         let count = self.count.get().unwrap_or(0);
         if count > MAX_VALUES {
-            return Err(Failure::bad_value("the number of values is not initialized"));
+            return Err(Failure::bad_value(
+                "the number of client data values exceeds 256 and may be uninitialized",
+            ));
         }
         if count > 0 && self.values.is_null() {
-            return Err(Failure::bad_value("no buffer for values"));
+            return Err(Failure::bad_value("the array for client data values is missing"));
         }
         Ok(())
     }
 
-    /// Stores the properties of a filter.
+    /// Writes the flags, client data, name and configuration of a filter to the caller's memory.
     ///
     /// # Errors
-    /// Fails if the buffer for values is not aligned.
+    /// Fails if the array for client data values is not aligned.
     pub fn store(&self, entry: &FilterEntry) -> Outcome<()> {
         self.flags.put(entry.flags);
         if let Some(count) = self.count.get() {
@@ -118,19 +122,19 @@ impl Places {
     }
 }
 
-/// Returns the failure of a filter that is not in a pipeline.
+/// Returns the failure for a filter that the pipeline does not contain.
 pub fn missing() -> Failure {
     Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the pipeline")
 }
 
-/// Returns the filters of a list; of structured chunks, those of the values.
+/// Returns the filters of a list; for structured chunks, the filters of the value section.
 fn pipeline(list: hid_t) -> Outcome<Vec<FilterEntry>> {
     let list = dataset_create(list)?;
     let [_, values, _] = list.structured.filters;
     Ok(if list.layout == LayoutChoice::Structured { values } else { list.filters })
 }
 
-/// Stores a filter by its position, and returns its identifier.
+/// Stores the properties of the filter at an index and returns the filter's identifier.
 fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
     places.check()?;
     let pipeline = pipeline(list)?;
@@ -140,7 +144,7 @@ fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
     Ok(entry.id)
 }
 
-/// Stores a filter by its identifier.
+/// Stores the properties of the filter with the given identifier.
 fn get_by_id(list: hid_t, id: c_int, places: &Places) -> Outcome<herr_t> {
     places.check()?;
     check_id(id)?;
@@ -150,20 +154,20 @@ fn get_by_id(list: hid_t, id: c_int, places: &Places) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Replaces the flags and values of a filter of a pipeline.
+/// Replaces the flags and client data of a filter in a pipeline.
 ///
 /// # Errors
-/// Fails if the pipeline has no such filter.
+/// Fails if the pipeline does not contain the filter.
 pub fn modify(pipeline: &mut [FilterEntry], new: FilterEntry) -> Outcome<herr_t> {
     let old = pipeline.iter_mut().find(|old| old.id == new.id).ok_or_else(missing)?;
     (old.flags, old.data) = (new.flags, new.data);
     Ok(0)
 }
 
-/// Removes a filter of a pipeline; 0 removes all.
+/// Removes a filter from a pipeline, or all filters for the identifier 0.
 ///
 /// # Errors
-/// Fails if the pipeline has no such filter.
+/// Fails if the pipeline does not contain the filter.
 pub fn remove(pipeline: &mut Vec<FilterEntry>, id: c_int) -> Outcome<herr_t> {
     if id == 0 {
         pipeline.clear();
@@ -175,7 +179,7 @@ pub fn remove(pipeline: &mut Vec<FilterEntry>, id: c_int) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Adds a filter.
+    /// Appends a filter to the pipeline of a creation list.
     fn H5Pset_filter(
         plist_id: hid_t,
         filter: c_int,
@@ -186,7 +190,7 @@ export! {
         add(plist_id, &entry(filter, flags, cd_nelmts, cd_values)?)
     }
 
-    /// Replaces the flags and values of a filter.
+    /// Replaces the flags and client data of a filter in the pipeline.
     fn H5Pmodify_filter(
         plist_id: hid_t,
         filter: c_int,
@@ -198,18 +202,18 @@ export! {
         change_dataset_create(plist_id, |it| modify(&mut it.filters, new))
     }
 
-    /// Removes a filter, or all.
+    /// Removes a filter from the pipeline, or all filters for the identifier 0.
     fn H5Premove_filter(plist_id: hid_t, filter: c_int) -> herr_t {
         check_id(filter)?;
         change_dataset_create(plist_id, |it| remove(&mut it.filters, filter))
     }
 
-    /// Returns the number of filters.
+    /// Returns the number of filters in the pipeline.
     fn H5Pget_nfilters(plist_id: hid_t) -> c_int {
         Ok(c_int::try_from(pipeline(plist_id)?.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Returns a filter by its position.
+    /// Stores the properties of the filter at index `idx` and returns the filter's identifier.
     fn H5Pget_filter2(
         plist_id: hid_t,
         idx: c_uint,
@@ -226,7 +230,8 @@ export! {
         get_by_index(plist_id, idx, &places)
     }
 
-    /// Returns a filter by its position, without its abilities.
+    /// Stores the properties of a filter, except its configuration, and returns the filter's
+    /// identifier.
     fn H5Pget_filter1(
         plist_id: hid_t,
         filter: c_uint,
@@ -241,7 +246,7 @@ export! {
         get_by_index(plist_id, filter, &places)
     }
 
-    /// Returns a filter by its identifier.
+    /// Stores the properties of the filter with the identifier `filter_id`.
     fn H5Pget_filter_by_id2(
         plist_id: hid_t,
         filter_id: c_int,
@@ -258,7 +263,7 @@ export! {
         get_by_id(plist_id, filter_id, &places)
     }
 
-    /// Returns a filter by its identifier, without its abilities.
+    /// Stores the properties of the filter with the identifier `id`, except its configuration.
     fn H5Pget_filter_by_id1(
         plist_id: hid_t,
         id: c_int,
@@ -273,54 +278,55 @@ export! {
         get_by_id(plist_id, id, &places)
     }
 
-    /// Returns whether all filters are available.
+    /// Returns whether all filters of the pipeline are available.
     fn H5Pall_filters_avail(plist_id: hid_t) -> htri_t {
         Ok(htri_t::from(pipeline(plist_id)?.iter().all(|entry| filter::is_available(entry.id))))
     }
 }
 
 export! {
-    /// Adds deflate.
+    /// Appends the deflate filter with a compression level from 0 to 9.
     fn H5Pset_deflate(plist_id: hid_t, level: c_uint) -> herr_t {
         if level > 9 {
-            return Err(Failure::bad_value("the level of deflate is from 0 to 9"));
+            return Err(Failure::bad_value("the deflate level must be from 0 to 9"));
         }
         add_built_in(plist_id, 1, OPTIONAL, &[level])
     }
 
-    /// Adds shuffle.
+    /// Appends the shuffle filter to the pipeline.
     fn H5Pset_shuffle(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 2, OPTIONAL, &[])
     }
 
-    /// Adds the checksum.
+    /// Appends the Fletcher-32 checksum filter to the pipeline.
     fn H5Pset_fletcher32(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 3, 0, &[])
     }
 
-    /// Adds szip. The stored options are those of data without a header.
+    /// Appends the szip filter. The stored options describe encoded data without a header.
     fn H5Pset_szip(plist_id: hid_t, options_mask: c_uint, pixels_per_block: c_uint) -> herr_t {
         if pixels_per_block % 2 == 1 {
-            return Err(Failure::bad_value("the number of pixels of a block is even"));
+            return Err(Failure::bad_value("the number of pixels in a block must be even"));
         }
         if pixels_per_block > 32 {
-            return Err(Failure::bad_value("a block has at most 32 pixels"));
+            return Err(Failure::bad_value("a block must have at most 32 pixels"));
         }
-        // Without the flags of the chip and of the byte orders; with K13 and raw data.
+        // Removes the options for the coder chip and the byte orders, and adds the options for K13
+        // and raw data.
         let options = (options_mask & !(2 | 8 | 16)) | 1 | 128;
         add_built_in(plist_id, 4, OPTIONAL, &[options, pixels_per_block])
     }
 
-    /// Adds nbit.
+    /// Appends the nbit filter to the pipeline.
     fn H5Pset_nbit(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 5, OPTIONAL, &[])
     }
 
-    /// Adds scaleoffset.
+    /// Appends the scaleoffset filter with a scale type and a scale factor.
     fn H5Pset_scaleoffset(plist_id: hid_t, scale_type: c_int, scale_factor: c_int) -> herr_t {
         let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("negative factor"))?;
         let kind = c_uint::try_from(scale_type).ok().filter(|kind| *kind <= 2);
-        let kind = kind.ok_or_else(|| Failure::bad_value("unknown kind of scaling"))?;
+        let kind = kind.ok_or_else(|| Failure::bad_value("unknown scale type"))?;
         add_built_in(plist_id, 6, OPTIONAL, &[kind, factor])
     }
 }

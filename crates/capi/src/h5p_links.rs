@@ -1,4 +1,4 @@
-//! Property lists of links and names: creation and access.
+//! Functions for the creation and access lists of links and names.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -6,7 +6,7 @@ use crate::ctypes::{H5P_DEFAULT, H5T_CSET_ASCII, H5T_CSET_UTF8, herr_t, hid_t};
 use crate::error::Failure;
 use crate::export;
 use crate::file::{H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE};
-use crate::h5p::{give_optional, optional_text};
+use crate::h5p::{copy_optional_text, optional_text};
 use crate::id::{Entry, register};
 use crate::plist::callbacks::ExternalLinkCallback;
 use crate::plist::settings::DEFAULT_EXTERNAL_FLAGS;
@@ -15,7 +15,7 @@ use crate::plist::{
 };
 use crate::pointer::{Out, Text, TextBuffer};
 
-/// A function that is called before an external link is followed.
+/// The C type of a user's function that the library calls before it follows an external link.
 pub type ElinkTraverse = unsafe extern "C" fn(
     *const c_char,
     *const c_char,
@@ -27,7 +27,7 @@ pub type ElinkTraverse = unsafe extern "C" fn(
 ) -> herr_t;
 
 export! {
-    /// Sets whether missing groups of a path are created.
+    /// Sets whether the library creates missing groups of a path.
     fn H5Pset_create_intermediate_group(plist_id: hid_t, crt_intmd: c_uint) -> herr_t {
         change_link_create(plist_id, |it| {
             it.intermediate_groups = c_uint::from(crt_intmd > 0);
@@ -35,13 +35,13 @@ export! {
         })
     }
 
-    /// Returns whether missing groups of a path are created.
+    /// Stores in `crt_intmd` whether the library creates missing groups of a path.
     fn H5Pget_create_intermediate_group(plist_id: hid_t, crt_intmd: Out<c_uint>) -> herr_t {
         crt_intmd.put(link_create(plist_id)?.intermediate_groups);
         Ok(0)
     }
 
-    /// Sets the character set of a name.
+    /// Sets the character set of new link and attribute names.
     fn H5Pset_char_encoding(plist_id: hid_t, encoding: c_int) -> herr_t {
         if encoding != H5T_CSET_ASCII && encoding != H5T_CSET_UTF8 {
             return Err(Failure::arguments(crate::error::codes::BADRANGE, "unknown character set"));
@@ -52,16 +52,16 @@ export! {
         })
     }
 
-    /// Returns the character set of a name.
+    /// Stores in `encoding` the character set of new link and attribute names.
     fn H5Pget_char_encoding(plist_id: hid_t, encoding: Out<c_int>) -> herr_t {
         encoding.put(string_create(plist_id)?.charset);
         Ok(0)
     }
 
-    /// Sets the number of soft and external links that a path may follow.
+    /// Sets the maximum number of soft and external links that the library follows in a path.
     fn H5Pset_nlinks(plist_id: hid_t, nlinks: usize) -> herr_t {
         if nlinks == 0 {
-            return Err(Failure::bad_value("the number of links is positive"));
+            return Err(Failure::bad_value("the number of links must be positive"));
         }
         change_link_access(plist_id, |it| {
             it.max_links = nlinks;
@@ -69,13 +69,14 @@ export! {
         })
     }
 
-    /// Returns the number of soft and external links that a path may follow.
+    /// Stores in `nlinks` the maximum number of soft and external links that the library follows in
+    /// a path.
     fn H5Pget_nlinks(plist_id: hid_t, nlinks: Out<usize>) -> herr_t {
         nlinks.require("result")?.put(link_access(plist_id)?.max_links);
         Ok(0)
     }
 
-    /// Sets the folder of the files of external links.
+    /// Sets the folder that contains the files of external links.
     fn H5Pset_elink_prefix(plist_id: hid_t, prefix: Text) -> herr_t {
         change_link_access(plist_id, |it| {
             it.external_prefix = optional_text(prefix);
@@ -83,12 +84,12 @@ export! {
         })
     }
 
-    /// Returns the folder of the files of external links.
+    /// Copies the name of the folder of external link files to `prefix` and returns its length.
     fn H5Pget_elink_prefix(plist_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
-        give_optional(link_access(plist_id)?.external_prefix.as_deref(), prefix, size)
+        copy_optional_text(link_access(plist_id)?.external_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the access list of the files of external links.
+    /// Sets the access list with which the library opens the files of external links.
     fn H5Pset_elink_fapl(lapl_id: hid_t, fapl_id: hid_t) -> herr_t {
         let access = if fapl_id == H5P_DEFAULT {
             None
@@ -102,7 +103,7 @@ export! {
         })
     }
 
-    /// Returns a copy of the access list of the files of external links.
+    /// Returns the identifier of a copy of the access list for the files of external links.
     fn H5Pget_elink_fapl(lapl_id: hid_t) -> hid_t {
         Ok(match link_access(lapl_id)?.external_access {
             Some(list) => register(Entry::PropertyList(list.duplicate())),
@@ -110,7 +111,7 @@ export! {
         })
     }
 
-    /// Sets the flags with which files of external links are opened.
+    /// Sets the flags with which the library opens the files of external links.
     fn H5Pset_elink_acc_flags(lapl_id: hid_t, flags: c_uint) -> herr_t {
         let accepted = [
             0,
@@ -128,16 +129,16 @@ export! {
         })
     }
 
-    /// Returns the flags with which files of external links are opened.
+    /// Stores in `flags` the flags with which the library opens the files of external links.
     fn H5Pget_elink_acc_flags(lapl_id: hid_t, flags: Out<c_uint>) -> herr_t {
         flags.put(link_access(lapl_id)?.external_flags);
         Ok(0)
     }
 
-    /// Sets the function that is called before an external link is followed.
+    /// Sets the callback before the traversal of an external link.
     fn H5Pset_elink_cb(lapl_id: hid_t, func: Option<ElinkTraverse>, op_data: *mut c_void) -> herr_t {
         if func.is_none() && !op_data.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_link_access(lapl_id, |it| {
             it.external_callback = ExternalLinkCallback { function: func, data: op_data };
@@ -145,7 +146,7 @@ export! {
         })
     }
 
-    /// Returns the function that is called before an external link is followed.
+    /// Stores the callback before the traversal of an external link, and its data.
     fn H5Pget_elink_cb(lapl_id: hid_t, func: Out<Option<ElinkTraverse>>, op_data: Out<*mut c_void>) -> herr_t {
         let callback = link_access(lapl_id)?.external_callback;
         func.put(callback.function);

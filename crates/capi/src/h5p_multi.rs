@@ -1,4 +1,4 @@
-//! Drivers of several files in property lists: multi, split, splitter and onion.
+//! Functions for drivers with several files: multi, split, splitter and onion.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
@@ -14,33 +14,40 @@ use crate::plist::file_access;
 use crate::pointer::{In, Out, Text};
 use crate::{export, memory};
 
-/// The number of kinds of memory, with the default kind.
+/// The number of memory kinds, including the default kind (`H5FD_mem_t`).
 const KINDS: usize = 7;
-/// The letters of the members of the multi driver.
+/// The letter of each memory kind in the names of the multi driver's members.
 const LETTERS: &[u8; KINDS] = b"Xsbrglo";
-/// The magic number of the splitter's configuration.
+/// The constant that identifies a configuration of the splitter driver.
 const SPLITTER_MAGIC: i32 = 0x2B91_6880;
 
-/// The configuration of the onion driver.
+/// The configuration of the onion driver (`H5FD_onion_fapl_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5FD_onion_fapl_info_t {
+    /// The version of this C struct.
     pub version: u8,
+    /// The access list identifier for the file with the revisions.
     pub backing_fapl_id: hid_t,
+    /// The size of a page in the file with the revisions, in bytes.
     pub page_size: u32,
+    /// The kind of storage for the revisions; a separate file is the only kind.
     pub store_target: c_int,
+    /// The number of the revision that is opened.
     pub revision_num: u64,
+    /// Nonzero if a file is opened although another program may have it open for writing.
     pub force_write_open: u8,
+    /// The creation flags of the file with the revisions.
     pub creation_flags: u8,
+    /// The comment of a new revision.
     pub comment: [c_char; 256],
 }
 
 const _: () = assert!(size_of::<H5FD_onion_fapl_info_t>() == 296);
 const _: () = assert!(size_of::<H5FD_splitter_vfd_config_t>() == 8224);
 
-/// Returns the default configuration of the multi driver: one member for each kind of data, each
-/// with an equal part of the addresses.
+/// Returns the default configuration of the multi driver: each memory kind has its own member and
+/// an equal part of the address range.
 pub fn defaults() -> MultiConfiguration {
     let mut starts = [0; KINDS];
     for (part, start) in (0_u64..).zip(starts.iter_mut().skip(1)) {
@@ -50,7 +57,7 @@ pub fn defaults() -> MultiConfiguration {
     MultiConfiguration { map: [0; KINDS], access: [H5P_DEFAULT; KINDS], names, starts, relax: true }
 }
 
-/// Replaces the elements of an array by those of the caller, unless the pointer is null.
+/// Replaces the values of an array by the caller's values, unless the caller's pointer is null.
 fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     if let Some(values) = values.optional(KINDS, "array of members")? {
         array.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
@@ -58,7 +65,7 @@ fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks an access list of a member, and keeps it open.
+/// Copies a member's access list and returns the identifier of the copy.
 fn keep(list: hid_t) -> Outcome<hid_t> {
     if list == H5P_DEFAULT {
         return Ok(list);
@@ -68,12 +75,12 @@ fn keep(list: hid_t) -> Outcome<hid_t> {
     Ok(id::register(id::Entry::PropertyList(copy)))
 }
 
-/// Returns the bytes of a text in an array, up to its zero byte.
+/// Returns the bytes of a C string in an array, without its zero byte.
 fn text_of(array: &[c_char]) -> Vec<u8> {
     array.iter().take_while(|byte| **byte != 0).map(|byte| byte.cast_unsigned()).collect()
 }
 
-/// Stores a text in an array, with a zero byte at its end.
+/// Stores a text with a zero byte in an array, and shortens the text if necessary.
 fn store(array: &mut [c_char], text: &[u8]) {
     let length = array.len().saturating_sub(1).min(text.len());
     for (to, from) in array.iter_mut().zip(text.iter().take(length).chain([&0])) {
@@ -82,7 +89,7 @@ fn store(array: &mut [c_char], text: &[u8]) {
 }
 
 export! {
-    /// Sets the driver with a member for each kind of data.
+    /// Sets the multi driver, which stores each memory kind in a member of its own.
     fn H5Pset_fapl_multi(
         fapl_id: hid_t,
         memb_map: In<c_int>,
@@ -110,8 +117,8 @@ export! {
         set(fapl_id, DriverChoice::Multi(Arc::new(it)))
     }
 
-    /// Returns the configuration of the driver with a member for each kind of data. The caller
-    /// closes the lists and frees the names.
+    /// Stores the configuration of the multi driver. The program closes the access lists and frees
+    /// the names.
     fn H5Pget_fapl_multi(
         fapl_id: hid_t,
         memb_map: Out<c_int>,
@@ -141,7 +148,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the driver with a member for metadata and one for raw data.
+    /// Sets the split driver, which stores metadata and raw data in two members.
     fn H5Pset_fapl_split(
         fapl: hid_t,
         meta_ext: Text,
@@ -168,7 +175,7 @@ export! {
         set(fapl, DriverChoice::Split { metadata, raw, multi: Arc::new(multi) })
     }
 
-    /// Sets the driver that writes a copy through a second driver.
+    /// Sets the splitter driver, which writes a copy of the file through a second driver.
     fn H5Pset_fapl_splitter(fapl_id: hid_t, config_ptr: In<H5FD_splitter_vfd_config_t>) -> herr_t {
         let it = config_ptr.value("configuration")?;
         if it.magic != SPLITTER_MAGIC || it.version != 1 {
@@ -184,7 +191,7 @@ export! {
         set(fapl_id, DriverChoice::Splitter(Arc::new(configuration)))
     }
 
-    /// Returns the configuration of the driver that writes a copy through a second driver.
+    /// Stores the configuration of the splitter driver in `config_ptr`.
     fn H5Pget_fapl_splitter(fapl_id: hid_t, config_ptr: Out<H5FD_splitter_vfd_config_t>) -> herr_t {
         let DriverChoice::Splitter(it) = file_access(fapl_id)?.driver else { return Err(wrong_driver()) };
         let mut out = config_ptr.get().ok_or_else(|| Failure::bad_value("no configuration"))?;
@@ -199,7 +206,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the driver for files with revisions. Only the number of the revision is kept.
+    /// Sets the onion driver, which stores revisions of a file. The list stores only the revision
+    /// number.
     fn H5Pset_fapl_onion(fapl_id: hid_t, fa: In<H5FD_onion_fapl_info_t>) -> herr_t {
         let it = fa.value("configuration")?;
         let page = it.page_size;
@@ -212,7 +220,7 @@ export! {
         set(fapl_id, DriverChoice::Onion(revision))
     }
 
-    /// Returns the configuration of the driver for files with revisions.
+    /// Stores the configuration of the onion driver in `fa_out`.
     fn H5Pget_fapl_onion(fapl_id: hid_t, fa_out: Out<H5FD_onion_fapl_info_t>) -> herr_t {
         let DriverChoice::Onion(revision) = file_access(fapl_id)?.driver else { return Err(wrong_driver()) };
         fa_out.require("result")?.put(H5FD_onion_fapl_info_t {

@@ -1,4 +1,4 @@
-//! Property lists of new objects and groups, and of copies of objects.
+//! Functions for the creation lists of objects and groups, and for object copy lists.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -11,43 +11,44 @@ use crate::plist::{
 };
 use crate::pointer::{Out, Text};
 
-/// The largest number of messages that an object header counts.
+/// The maximum number of attributes or links in compact storage.
 const MAX_COMPACT: c_uint = 65_535;
-/// The flag for a tracked creation order.
+/// The flag that tracks the creation order (`H5P_CRT_ORDER_TRACKED`).
 const TRACKED: c_uint = 1;
-/// The flag for an indexed creation order.
+/// The flag that indexes the creation order (`H5P_CRT_ORDER_INDEXED`).
 const INDEXED: c_uint = 2;
-/// All flags of `H5Pset_copy_object`.
+/// All flags that `H5Pset_copy_object` accepts.
 const COPY_ALL: c_uint = 0x3f;
 
-/// Checks the limits of compact and dense storage.
+/// Checks the limits at which links or attributes change between compact and dense storage.
 fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     if max_compact < min_dense {
         return Err(Failure::new(
             crate::error::codes::ARGS,
             crate::error::codes::BADRANGE,
-            "the largest compact number is below the smallest dense number",
+            "the maximum compact number is below the minimum dense number",
         ));
     }
     if max_compact > MAX_COMPACT || min_dense > MAX_COMPACT {
-        return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers are below 65536"));
+        return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers must be below 65536"));
     }
     Ok(())
 }
 
-/// Checks the flags of a creation order.
+/// Checks that creation order flags are known, and that an indexed order is also tracked.
 fn check_order(flags: c_uint) -> Outcome<()> {
     if flags & !(TRACKED | INDEXED) != 0 {
         return Err(Failure::bad_value("unknown flags of a creation order"));
     }
     if flags & INDEXED != 0 && flags & TRACKED == 0 {
-        return Err(Failure::bad_value("only a tracked creation order has an index"));
+        return Err(Failure::bad_value("an indexed creation order must also be tracked"));
     }
     Ok(())
 }
 
 export! {
-    /// Sets the numbers of attributes at which their storage changes.
+    /// Sets the maximum number of attributes in compact storage and the minimum number in dense
+    /// storage.
     fn H5Pset_attr_phase_change(plist_id: hid_t, max_compact: c_uint, min_dense: c_uint) -> herr_t {
         check_phase_change(max_compact, min_dense)?;
         change_object_create(plist_id, |it| {
@@ -56,7 +57,8 @@ export! {
         })
     }
 
-    /// Returns the numbers of attributes at which their storage changes.
+    /// Stores the maximum number of attributes in compact storage and the minimum number in dense
+    /// storage.
     fn H5Pget_attr_phase_change(plist_id: hid_t, max_compact: Out<c_uint>, min_dense: Out<c_uint>) -> herr_t {
         let list = object_create(plist_id)?;
         max_compact.put(list.max_compact);
@@ -64,7 +66,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the flags of the attributes' creation order.
+    /// Sets the flags of creation order tracking for attributes.
     fn H5Pset_attr_creation_order(plist_id: hid_t, crt_order_flags: c_uint) -> herr_t {
         check_order(crt_order_flags)?;
         change_object_create(plist_id, |it| {
@@ -73,13 +75,13 @@ export! {
         })
     }
 
-    /// Returns the flags of the attributes' creation order.
+    /// Stores in `crt_order_flags` the flags of creation order tracking for attributes.
     fn H5Pget_attr_creation_order(plist_id: hid_t, crt_order_flags: Out<c_uint>) -> herr_t {
         crt_order_flags.put(object_create(plist_id)?.attribute_order);
         Ok(0)
     }
 
-    /// Sets whether the object stores times.
+    /// Sets whether new objects store times in their object header.
     fn H5Pset_obj_track_times(plist_id: hid_t, track_times: bool) -> herr_t {
         change_object_create(plist_id, |it| {
             it.track_times = track_times;
@@ -87,13 +89,13 @@ export! {
         })
     }
 
-    /// Returns whether the object stores times.
+    /// Stores in `track_times` whether new objects store times in their object header.
     fn H5Pget_obj_track_times(plist_id: hid_t, track_times: Out<bool>) -> herr_t {
         track_times.put(object_create(plist_id)?.track_times);
         Ok(0)
     }
 
-    /// Sets the size of a group's local heap.
+    /// Sets the size in bytes of the local heap of new groups.
     fn H5Pset_local_heap_size_hint(plist_id: hid_t, size_hint: usize) -> herr_t {
         change_group_create(plist_id, |it| {
             it.local_heap_size = size_hint;
@@ -101,13 +103,13 @@ export! {
         })
     }
 
-    /// Returns the size of a group's local heap.
+    /// Stores in `size_hint` the size in bytes of the local heap of new groups.
     fn H5Pget_local_heap_size_hint(plist_id: hid_t, size_hint: Out<usize>) -> herr_t {
         size_hint.put(group_create(plist_id)?.local_heap_size);
         Ok(0)
     }
 
-    /// Sets the numbers of links at which their storage changes.
+    /// Sets the maximum number of links in compact storage and the minimum number in dense storage.
     fn H5Pset_link_phase_change(plist_id: hid_t, max_compact: c_uint, min_dense: c_uint) -> herr_t {
         check_phase_change(max_compact, min_dense)?;
         change_group_create(plist_id, |it| {
@@ -116,7 +118,8 @@ export! {
         })
     }
 
-    /// Returns the numbers of links at which their storage changes.
+    /// Stores the maximum number of links in compact storage and the minimum number in dense
+    /// storage.
     fn H5Pget_link_phase_change(plist_id: hid_t, max_compact: Out<c_uint>, min_dense: Out<c_uint>) -> herr_t {
         let list = group_create(plist_id)?;
         max_compact.put(list.max_compact);
@@ -124,10 +127,10 @@ export! {
         Ok(0)
     }
 
-    /// Sets the expected number of links and the expected length of their names.
+    /// Sets the expected number of links and the expected length of link names in new groups.
     fn H5Pset_est_link_info(plist_id: hid_t, est_num_entries: c_uint, est_name_len: c_uint) -> herr_t {
         if est_num_entries > MAX_COMPACT || est_name_len > MAX_COMPACT {
-            return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers are below 65536"));
+            return Err(Failure::arguments(crate::error::codes::BADRANGE, "the numbers must be below 65536"));
         }
         change_group_create(plist_id, |it| {
             (it.estimated_links, it.estimated_name_length) = (est_num_entries, est_name_len);
@@ -135,7 +138,7 @@ export! {
         })
     }
 
-    /// Returns the expected number of links and the expected length of their names.
+    /// Stores the expected number of links and the expected length of link names in new groups.
     fn H5Pget_est_link_info(plist_id: hid_t, est_num_entries: Out<c_uint>, est_name_len: Out<c_uint>) -> herr_t {
         let list = group_create(plist_id)?;
         est_num_entries.put(list.estimated_links);
@@ -143,7 +146,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the flags of the links' creation order.
+    /// Sets the flags of creation order tracking for links.
     fn H5Pset_link_creation_order(plist_id: hid_t, crt_order_flags: c_uint) -> herr_t {
         check_order(crt_order_flags)?;
         change_group_create(plist_id, |it| {
@@ -152,7 +155,7 @@ export! {
         })
     }
 
-    /// Returns the flags of the links' creation order.
+    /// Stores in `crt_order_flags` the flags of creation order tracking for links.
     fn H5Pget_link_creation_order(plist_id: hid_t, crt_order_flags: Out<c_uint>) -> herr_t {
         crt_order_flags.put(group_create(plist_id)?.link_order);
         Ok(0)
@@ -160,7 +163,7 @@ export! {
 }
 
 export! {
-    /// Sets the flags of a copy.
+    /// Sets the flags of `H5Ocopy` (`H5O_COPY_*`).
     fn H5Pset_copy_object(plist_id: hid_t, copy_options: c_uint) -> herr_t {
         if copy_options & !COPY_ALL != 0 {
             return Err(Failure::bad_value("unknown flags of a copy"));
@@ -171,13 +174,13 @@ export! {
         })
     }
 
-    /// Returns the flags of a copy.
+    /// Stores in `copy_options` the flags of `H5Ocopy`.
     fn H5Pget_copy_object(plist_id: hid_t, copy_options: Out<c_uint>) -> herr_t {
         copy_options.put(object_copy(plist_id)?.flags);
         Ok(0)
     }
 
-    /// Adds a path in which committed datatypes are searched first.
+    /// Adds the path of a committed datatype that `H5Ocopy` may reuse.
     fn H5Padd_merge_committed_dtype_path(plist_id: hid_t, path: Text) -> herr_t {
         let path = path.name("path")?;
         change_object_copy(plist_id, |it| {
@@ -186,7 +189,7 @@ export! {
         })
     }
 
-    /// Removes the paths in which committed datatypes are searched first.
+    /// Removes all paths of committed datatypes that `H5Ocopy` may reuse.
     fn H5Pfree_merge_committed_dtype_paths(plist_id: hid_t) -> herr_t {
         change_object_copy(plist_id, |it| {
             it.merge_paths.clear();
@@ -194,14 +197,14 @@ export! {
         })
     }
 
-    /// Sets the function that decides about the search for committed datatypes.
+    /// Sets the callback that decides how `H5Ocopy` searches for equal committed datatypes.
     fn H5Pset_mcdt_search_cb(
         plist_id: hid_t,
         func: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
         op_data: *mut c_void,
     ) -> herr_t {
         if func.is_none() && !op_data.is_null() {
-            return Err(Failure::bad_value("data without a function"));
+            return Err(Failure::bad_value("callback data was passed without a callback function"));
         }
         change_object_copy(plist_id, |it| {
             it.merge_callback = MergeCallback { function: func, data: op_data };
@@ -209,7 +212,7 @@ export! {
         })
     }
 
-    /// Returns the function that decides about the search for committed datatypes.
+    /// Stores the callback that decides how `H5Ocopy` searches for equal committed datatypes.
     fn H5Pget_mcdt_search_cb(
         plist_id: hid_t,
         func: Out<Option<unsafe extern "C" fn(*mut c_void) -> c_int>>,

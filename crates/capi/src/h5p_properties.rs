@@ -1,4 +1,4 @@
-//! Properties by their names (`H5Pregister2`, `H5Pget`, `H5Piterate` and others).
+//! Functions for properties by name (`H5Pregister2`, `H5Pget`, `H5Piterate`, …).
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -11,17 +11,17 @@ use crate::plist::{self, PropertyList};
 use crate::pointer::{Buffer, Data, Out, Text};
 use crate::{call_user, export};
 
-/// A function that is called for each property.
+/// The C type of a user's function that visits a property.
 pub type IterateFunction = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> c_int;
 
-/// Returns a property with the caller's value.
+/// Returns a property with the name, value and functions that the caller passes.
 fn property(name: Text, size: usize, value: Data, callbacks: PropertyCallbacks) -> Outcome<Property> {
     let name = name.name("name")?.to_vec();
-    let value = value.bytes(size, "value of a property with a size")?.to_vec();
+    let value = value.bytes(size, "value of the property")?.to_vec();
     Ok(Property { name, value, callbacks })
 }
 
-/// Adds a property to a class.
+/// Adds a user's property to a property list class.
 fn add_to_class(class: hid_t, property: Property) -> Outcome<herr_t> {
     let class = find_class(class)?;
     let mut properties = class.user.write();
@@ -32,7 +32,7 @@ fn add_to_class(class: hid_t, property: Property) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Adds a property to a list.
+/// Adds a user's property to a property list.
 fn add_to_list(list: hid_t, property: Property) -> Outcome<herr_t> {
     let list = plist::find(list)?;
     let mut properties = list.user.write();
@@ -44,17 +44,18 @@ fn add_to_list(list: hid_t, property: Property) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Returns the failure of a name that is not found.
+/// Returns the failure for a property name that the list or class does not contain.
 fn missing() -> Failure {
     Failure::new(codes::PLIST, codes::NOTFOUND, "there is no property with this name")
 }
 
-/// Returns a copy of the user's property of a list.
+/// Returns a copy of the user's property with the given name in a list.
 fn user_property(list: &PropertyList, name: &[u8]) -> Option<Property> {
     list.user.read().find(name).cloned()
 }
 
-/// Returns the names of all properties: those of the library, then those of the user.
+/// Returns the names of all properties of a list or class: first the library's, then the user's
+/// properties.
 fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
     let (library, user) = match list_or_class(id)? {
         ListOrClass::List(list) => (names::all(list.class.library), list.user.read().clone()),
@@ -73,7 +74,8 @@ fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
 }
 
 export! {
-    /// Adds a property to a class. Lists that exist do not get it.
+    /// Adds a property to a property list class. Existing lists of the class do not receive the
+    /// property.
     fn H5Pregister2(
         cls_id: hid_t,
         name: Text,
@@ -92,7 +94,7 @@ export! {
         add_to_class(cls_id, property(name, size, def_value, callbacks)?)
     }
 
-    /// Adds a property without a function for comparisons to a class.
+    /// Adds a property to a property list class (HDF5 1.6 form without a comparison function).
     fn H5Pregister1(
         cls_id: hid_t,
         name: Text,
@@ -118,7 +120,7 @@ export! {
         add_to_class(cls_id, property(name, size, def_value, callbacks)?)
     }
 
-    /// Adds a property to a list.
+    /// Adds a property to a property list.
     fn H5Pinsert2(
         plist_id: hid_t,
         name: Text,
@@ -136,7 +138,7 @@ export! {
         add_to_list(plist_id, property(name, size, value, callbacks)?)
     }
 
-    /// Adds a property without a function for comparisons to a list.
+    /// Adds a property to a property list (HDF5 1.6 form without a comparison function).
     fn H5Pinsert1(
         plist_id: hid_t,
         name: Text,
@@ -161,7 +163,7 @@ export! {
         add_to_list(plist_id, property(name, size, value, callbacks)?)
     }
 
-    /// Removes a property from a class.
+    /// Removes a user's property from a property list class.
     fn H5Punregister(pclass_id: hid_t, name: Text) -> herr_t {
         let class = find_class(pclass_id)?;
         let name = name.name("name")?;
@@ -169,19 +171,19 @@ export! {
         removed.map(|_| 0).ok_or_else(missing)
     }
 
-    /// Removes a property from a list.
+    /// Removes a user's property from a property list.
     fn H5Premove(plist_id: hid_t, name: Text) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
         let mut property = user_property(&list, name).ok_or_else(missing)?;
         property
-            .call_in(plist_id, property.callbacks.delete, "the property's function for its removal failed")
+            .call_in(plist_id, property.callbacks.delete, "the property's delete function failed")
             .because(codes::PLIST, codes::CANTDELETE, "cannot remove the property")?;
         list.user.write().take(name);
         Ok(0)
     }
 
-    /// Sets the value of a property.
+    /// Sets the value of the property with the given name.
     fn H5Pset(plist_id: hid_t, name: Text, value: Data) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
@@ -193,19 +195,19 @@ export! {
             return known.set(&mut list.settings.write(), value.bytes(known.size, "value")?);
         };
         if old.value.is_empty() {
-            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the size of the property is 0, so it has no value"));
         }
         let mut new = old.clone();
         new.value = value.bytes(old.value.len(), "value")?.to_vec();
-        new.call_in(plist_id, new.callbacks.set, "the property's function for new values failed")
+        new.call_in(plist_id, new.callbacks.set, "the property's set function failed")
             .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
-        old.call_in(plist_id, old.callbacks.delete, "the property's function for its removal failed")
+        old.call_in(plist_id, old.callbacks.delete, "the property's delete function failed")
             .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
         list.user.write().put(new);
         Ok(0)
     }
 
-    /// Returns the value of a property.
+    /// Copies the value of the property with the given name to `value`.
     fn H5Pget(plist_id: hid_t, name: Text, value: Buffer) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
@@ -219,10 +221,10 @@ export! {
             return Ok(0);
         };
         if property.value.is_empty() {
-            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the size of the property is 0, so it has no value"));
         }
         property
-            .call_in(plist_id, property.callbacks.get, "the property's function for reading failed")
+            .call_in(plist_id, property.callbacks.get, "the property's get function failed")
             .because(codes::PLIST, codes::CANTGET, "cannot return the value")?;
         value.put(&property.value, property.value.len());
         Ok(0)
@@ -230,7 +232,7 @@ export! {
 }
 
 export! {
-    /// Returns whether a list or class has a property.
+    /// Returns whether a list or a class has a property with the given name.
     fn H5Pexist(plist_id: hid_t, name: Text) -> htri_t {
         let name = name.name("name")?;
         Ok(htri_t::from(match list_or_class(plist_id)? {
@@ -243,7 +245,7 @@ export! {
         }))
     }
 
-    /// Returns the size of a property.
+    /// Stores in `size` the size of a property's value in bytes.
     fn H5Pget_size(id: hid_t, name: Text, size: Out<usize>) -> herr_t {
         let name = name.name("name")?;
         let (user, library) = match list_or_class(id)? {
@@ -259,16 +261,16 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of properties: all of a list, only the own ones of a class.
+    /// Stores in `nprops` the number of properties. For a class, inherited properties do not count.
     fn H5Pget_nprops(id: hid_t, nprops: Out<usize>) -> herr_t {
         nprops.require("result")?.put(all_names(id, false)?.len());
         Ok(0)
     }
 
-    /// Calls a function for each property, until it returns a value that is not zero.
+    /// Calls `iter_func` for each property from index `idx` on, until it returns a nonzero value.
     fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
         let names = all_names(id, true)?;
-        let function = iter_func.ok_or_else(|| Failure::bad_value("no function"))?;
+        let function = iter_func.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         let start = usize::try_from(idx.get().unwrap_or(0)).map_err(|_| Failure::bad_value("negative index"))?;
         let mut result = 0;
         let mut next = start;
@@ -284,7 +286,7 @@ export! {
         Ok(result)
     }
 
-    /// Copies a property to another list or class. It replaces a property with its name.
+    /// Copies a property to another list or class, in place of a property with the same name.
     fn H5Pcopy_prop(dst_id: hid_t, src_id: hid_t, name: Text) -> herr_t {
         let name = name.name("name")?;
         match (list_or_class(dst_id)?, list_or_class(src_id)?) {
@@ -300,14 +302,14 @@ export! {
                     return known.set(&mut to.settings.write(), &bytes);
                 };
                 if let Some(mut old) = user_property(&to, name) {
-                    old.call_in(dst_id, old.callbacks.delete, "the property's function failed")?;
-                    property.call(property.callbacks.copy, "the property's function for copies failed")?;
+                    old.call_in(dst_id, old.callbacks.delete, "a function of the property failed")?;
+                    property.call(property.callbacks.copy, "the property's copy function failed")?;
                 } else {
-                    property.call(property.callbacks.create, "the property's function failed")?;
+                    property.call(property.callbacks.create, "a function of the property failed")?;
                 }
                 to.user.write().put(property);
             }
-            _ => return Err(Failure::bad_type("a list and a class")),
+            _ => return Err(Failure::bad_type("one identifier is a property list and the other is a class")),
         }
         Ok(0)
     }

@@ -1,4 +1,5 @@
-//! Structured chunks of property lists, and the filters of their sections.
+//! Functions for structured chunks in dataset creation lists, and for the filters of their
+//! sections.
 
 use std::ffi::{c_int, c_uint};
 
@@ -12,22 +13,22 @@ use crate::plist::settings::{DatasetCreate, FilterEntry, LayoutChoice};
 use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{In, Out, TextBuffer};
 
-/// The flag of sparse chunks.
+/// The flag of structured chunks that record defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE_CHUNK: c_uint = 1;
-/// The flag of chunks with data of variable length.
+/// The flag of structured chunks with variable-length data (`H5D_VL_CHUNK`).
 const VL_CHUNK: c_uint = 2;
 
-/// Returns the filters of a section.
+/// Returns the filters of the section with the given number.
 fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEntry>> {
     if list.layout != LayoutChoice::Structured {
-        return Err(Failure::bad_value("the layout has no sections"));
+        return Err(Failure::bad_value("the layout has no structured chunks"));
     }
     let pipeline = usize::try_from(number).ok().and_then(|number| list.structured.filters.get_mut(number));
     pipeline.ok_or_else(|| Failure::bad_value("unknown section"))
 }
 
 export! {
-    /// Sets a layout of structured chunks.
+    /// Sets a layout of structured chunks with the chunk shape `dim` and the chunk kind `flag`.
     fn H5Pset_struct_chunk(dcpl: hid_t, ndims: c_int, dim: In<hsize_t>, flag: c_uint) -> herr_t {
         let chunk = chunk_shape(ndims, dim)?;
         if flag != SPARSE_CHUNK && flag != VL_CHUNK && flag != SPARSE_CHUNK | VL_CHUNK {
@@ -40,7 +41,7 @@ export! {
         })
     }
 
-    /// Returns the rank, the shape and the kind of structured chunks.
+    /// Stores the shape and the kind of structured chunks and returns the rank.
     fn H5Pget_struct_chunk(dcpl: hid_t, max_ndims: c_int, dim: Out<hsize_t>, flag: Out<c_uint>) -> c_int {
         let list = dataset_create(dcpl)?;
         if list.layout != LayoutChoice::Structured {
@@ -51,8 +52,8 @@ export! {
         Ok(c_int::try_from(list.structured.chunk.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Returns the sections of structured chunks. The heap section exists only for datatypes of
-    /// variable length, which the list does not know; it is counted with the flag of such chunks.
+    /// Stores the number and the kinds of the sections. The heap section exists only for
+    /// variable-length datatypes, which the list does not know, so only `H5D_VL_CHUNK` counts it.
     fn H5Pget_struct_chunk_sections(dcpl: hid_t, num: Out<c_int>, buf: Out<c_int>) -> herr_t {
         let list = dataset_create(dcpl)?;
         if list.layout != LayoutChoice::Structured {
@@ -68,7 +69,7 @@ export! {
         Ok(0)
     }
 
-    /// Adds a filter to a section.
+    /// Appends a filter to the section `sec` of structured chunks.
     fn H5Pset_filter2(
         plist: hid_t,
         sec: c_int,
@@ -81,14 +82,15 @@ export! {
         change_dataset_create(plist, |it| append(section(it, sec)?, new).map(|()| 0))
     }
 
-    /// Returns the number of filters of a section.
+    /// Stores in `n` the number of filters of the section `sec`.
     fn H5Pget_nfilters2(plist: hid_t, sec: c_int, n: Out<c_int>) -> herr_t {
         let count = section(&mut dataset_create(plist)?, sec)?.len();
         n.require("result")?.put(c_int::try_from(count).unwrap_or(c_int::MAX));
         Ok(0)
     }
 
-    /// Returns a filter of a section by its position.
+    /// Stores the properties of the filter at index `idx` in a section and returns the filter's
+    /// identifier.
     fn H5Pget_filter3(
         plist: hid_t,
         sec: c_int,
@@ -109,7 +111,7 @@ export! {
         Ok(entry.id)
     }
 
-    /// Returns a filter of a section by its identifier.
+    /// Stores the properties of the filter with the identifier `id` in a section.
     fn H5Pget_filter_by_id3(
         plist: hid_t,
         sec: c_int,
@@ -129,13 +131,13 @@ export! {
         Ok(0)
     }
 
-    /// Removes a filter of a section, or all.
+    /// Removes a filter from a section, or all filters for the identifier 0.
     fn H5Premove_filter2(plist: hid_t, sec: c_int, id: c_int) -> herr_t {
         check_id(id)?;
         change_dataset_create(plist, |it| remove(section(it, sec)?, id))
     }
 
-    /// Replaces the flags and values of a filter of a section.
+    /// Replaces the flags and client data of a filter in a section.
     fn H5Pmodify_filter2(
         plist: hid_t,
         sec: c_int,

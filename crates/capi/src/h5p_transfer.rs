@@ -1,4 +1,4 @@
-//! Property lists of transfers of elements.
+//! Functions for data transfer lists.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -7,29 +7,30 @@ use hyperslab::{Hyperslab, RegularHyperslab, Selection, SetOperation};
 use crate::ctypes::{herr_t, hid_t, hsize_t};
 use crate::error::{Failure, codes};
 use crate::export;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::plist::callbacks::{Allocate, FilterCallback, Free, TypeConversionCallback};
 use crate::plist::{change_transfer, transfer};
 use crate::pointer::{In, Out, Text, TextBuffer};
 
-/// A function for exceptions of conversions.
+/// The C type of a user's callback for conversion exceptions.
 pub type ConversionFunction =
     unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
-/// A function for failures of filters.
+/// The C type of a user's callback for failed filters.
 pub type FilterFunction = unsafe extern "C" fn(c_int, *mut c_void, usize, *mut c_void) -> c_int;
-/// A function that allocates variable-length data.
+/// The C type of a user's function that allocates variable-length data.
 pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void;
-/// A function that frees variable-length data.
+/// The C type of a user's function that frees variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The size of the dimensions in which selections of `H5S_PLIST` are combined: no extent is known.
+/// The size of each dimension when the library combines selections of `H5S_PLIST`, because no
+/// extent is known.
 const UNKNOWN_DIMENSION: u64 = 1 << 62;
 
 export! {
-    /// Sets the size and the memory of the buffers for conversions.
+    /// Sets the size and the memory of the conversion buffer and the background buffer.
     fn H5Pset_buffer(plist_id: hid_t, size: usize, tconv: *mut c_void, bkg: *mut c_void) -> herr_t {
         if size == 0 {
-            return Err(Failure::bad_value("the size of the buffer is positive"));
+            return Err(Failure::bad_value("the size of the buffer must be positive"));
         }
         change_transfer(plist_id, |it| {
             it.buffer = (size, tconv.addr(), bkg.addr());
@@ -37,7 +38,7 @@ export! {
         })
     }
 
-    /// Returns the size and the memory of the buffers for conversions.
+    /// Stores the addresses of the conversion and background buffers and returns their size.
     fn H5Pget_buffer(plist_id: hid_t, tconv: Out<*mut c_void>, bkg: Out<*mut c_void>) -> usize {
         let (size, conversion, background) = transfer(plist_id)?.buffer;
         tconv.put(conversion as *mut c_void);
@@ -45,10 +46,10 @@ export! {
         Ok(size)
     }
 
-    /// Sets the split ratios of B-trees.
+    /// Sets the split ratios of B-tree nodes, which hyperslab does not use.
     fn H5Pset_btree_ratios(plist_id: hid_t, left: f64, middle: f64, right: f64) -> herr_t {
         if ![left, middle, right].iter().all(|ratio| (0.0..=1.0).contains(ratio)) {
-            return Err(Failure::bad_value("a split ratio is from 0 to 1"));
+            return Err(Failure::bad_value("a split ratio must be from 0 to 1"));
         }
         change_transfer(plist_id, |it| {
             it.btree_ratios = [left, middle, right];
@@ -56,7 +57,7 @@ export! {
         })
     }
 
-    /// Returns the split ratios of B-trees.
+    /// Stores the split ratios of B-tree nodes.
     fn H5Pget_btree_ratios(plist_id: hid_t, left: Out<f64>, middle: Out<f64>, right: Out<f64>) -> herr_t {
         let ratios = transfer(plist_id)?.btree_ratios;
         for (out, ratio) in [left, middle, right].into_iter().zip(ratios) {
@@ -65,7 +66,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether members that are not written keep their values.
+    /// Sets whether a write keeps compound members of the file that the memory datatype lacks.
     fn H5Pset_preserve(plist_id: hid_t, status: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.preserve = status;
@@ -73,15 +74,15 @@ export! {
         })
     }
 
-    /// Returns whether members that are not written keep their values.
+    /// Returns whether a write keeps compound members of the file that the memory datatype lacks.
     fn H5Pget_preserve(plist_id: hid_t) -> c_int {
         Ok(c_int::from(transfer(plist_id)?.preserve))
     }
 
-    /// Sets whether checksums are verified.
+    /// Sets whether reads verify checksums.
     fn H5Pset_edc_check(plist_id: hid_t, check: c_int) -> herr_t {
         if check != 0 && check != 1 {
-            return Err(Failure::bad_value("not a choice of checks"));
+            return Err(Failure::bad_value("unknown value for the verification of checksums"));
         }
         change_transfer(plist_id, |it| {
             it.check_errors = check;
@@ -89,12 +90,12 @@ export! {
         })
     }
 
-    /// Returns whether checksums are verified.
+    /// Returns whether reads verify checksums.
     fn H5Pget_edc_check(plist_id: hid_t) -> c_int {
         Ok(transfer(plist_id)?.check_errors)
     }
 
-    /// Sets the function for failures of filters.
+    /// Sets the callback for failed filters.
     fn H5Pset_filter_callback(plist_id: hid_t, func: Option<FilterFunction>, op_data: *mut c_void) -> herr_t {
         change_transfer(plist_id, |it| {
             it.filter_callback = FilterCallback { function: func, data: op_data };
@@ -102,7 +103,7 @@ export! {
         })
     }
 
-    /// Sets the function for exceptions of conversions.
+    /// Sets the callback for conversion exceptions.
     fn H5Pset_type_conv_cb(dxpl_id: hid_t, op: Option<ConversionFunction>, operate_data: *mut c_void) -> herr_t {
         change_transfer(dxpl_id, |it| {
             it.conversion_callback = TypeConversionCallback { function: op, data: operate_data };
@@ -110,7 +111,7 @@ export! {
         })
     }
 
-    /// Returns the function for exceptions of conversions.
+    /// Stores the callback for conversion exceptions, and its data.
     fn H5Pget_type_conv_cb(
         dxpl_id: hid_t,
         op: Out<Option<ConversionFunction>>,
@@ -122,7 +123,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the functions that allocate and free variable-length data.
+    /// Sets the functions that allocate and free variable-length data in memory.
     fn H5Pset_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Option<AllocateFunction>,
@@ -137,7 +138,7 @@ export! {
         })
     }
 
-    /// Returns the functions that allocate and free variable-length data.
+    /// Stores the functions that allocate and free variable-length data, and their data.
     fn H5Pget_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Out<Option<AllocateFunction>>,
@@ -153,10 +154,10 @@ export! {
         Ok(0)
     }
 
-    /// Sets the number of vectors of a hyperslab transfer.
+    /// Sets the number of vectors of a hyperslab transfer, which hyperslab does not use.
     fn H5Pset_hyper_vector_size(plist_id: hid_t, size: usize) -> herr_t {
         if size < 1 {
-            return Err(Failure::bad_value("the number of vectors is positive"));
+            return Err(Failure::bad_value("the number of vectors must be positive"));
         }
         change_transfer(plist_id, |it| {
             it.hyper_vector_size = size;
@@ -164,7 +165,7 @@ export! {
         })
     }
 
-    /// Returns the number of vectors of a hyperslab transfer.
+    /// Stores in `size` the number of vectors of a hyperslab transfer.
     fn H5Pget_hyper_vector_size(fapl_id: hid_t, size: Out<usize>) -> herr_t {
         size.put(transfer(fapl_id)?.hyper_vector_size);
         Ok(0)
@@ -172,7 +173,7 @@ export! {
 }
 
 export! {
-    /// Sets the data transform expression.
+    /// Sets the data transform expression, which hyperslab does not apply.
     fn H5Pset_data_transform(plist_id: hid_t, expression: Text) -> herr_t {
         let expression = expression.bytes("expression")?.to_vec();
         if !balanced(&expression) {
@@ -184,15 +185,15 @@ export! {
         })
     }
 
-    /// Returns the data transform expression.
+    /// Copies the data transform expression to `expression` and returns its length.
     fn H5Pget_data_transform(plist_id: hid_t, expression: TextBuffer, size: usize) -> isize {
         let list = transfer(plist_id)?;
         let text = list.transform.as_deref();
         let none = || Failure::new(codes::PLIST, codes::BADVALUE, "the list has no data transform");
-        give(text.ok_or_else(none)?, expression, size)
+        copy_text(text.ok_or_else(none)?, expression, size)
     }
 
-    /// Sets the mode of selection input and output.
+    /// Sets the mode of selection I/O, which hyperslab does not use.
     fn H5Pset_selection_io(plist_id: hid_t, selection_io_mode: c_int) -> herr_t {
         if !(0..=2).contains(&selection_io_mode) {
             return Err(Failure::bad_value("unknown mode"));
@@ -203,13 +204,13 @@ export! {
         })
     }
 
-    /// Returns the mode of selection input and output.
+    /// Stores in `selection_io_mode` the mode of selection I/O.
     fn H5Pget_selection_io(plist_id: hid_t, selection_io_mode: Out<c_int>) -> herr_t {
         selection_io_mode.put(transfer(plist_id)?.selection_io);
         Ok(0)
     }
 
-    /// Sets whether a write may change the caller's buffer.
+    /// Sets whether a write may change the program's buffer.
     fn H5Pset_modify_write_buf(plist_id: hid_t, modify_write_buf: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.modify_buffer = modify_write_buf;
@@ -217,27 +218,27 @@ export! {
         })
     }
 
-    /// Returns whether a write may change the caller's buffer.
+    /// Stores in `modify_write_buf` whether a write may change the program's buffer.
     fn H5Pget_modify_write_buf(plist_id: hid_t, modify_write_buf: Out<bool>) -> herr_t {
         modify_write_buf.put(transfer(plist_id)?.modify_buffer);
         Ok(0)
     }
 
-    /// Returns no cause: hyperslab has no selection input and output that could be left out.
+    /// Stores 0 (no cause) in `no_selection_io_cause`, because hyperslab has no selection I/O.
     fn H5Pget_no_selection_io_cause(plist_id: hid_t, no_selection_io_cause: Out<u32>) -> herr_t {
         transfer(plist_id)?;
         no_selection_io_cause.put(0);
         Ok(0)
     }
 
-    /// Returns the flag of scalar input and output.
+    /// Stores 0 in `actual_selection_io_mode`, because hyperslab has no selection I/O.
     fn H5Pget_actual_selection_io_mode(plist_id: hid_t, actual_selection_io_mode: Out<u32>) -> herr_t {
         transfer(plist_id)?;
         actual_selection_io_mode.put(0);
         Ok(0)
     }
 
-    /// Sets the selection that `H5S_PLIST` stands for, or combines it with another one.
+    /// Sets the file selection that `H5S_PLIST` stands for, or combines it with another hyperslab.
     fn H5Pset_dataset_io_hyperslab_selection(
         plist_id: hid_t,
         rank: c_uint,
@@ -248,7 +249,7 @@ export! {
         block: In<hsize_t>,
     ) -> herr_t {
         let rank = usize::try_from(rank).ok().filter(|rank| (1..=32).contains(rank));
-        let rank = rank.ok_or_else(|| Failure::bad_value("the rank is from 1 to 32"))?;
+        let rank = rank.ok_or_else(|| Failure::bad_value("the rank must be from 1 to 32"))?;
         let operation = match op {
             0 => SetOperation::Set,
             1 => SetOperation::Or,
@@ -261,7 +262,7 @@ export! {
         let ones = vec![1; rank];
         let stride = stride.optional(rank, "stride")?.unwrap_or(&ones);
         if stride.contains(&0) {
-            return Err(Failure::bad_value("a stride is zero"));
+            return Err(Failure::bad_value("a stride of the hyperslab is zero"));
         }
         let part = Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: start.array(rank, "start")?.into(),
@@ -280,8 +281,8 @@ export! {
     }
 }
 
-/// Returns whether an expression has only the characters of data transforms, and each parenthesis
-/// has its partner.
+/// Returns whether an expression consists of characters of data transforms and has balanced
+/// parentheses.
 fn balanced(expression: &[u8]) -> bool {
     let mut depth = 0_i32;
     for byte in expression {

@@ -1,4 +1,4 @@
-//! Plugins (`H5PL*`): the folders of shared libraries with filters.
+//! Plugin functions (`H5PL*`): the folders in which the library searches for filter plugins.
 
 use std::ffi::c_uint;
 
@@ -6,36 +6,36 @@ use crate::ctypes::herr_t;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::filter::plugin::PLUGINS;
-use crate::h5p::give;
+use crate::h5p::copy_text;
 use crate::pointer::{Out, Text, TextBuffer};
 
-/// Returns a folder of the caller.
+/// Returns the folder name that a caller passes.
 fn folder(path: Text) -> Outcome<Vec<u8>> {
     Ok(path.name("path")?.to_vec())
 }
 
-/// Returns the position of a folder in the table.
+/// Checks that the table contains the folder with the given index, and returns the index.
 fn position(index: c_uint, count: usize) -> Outcome<usize> {
     let index = usize::try_from(index).ok().filter(|index| *index < count);
     index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "the table has no such folder"))
 }
 
 export! {
-    /// Adds a folder at the end of the table.
+    /// Appends a folder to the table of plugin folders.
     fn H5PLappend(search_path: Text) -> herr_t {
         let folder = folder(search_path)?;
         PLUGINS.lock().folders.push(folder);
         Ok(0)
     }
 
-    /// Adds a folder at the start of the table.
+    /// Inserts a folder at the start of the table of plugin folders.
     fn H5PLprepend(search_path: Text) -> herr_t {
         let folder = folder(search_path)?;
         PLUGINS.lock().folders.insert(0, folder);
         Ok(0)
     }
 
-    /// Replaces a folder.
+    /// Replaces the plugin folder with the given index.
     fn H5PLreplace(search_path: Text, index: c_uint) -> herr_t {
         let folder = folder(search_path)?;
         let mut plugins = PLUGINS.lock();
@@ -45,7 +45,7 @@ export! {
         Ok(0)
     }
 
-    /// Adds a folder before another one.
+    /// Inserts a folder before the plugin folder with the given index.
     fn H5PLinsert(search_path: Text, index: c_uint) -> herr_t {
         let folder = folder(search_path)?;
         let mut plugins = PLUGINS.lock();
@@ -54,7 +54,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes a folder.
+    /// Removes the plugin folder with the given index.
     fn H5PLremove(index: c_uint) -> herr_t {
         let mut plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;
@@ -62,21 +62,22 @@ export! {
         Ok(0)
     }
 
-    /// Returns a folder, and its length.
+    /// Copies the plugin folder with the given index to `path_buf` and returns the length of its
+    /// name.
     fn H5PLget(index: c_uint, path_buf: TextBuffer, buf_size: usize) -> isize {
         let plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;
-        give(plugins.folders.get(index).map(Vec::as_slice).unwrap_or_default(), path_buf, buf_size)
+        copy_text(plugins.folders.get(index).map(Vec::as_slice).unwrap_or_default(), path_buf, buf_size)
     }
 
-    /// Returns the number of folders.
+    /// Stores in `num_paths` the number of plugin folders.
     fn H5PLsize(num_paths: Out<c_uint>) -> herr_t {
         let count = c_uint::try_from(PLUGINS.lock().folders.len()).unwrap_or(c_uint::MAX);
         num_paths.require("result")?.put(count);
         Ok(0)
     }
 
-    /// Sets the kinds of plugins that may be loaded.
+    /// Sets the flags of the plugin types that the library may load.
     fn H5PLset_loading_state(plugin_control_mask: c_uint) -> herr_t {
         let mut plugins = PLUGINS.lock();
         if !plugins.disabled {
@@ -85,7 +86,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kinds of plugins that may be loaded.
+    /// Stores the flags of the plugin types that the library may load.
     fn H5PLget_loading_state(plugin_control_mask: Out<c_uint>) -> herr_t {
         plugin_control_mask.require("result")?.put(PLUGINS.lock().state);
         Ok(0)

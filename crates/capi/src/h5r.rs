@@ -1,4 +1,5 @@
-//! References of the first kind: object and region references (`H5Rcreate`, `H5Rdereference`, …).
+//! Reference functions for the older reference types: object references and region references
+//! (`H5Rcreate`, `H5Rdereference`, …).
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -14,13 +15,16 @@ use crate::file::traverse::{self, Place};
 use crate::pointer::{Buffer, Data, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// The numbers of the kinds of references (`H5R_type_t`).
+/// The number of the object reference type (`H5R_OBJECT1`).
 const OBJECT: c_int = 0;
+/// The number of the region reference type (`H5R_DATASET_REGION1`).
 const REGION: c_int = 1;
-/// The bytes of the kinds in memory.
+/// The size of an object reference in memory, in bytes.
 const OBJECT_BYTES: usize = 8;
+/// The size of a region reference in memory, in bytes.
 const REGION_BYTES: usize = 12;
 
+/// Returns the kind and the size in bytes of the reference type with the given number.
 fn kind(number: c_int) -> Outcome<(Kind, usize)> {
     let reference = |kind| Kind { kind, version: 0 };
     match number {
@@ -30,6 +34,8 @@ fn kind(number: c_int) -> Outcome<(Kind, usize)> {
     }
 }
 
+/// Stores a reference to the object at the path `name`, or to a region of it, in the caller's
+/// memory.
 fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> Outcome<()> {
     let (kind, size) = kind(number)?;
     let (object, place) = traverse::open(loc, name.name("name")?, H5P_DEFAULT)?;
@@ -59,7 +65,7 @@ fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t
     Ok(())
 }
 
-/// Returns the reference in memory of a program.
+/// Decodes the reference in the caller's memory. Fails for a null reference.
 fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Reference, Location)> {
     let (kind, size) = kind(number)?;
     let (_, place) = location::find(loc)?;
@@ -71,6 +77,7 @@ fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Refer
     Ok((reference, place))
 }
 
+/// Opens the object to which a reference leads.
 fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place> {
     let object = reference.object()?;
     if object.link_count()? == 0 {
@@ -79,6 +86,7 @@ fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place
     Ok((object, place.with_name(Name::default())))
 }
 
+/// Returns a new dataspace with the selection of a region reference.
 fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
     let (reference, _) = reference(loc, REGION, data)?;
     let (dataset, selection) = reference.region()?;
@@ -86,6 +94,7 @@ fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
     Ok(space::register(space))
 }
 
+/// Returns the kind of the object to which a reference leads (`H5G_obj_t`).
 fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     let (object, _place) = target(reference(loc, number, data)?)?;
     Ok(match object.kind() {
@@ -96,7 +105,8 @@ fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     })
 }
 
-/// Returns the path of an object: the first one that a walk over its file finds.
+/// Returns the first path to an object that a walk over its file finds, or `None` if no path
+/// exists.
 ///
 /// # Errors
 /// Returns the errors of reading the file.
@@ -114,7 +124,8 @@ pub fn path_of(shared: &Arc<crate::file::SharedFile>, address: u64) -> Outcome<O
 }
 
 export! {
-    /// Stores a reference in memory of the program.
+    /// Stores a reference to the object at the path `name`, or to a selection of its elements, in
+    /// `buffer`.
     fn H5Rcreate(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> herr_t {
         if buffer.is_null() {
             return Err(Failure::bad_value("no buffer"));
@@ -127,7 +138,7 @@ export! {
         Ok(0)
     }
 
-    /// Opens the object of a reference.
+    /// Opens the object to which a reference leads and returns its identifier.
     fn H5Rdereference2(loc: hid_t, oapl: hid_t, number: c_int, data: Data) -> hid_t {
         let _ = oapl;
         reference(loc, number, data).and_then(target)
@@ -135,14 +146,15 @@ export! {
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
     }
 
-    /// Opens the object of a reference.
+    /// Opens the object to which a reference leads with default properties and returns its
+    /// identifier.
     fn H5Rdereference1(loc: hid_t, number: c_int, data: Data) -> hid_t {
         reference(loc, number, data).and_then(target)
             .and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
     }
 
-    /// Returns a dataspace with the selection of a region reference.
+    /// Returns a new dataspace with the selection of a region reference.
     fn H5Rget_region(loc: hid_t, number: c_int, data: Data) -> hid_t {
         if number != REGION {
             return Err(Failure::bad_value("invalid reference type"));
@@ -150,7 +162,7 @@ export! {
         region(loc, data).because(codes::REFERENCE, codes::CANTGET, "unable to get dataspace from region reference")
     }
 
-    /// Returns the kind of a reference's object.
+    /// Stores in `kind` the kind of the object to which a reference leads (`H5O_type_t`).
     fn H5Rget_obj_type2(loc: hid_t, number: c_int, data: Data, kind: Out<c_int>) -> herr_t {
         let found = object_kind(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")?;
@@ -158,13 +170,13 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kind of a reference's object, as programs of HDF5 1.6 know it.
+    /// Returns the kind of the object to which a reference leads in the numbering of HDF5 1.6.
     fn H5Rget_obj_type1(loc: hid_t, number: c_int, data: Data) -> c_int {
         object_kind(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")
     }
 
-    /// Returns a path of a reference's object.
+    /// Copies a path of the object to which a reference leads to `name` and returns its length.
     fn H5Rget_name(loc: hid_t, number: c_int, data: Data, name: TextBuffer, size: usize) -> isize {
         let (found, place) = reference(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to get name for object reference")?;

@@ -1,8 +1,8 @@
-//! References of the second kind (`H5R_ref_t`): to objects, regions and attributes, also of other
-//! files.
+//! Reference functions for `H5R_ref_t`: references to objects, regions and attributes, possibly in
+//! other files.
 //!
-//! The 64 bytes of a reference in memory hold a number; the table below holds the target. The
-//! program closes a reference with `H5Rdestroy`.
+//! The 64 bytes of a reference in memory contain a number, and a table of the library contains the
+//! target for each number. The program releases a reference with `H5Rdestroy`.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -21,50 +21,54 @@ use crate::file::traverse::{self, Place};
 use crate::pointer::{In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// A reference in memory (`H5R_ref_t`).
+/// A reference in the memory of a program (`H5R_ref_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5R_ref_t {
-    /// The number of the reference, then zeros.
+    /// The marked number of the reference in two words, then zeros.
     pub data: [u64; 8],
 }
 
 const _: () = assert!(size_of::<H5R_ref_t>() == 64);
 
-/// A reference of the program.
+/// The target of a reference that a program holds.
 #[derive(Debug, Clone)]
 pub struct Held {
-    /// The file of the target.
+    /// The file that contains the target.
     pub shared: Arc<SharedFile>,
-    /// The target.
+    /// The object, region or attribute to which the reference leads.
     pub target: ReferenceTarget,
 }
 
-/// The numbers of the kinds of references (`H5R_type_t`).
+/// The number of the object reference type (`H5R_OBJECT2`).
 const OBJECT: c_int = 2;
+/// The number of the region reference type (`H5R_DATASET_REGION2`).
 const REGION: c_int = 3;
+/// The number of the attribute reference type (`H5R_ATTR`).
 const ATTRIBUTE: c_int = 4;
 
+/// The targets of all references that programs hold, by the number of the reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
+/// The number of the next reference that a program creates.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Marks the first word of the references of this table.
+/// The first word of each reference in memory, which distinguishes references from arbitrary bytes.
 const MARK: u64 = 0x4852_4546_0000_0000;
 
 impl H5R_ref_t {
-    /// Returns a new reference in memory.
+    /// Adds a target to the table and returns a new reference in memory form.
     pub fn hold(held: Held) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         HELD.lock().get_or_insert_default().insert(number, held);
         Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
     }
 
-    /// Returns the bytes of the reference, as an element in memory.
+    /// Returns the bytes of the reference as an element in memory.
     pub fn bytes(self) -> Vec<u8> {
         self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// Returns the reference of an element in memory.
+    /// Returns the reference that the bytes of an element in memory contain.
     #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];
@@ -74,7 +78,7 @@ impl H5R_ref_t {
         Self { data }
     }
 
-    /// Forgets the target. Values that no function of the library made are ignored.
+    /// Removes the target from the table. Has no effect on bytes that the library did not create.
     ///
     /// # Errors
     /// Returns the error of closing the file of the target.
@@ -87,10 +91,10 @@ impl H5R_ref_t {
         Ok(())
     }
 
-    /// Returns the target.
+    /// Returns the target of the reference from the table.
     ///
     /// # Errors
-    /// Fails for values that no function of the library made.
+    /// Fails if the library did not create the bytes of the reference.
     pub fn held(self) -> Outcome<Held> {
         let [mark, number, ..] = self.data;
         let found =
@@ -99,6 +103,7 @@ impl H5R_ref_t {
     }
 }
 
+/// Creates a reference whose target `target` computes from the object at the path `name`.
 fn create(
     loc: hid_t,
     name: Text,
@@ -111,6 +116,7 @@ fn create(
     Ok(H5R_ref_t::hold(Held { shared: place.1.shared, target }))
 }
 
+/// Returns the token of the object to which a target belongs. Fails for a null reference.
 fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     match target {
         ReferenceTarget::Object(token)
@@ -120,17 +126,20 @@ fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     }
 }
 
+/// Opens the object to which a reference leads.
 fn object(reference: In<H5R_ref_t>) -> Outcome<Place> {
     let held = reference.value("reference pointer")?.held()?;
     let object = held.shared.file.root().object_at(token(&held.target)?)?;
     Ok((object, Location { shared: held.shared, name: Name::default(), handle: 0 }))
 }
 
+/// Copies a text to the caller's buffer and returns the length of the text.
 fn put(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
     buffer.put(text, size);
     crate::text::length(text)
 }
 
+/// Returns the number of the reference type for a target (`H5R_type_t`).
 fn kind(target: &ReferenceTarget) -> c_int {
     match target {
         ReferenceTarget::Region(..) => REGION,
@@ -140,7 +149,7 @@ fn kind(target: &ReferenceTarget) -> c_int {
 }
 
 export! {
-    /// Creates a reference to an object.
+    /// Stores in `reference` a reference to the object at the path `name`.
     fn H5Rcreate_object(loc: hid_t, name: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let made = create(loc, name, oapl, |place| Ok(ReferenceTarget::object(&place.0)))
@@ -149,7 +158,7 @@ export! {
         Ok(0)
     }
 
-    /// Creates a reference to selected elements of a dataset.
+    /// Stores in `reference` a reference to the elements that `space_id` selects in a dataset.
     fn H5Rcreate_region(loc: hid_t, name: Text, space_id: hid_t, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let space = space::copy_of(space_id)?;
@@ -164,7 +173,7 @@ export! {
         Ok(0)
     }
 
-    /// Creates a reference to an attribute.
+    /// Stores in `reference` a reference to an attribute of the object at the path `name`.
     fn H5Rcreate_attr(loc: hid_t, name: Text, attribute: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
         reference.require("reference pointer")?;
         let attribute = attribute.name("attribute name")?;
@@ -175,7 +184,7 @@ export! {
         Ok(0)
     }
 
-    /// Closes a reference.
+    /// Releases a reference and sets its bytes to zero.
     fn H5Rdestroy(reference: Out<H5R_ref_t>) -> herr_t {
         let value = reference.require("reference pointer")?.get().unwrap_or(H5R_ref_t { data: [0; 8] });
         value.release()?;
@@ -183,7 +192,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kind of a reference.
+    /// Returns the type of a reference (`H5R_type_t`).
     fn H5Rget_type(reference: In<H5R_ref_t>) -> c_int {
         Ok(kind(&reference.value("reference pointer")?.held()?.target))
     }
@@ -194,21 +203,21 @@ export! {
         Ok(i32::from(Arc::ptr_eq(&one.shared, &other.shared) && one.target == other.target))
     }
 
-    /// Copies a reference.
+    /// Stores a copy of a reference in `destination`.
     fn H5Rcopy(source: In<H5R_ref_t>, destination: Out<H5R_ref_t>) -> herr_t {
         let held = source.value("reference pointer")?.held()?;
         destination.require("reference pointer")?.put(H5R_ref_t::hold(held));
         Ok(0)
     }
 
-    /// Opens the object of a reference.
+    /// Opens the object to which a reference leads and returns its identifier.
     fn H5Ropen_object(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
         let _ = (rapl, oapl);
         object(reference).and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open object by reference")
     }
 
-    /// Returns a dataspace with the selection of a reference to a region.
+    /// Returns a new dataspace with the selection of a region reference.
     fn H5Ropen_region(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
         let _ = (rapl, oapl);
         let held = reference.value("reference pointer")?.held()?;
@@ -220,7 +229,7 @@ export! {
         Ok(space::register(space))
     }
 
-    /// Opens the attribute of a reference.
+    /// Opens the attribute to which a reference leads and returns its identifier.
     fn H5Ropen_attr(reference: In<H5R_ref_t>, rapl: hid_t, aapl: hid_t) -> hid_t {
         let _ = (rapl, aapl);
         let held = reference.value("reference pointer")?.held()?;
@@ -231,7 +240,7 @@ export! {
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open attribute by reference")
     }
 
-    /// Returns the kind of a reference's object.
+    /// Stores in `result` the kind of the object to which a reference leads.
     fn H5Rget_obj_type3(reference: In<H5R_ref_t>, rapl: hid_t, result: Out<c_int>) -> herr_t {
         let _ = rapl;
         let (object, _place) = object(reference)
@@ -245,12 +254,12 @@ export! {
         Ok(0)
     }
 
-    /// Returns the name of a reference's file.
+    /// Copies the name of the file to which a reference leads to `name` and returns its length.
     fn H5Rget_file_name(reference: In<H5R_ref_t>, name: TextBuffer, size: usize) -> isize {
         put(&reference.value("reference pointer")?.held()?.shared.name, name, size)
     }
 
-    /// Returns a path of a reference's object.
+    /// Copies a path of the object to which a reference leads to `name` and returns its length.
     fn H5Rget_obj_name(reference: In<H5R_ref_t>, rapl: hid_t, name: TextBuffer, size: usize) -> isize {
         let _ = rapl;
         let held = reference.value("reference pointer")?.held()?;
@@ -258,7 +267,8 @@ export! {
         put(&path.unwrap_or_default(), name, size)
     }
 
-    /// Returns the name of a reference's attribute.
+    /// Copies the name of the attribute to which a reference leads to `name` and returns its
+    /// length.
     fn H5Rget_attr_name(reference: In<H5R_ref_t>, name: TextBuffer, size: usize) -> isize {
         let held = reference.value("reference pointer")?.held()?;
         let ReferenceTarget::Attribute(_, attribute) = &held.target else {

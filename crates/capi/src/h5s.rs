@@ -1,4 +1,4 @@
-//! Dataspaces and their extents (`H5S*`).
+//! Dataspace functions for extents (`H5S*`).
 
 use std::ffi::c_int;
 
@@ -11,13 +11,16 @@ use crate::pointer::{In, Out};
 use crate::space::{self, CSpace};
 use crate::{export, id};
 
-/// The classes of extents (`H5S_class_t`).
+/// The class number that a function returns after a failure (`H5S_NO_CLASS`).
 const NO_CLASS: c_int = -1;
+/// The class number of scalar dataspaces (`H5S_SCALAR`).
 const SCALAR: c_int = 0;
+/// The class number of simple dataspaces (`H5S_SIMPLE`).
 const SIMPLE: c_int = 1;
+/// The class number of null dataspaces (`H5S_NULL`).
 const NULL: c_int = 2;
 
-/// Returns the number of the class of an extent.
+/// Returns the class number of an extent (`H5S_class_t`).
 fn class_of(extent: &Dataspace) -> c_int {
     match extent {
         Dataspace::Null => NULL,
@@ -27,7 +30,7 @@ fn class_of(extent: &Dataspace) -> c_int {
     }
 }
 
-/// Returns the extent that the arguments of a call describe.
+/// Returns the simple extent with the dimensions and maximum dimensions that a caller passes.
 fn extent_of(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> Outcome<Dataspace> {
     let rank = usize::try_from(rank).map_err(|_| Failure::bad_value("the rank is negative"))?;
     if rank > MAX_RANK {
@@ -49,48 +52,48 @@ fn extent_of(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> Outcome<Datasp
 }
 
 export! {
-    /// Creates a dataspace of a class.
+    /// Creates a dataspace of a class and returns its identifier.
     fn H5Screate(class: c_int) -> hid_t {
         let extent = match class {
             SCALAR => Dataspace::Scalar,
             SIMPLE => space::empty_extent(),
             NULL => Dataspace::Null,
-            _ => return Err(Failure::bad_value("not a class of dataspaces")),
+            _ => return Err(Failure::bad_value("not a dataspace class")),
         };
         Ok(space::register(CSpace::all(extent)))
     }
 
-    /// Creates a simple dataspace.
+    /// Creates a simple dataspace with `rank` dimensions and returns its identifier.
     fn H5Screate_simple(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> hid_t {
         Ok(space::register(CSpace::all(extent_of(rank, dims, max)?)))
     }
 
-    /// Copies a dataspace with its selection.
+    /// Copies a dataspace with its selection and returns the identifier of the copy.
     fn H5Scopy(space: hid_t) -> hid_t {
         Ok(space::register(space::copy_of(space)?))
     }
 
-    /// Closes a dataspace.
+    /// Closes a dataspace identifier.
     fn H5Sclose(space: hid_t) -> herr_t {
         space::find(space)?;
         id::decrement(space);
         Ok(0)
     }
 
-    /// Returns the number of elements of the extent.
+    /// Returns the number of elements of a dataspace's extent.
     fn H5Sget_simple_extent_npoints(space: hid_t) -> hssize_t {
         let space = space::find(space)?;
         let number = space::elements(&space.0.read().extent);
-        // A number beyond 64 bits wraps in the C library; no array has so many elements.
+        // The C library wraps a number that exceeds 64 bits; no array has so many elements.
         Ok(number.map_or(-1, u64::cast_signed))
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of a dataspace's extent.
     fn H5Sget_simple_extent_ndims(space: hid_t) -> c_int {
         rank(&space::find(space)?.0.read().extent)
     }
 
-    /// Returns the number of dimensions, and stores the current and maximum dimensions.
+    /// Stores the current and maximum dimensions of an extent and returns the number of dimensions.
     fn H5Sget_simple_extent_dims(space: hid_t, dims: Out<hsize_t>, max: Out<hsize_t>) -> c_int {
         let space = space::find(space)?;
         let space = space.0.read();
@@ -104,18 +107,18 @@ export! {
         rank(extent)
     }
 
-    /// Returns the class of the extent.
+    /// Returns the class of a dataspace's extent (`H5S_class_t`).
     fn H5Sget_simple_extent_type(space: hid_t) -> c_int {
         Ok(class_of(&space::find(space)?.0.read().extent))
     }
 
-    /// Returns whether the extent is simple or scalar.
+    /// Returns whether the extent of a dataspace is simple or scalar.
     fn H5Sis_simple(space: hid_t) -> htri_t {
         let class = class_of(&space::find(space)?.0.read().extent);
         Ok(htri_t::from(class == SIMPLE || class == SCALAR))
     }
 
-    /// Sets the extent.
+    /// Sets a simple extent with `rank` dimensions in a dataspace.
     fn H5Sset_extent_simple(space: hid_t, rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> herr_t {
         let space = space::find(space)?;
         let extent = extent_of(rank, dims, max)?;
@@ -123,13 +126,13 @@ export! {
         Ok(0)
     }
 
-    /// Removes the extent.
+    /// Removes the extent of a dataspace.
     fn H5Sset_extent_none(space: hid_t) -> herr_t {
         space::find(space)?.0.write().set_extent(space::unset_extent());
         Ok(0)
     }
 
-    /// Copies the extent of another dataspace.
+    /// Replaces the extent of `target` by the extent of `source`.
     fn H5Sextent_copy(target: hid_t, source: hid_t) -> herr_t {
         let target = space::find(target)?;
         let extent = space::copy_of(source)?.extent;
@@ -144,7 +147,7 @@ export! {
         Ok(htri_t::from(equal))
     }
 
-    /// Sets the offset of the selection.
+    /// Sets the offset that moves the selection of a dataspace.
     fn H5Soffset_simple(space: hid_t, offset: In<hssize_t>) -> herr_t {
         let space = space::find(space)?;
         let rank = space.0.read().extent.rank();
@@ -159,6 +162,7 @@ export! {
     }
 }
 
+/// Returns the number of dimensions of an extent as a C integer.
 fn rank(extent: &Dataspace) -> Outcome<c_int> {
     c_int::try_from(extent.rank()).map_err(|_| Failure::bad_value("the rank is too large"))
 }

@@ -1,4 +1,4 @@
-//! Dataspaces as bytes (`H5Sencode*`, `H5Sdecode`).
+//! Encoding and decoding of dataspaces (`H5Sencode*`, `H5Sdecode`).
 //!
 //! ```text
 //! 1  number of the dataspace message (1)
@@ -18,22 +18,22 @@ use crate::plist::settings::Settings;
 use crate::pointer::{Buffer, Data, Out};
 use crate::space::{self, CSpace};
 
-/// The number of the dataspace message.
+/// The message type number of a dataspace message.
 const MESSAGE: u8 = 1;
-/// The version of the encoding.
+/// The version of the dataspace encoding.
 const VERSION: u8 = 0;
-/// The bytes of a length.
+/// The number of bytes in which the encoding stores a length.
 const LENGTH_BYTES: u8 = 8;
-/// The bytes before the message.
+/// The number of bytes before the dataspace message in the encoding.
 const HEADER: usize = 7;
-/// The library version whose selections have the compact form (`H5F_LIBVER_V112`).
+/// The first library version that writes selections in the compact form (`H5F_LIBVER_V112`).
 const COMPACT_SINCE: i32 = 3;
 
-/// Returns the encoding of a dataspace.
+/// Returns the encoding of a dataspace with its selection.
 fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     let mut extent = space.extent.clone();
     if let Dataspace::Simple(SimpleExtent { max_dims, .. }) = &mut extent {
-        // The C library always stores the maximum dimensions.
+        // The C library always encodes the maximum dimensions.
         *max_dims = Some(space.extent.max_dims());
     }
     let message = serialized::extent_to_bytes(&extent)?;
@@ -43,11 +43,11 @@ fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     Ok([header, message, selection].concat())
 }
 
-/// Stores an encoding as the functions `encode` of the interface do: the number of its bytes, and
-/// the bytes if they fit.
+/// Stores the size of an encoding in `size`, and the encoding in `buffer` if it fits. All encoding
+/// functions of the C interface return their result in this way.
 ///
 /// # Errors
-/// Fails with a bad value if there is no place for the number.
+/// Fails with a bad value if `size` is null.
 pub fn store(bytes: &[u8], buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
     let available = size.require("size of the buffer")?.get().unwrap_or(0);
     if !buffer.is_null() && available >= bytes.len() {
@@ -57,6 +57,7 @@ pub fn store(bytes: &[u8], buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> 
     Ok(0)
 }
 
+/// Encodes a dataspace into the caller's buffer.
 fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionFormat) -> Outcome<herr_t> {
     let space = space::copy_of(space)?;
     size.require("size of the buffer")?;
@@ -64,7 +65,7 @@ fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionForm
     store(&encode(&space, form).because(codes::DATASPACE, codes::CANTENCODE, text)?, buffer, size)
 }
 
-/// Returns the form of selections that a file access property list asks for.
+/// Returns the selection format that the version bounds of a file access list permit.
 fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     if list == H5P_DEFAULT {
         return Ok(SelectionFormat::Compatible);
@@ -76,7 +77,8 @@ fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     })
 }
 
-/// Returns a number from little-endian bytes at a place; `None` if bytes are missing.
+/// Returns the little-endian number of `width` bytes at the offset `at`, or `None` if bytes are
+/// missing.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     let value = bytes
@@ -86,8 +88,8 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// Returns the number of bytes that are known to belong to a serialized selection, from its first
-/// bytes. The number is final if it does not grow with more bytes.
+/// Returns a lower bound for the size of a serialized selection from its first bytes. The bound is
+/// the exact size if it stays the same with more bytes.
 fn selection_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < 14 {
         return Some(14);
@@ -116,8 +118,8 @@ fn selection_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the dataspace of an encoding. The length is in the bytes, so only bytes that belong to
-/// the encoding are read.
+/// Decodes a dataspace. The encoding states its own length, and the function reads only bytes of
+/// the encoding.
 fn decode(data: Data) -> Outcome<CSpace> {
     let damaged = || Failure::new(codes::DATASPACE, codes::CANTDECODE, "not an encoded dataspace");
     let header = data.get(HEADER).ok_or_else(|| Failure::bad_value("no buffer"))?;
@@ -151,17 +153,18 @@ fn decode(data: Data) -> Outcome<CSpace> {
 }
 
 export! {
-    /// Encodes a dataspace in the form that all versions of the library read.
+    /// Encodes a dataspace into `buffer` in the format that all HDF5 versions read.
     fn H5Sencode1(space: hid_t, buffer: Buffer, size: Out<usize>) -> herr_t {
         encode_to(space, buffer, size, SelectionFormat::Compatible)
     }
 
-    /// Encodes a dataspace in the form that the version bounds of the property list allow.
+    /// Encodes a dataspace into `buffer` in a format that the version bounds of the list `access`
+    /// permit.
     fn H5Sencode2(space: hid_t, buffer: Buffer, size: Out<usize>, access: hid_t) -> herr_t {
         encode_to(space, buffer, size, form_of(access)?)
     }
 
-    /// Decodes a dataspace.
+    /// Decodes a dataspace and returns its new identifier.
     fn H5Sdecode(buffer: Data) -> hid_t {
         if buffer.pointer().is_null() {
             return Err(Failure::bad_value("no buffer"));

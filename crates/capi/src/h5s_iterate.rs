@@ -1,4 +1,4 @@
-//! Iterators over selections (`H5Ssel_iter_*`).
+//! Selection iterator functions (`H5Ssel_iter_*`).
 
 use std::ffi::c_uint;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use crate::id::{self, Entry};
 use crate::pointer::Out;
 use crate::space::{self, CSpace, SelectionIterator};
 
-/// The flags of iterators: sorted sequences, and a selection that is shared with the dataspace.
+/// All valid iterator flags: sorted sequences, and a selection that the iterator shares with the
+/// dataspace.
 const ALL_FLAGS: c_uint = 3;
 
-/// Returns the iterator of an identifier.
+/// Returns the selection iterator to which an identifier refers.
 fn find(id: hid_t) -> Outcome<Arc<SelectionIterator>> {
     match id::find(id) {
         Some(Entry::SelectionIterator(iterator)) => Ok(iterator),
@@ -23,7 +24,7 @@ fn find(id: hid_t) -> Outcome<Arc<SelectionIterator>> {
     }
 }
 
-/// Returns the runs of a selection in bytes, the last one first.
+/// Returns the runs of a dataspace's selection as byte offsets and lengths, in reverse order.
 fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     if space::count(space)? == 0 {
         return Ok(Vec::new());
@@ -39,7 +40,8 @@ fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     Ok(runs)
 }
 
-/// Takes sequences of bytes from the runs: at most `sequences` with at most `bytes` bytes together.
+/// Removes and returns the next byte sequences: at most `sequences` sequences of at most `bytes`
+/// bytes in total.
 fn take(runs: &mut Vec<(u64, u64)>, sequences: usize, mut bytes: u64) -> Vec<(u64, u64)> {
     let mut taken = Vec::new();
     while taken.len() < sequences && bytes > 0 {
@@ -55,7 +57,7 @@ fn take(runs: &mut Vec<(u64, u64)>, sequences: usize, mut bytes: u64) -> Vec<(u6
 }
 
 export! {
-    /// Creates an iterator over the selection of a dataspace.
+    /// Creates an iterator over the selection of a dataspace and returns its identifier.
     fn H5Ssel_iter_create(space: hid_t, element_size: usize, flags: c_uint) -> hid_t {
         let space = space::copy_of(space)?;
         let element_size = match u64::try_from(element_size) {
@@ -74,7 +76,7 @@ export! {
         Ok(id::register(Entry::SelectionIterator(Arc::new(iterator))))
     }
 
-    /// Stores the next sequences of bytes: offsets in the array, and lengths.
+    /// Stores the byte offsets and lengths of the next sequences of an iterator.
     fn H5Ssel_iter_get_seq_list(
         iterator: hid_t,
         max_sequences: usize,
@@ -88,7 +90,7 @@ export! {
         let (sequences, elements) = (sequences.require("number")?, elements.require("number")?);
         let (offsets, lengths) = (offsets.require("offsets")?, lengths.require("lengths")?);
         let limit = u64::try_from(max_elements).unwrap_or(u64::MAX);
-        // Saturates, because no selection has so many bytes.
+        // Saturates, because no selection contains so many bytes.
         let limit = limit.saturating_mul(iterator.element_size);
         let taken = take(&mut iterator.runs.lock(), max_sequences, limit);
         let bytes: u64 = taken.iter().map(|(_, length)| length).sum();
@@ -104,7 +106,7 @@ export! {
         Ok(0)
     }
 
-    /// Starts the iterator again, at the selection of a dataspace.
+    /// Resets an iterator to the start of the selection of a dataspace.
     fn H5Ssel_iter_reset(iterator: hid_t, space: hid_t) -> herr_t {
         let iterator = find(iterator)?;
         let space = space::copy_of(space)?;
@@ -112,7 +114,7 @@ export! {
         Ok(0)
     }
 
-    /// Closes an iterator.
+    /// Closes a selection iterator.
     fn H5Ssel_iter_close(iterator: hid_t) -> herr_t {
         find(iterator)?;
         id::decrement(iterator);

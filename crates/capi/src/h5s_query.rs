@@ -1,4 +1,5 @@
-//! Properties of selections (`H5Sget_select_*` and relatives).
+//! Functions that return properties of selections (`H5Sget_select_*`, `H5Sis_regular_hyperslab`,
+//! …).
 
 use std::ffi::c_int;
 
@@ -11,7 +12,7 @@ use crate::export;
 use crate::pointer::Out;
 use crate::space::{self, CSpace};
 
-/// Returns the hyperslab of a dataspace.
+/// Returns the hyperslab selection of a dataspace, or an error for other selections.
 fn hyperslab(space: &CSpace) -> Outcome<&Hyperslab> {
     match &space.selection {
         Selection::Hyperslab(hyperslab) => Ok(hyperslab),
@@ -19,7 +20,7 @@ fn hyperslab(space: &CSpace) -> Outcome<&Hyperslab> {
     }
 }
 
-/// Returns the regular form of a hyperslab; `None` if it has none.
+/// Returns the regular form of a dataspace's hyperslab, or `None` for an irregular hyperslab.
 fn regular(space: &CSpace) -> Outcome<Option<RegularHyperslab>> {
     Ok(match hyperslab(space)? {
         Hyperslab::Regular(slab) => Some(slab.clone()),
@@ -34,7 +35,7 @@ fn regular(space: &CSpace) -> Outcome<Option<RegularHyperslab>> {
 fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     match slab {
         Hyperslab::Regular(slab) if slab.is_unlimited() => {
-            let text = "a hyperslab without end has no number of blocks";
+            let text = "an unlimited hyperslab has no number of blocks";
             Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text))
         }
         Hyperslab::Regular(slab) => {
@@ -48,8 +49,8 @@ fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     }
 }
 
-/// Stores the corners of some blocks of a regular hyperslab: the starts and ends of block after
-/// block in C order.
+/// Passes the start and end corners of blocks `first` to `first + number` of a regular hyperslab to
+/// `store`, in C order.
 fn list_regular(slab: &RegularHyperslab, first: u64, number: u64, store: &mut dyn FnMut(&[u64], &[u64])) {
     let dimensions: Vec<(&u64, &u64, &u64, &u64)> = slab
         .start
@@ -63,7 +64,7 @@ fn list_regular(slab: &RegularHyperslab, first: u64, number: u64, store: &mut dy
         for (start, stride, count, block) in dimensions.iter().rev() {
             let at = rest.checked_rem(**count).unwrap_or(0);
             rest = rest.checked_div(**count).unwrap_or(0);
-            // Wraps like the C library: such a hyperslab lies in no extent.
+            // Wraps like the C library, because no extent contains such a hyperslab.
             let corner = start.wrapping_add(at.wrapping_mul(**stride));
             low.push(corner);
             high.push(corner.wrapping_add(**block - 1));
@@ -75,12 +76,12 @@ fn list_regular(slab: &RegularHyperslab, first: u64, number: u64, store: &mut dy
 }
 
 export! {
-    /// Returns the number of selected elements.
+    /// Returns the number of selected elements of a dataspace.
     fn H5Sget_select_npoints(space: hid_t) -> hssize_t {
         Ok(space::count(&space::find(space)?.0.read())?.cast_signed())
     }
 
-    /// Returns the type of the selection.
+    /// Returns the type of a dataspace's selection (`H5S_sel_type`).
     fn H5Sget_select_type(space: hid_t) -> c_int {
         Ok(match space::find(space)?.0.read().selection {
             Selection::None => 0,
@@ -90,7 +91,7 @@ export! {
         })
     }
 
-    /// Stores the lowest and the highest selected coordinates, with the offset.
+    /// Stores the lowest and the highest selected coordinates, including the offset.
     fn H5Sget_select_bounds(space: hid_t, start: Out<hsize_t>, end: Out<hsize_t>) -> herr_t {
         let space = space::find(space)?;
         let (start, end) = (start.require("start")?, end.require("end")?);
@@ -100,14 +101,15 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of blocks of the hyperslab.
+    /// Returns the number of blocks of a hyperslab selection.
     fn H5Sget_select_hyper_nblocks(space: hid_t) -> hssize_t {
         let space = space::find(space)?;
         let number = block_count(hyperslab(&space.0.read())?)?;
         Ok(number.cast_signed())
     }
 
-    /// Stores the corners of some blocks of the hyperslab.
+    /// Stores the corner coordinates of `number` blocks of a hyperslab selection, beginning with
+    /// block `first`.
     fn H5Sget_select_hyper_blocklist(
         space: hid_t,
         first: hsize_t,
@@ -138,7 +140,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of points of the list.
+    /// Returns the number of points of a point selection.
     fn H5Sget_select_elem_npoints(space: hid_t) -> hssize_t {
         let space = space::find(space)?;
         match &space.0.read().selection {
@@ -148,7 +150,8 @@ export! {
         }
     }
 
-    /// Stores the coordinates of some points of the list.
+    /// Stores the coordinates of `number` points of a point selection, beginning with point
+    /// `first`.
     fn H5Sget_select_elem_pointlist(
         space: hid_t,
         first: hsize_t,
@@ -169,14 +172,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether the hyperslab is regular.
+    /// Returns whether a hyperslab selection is regular.
     fn H5Sis_regular_hyperslab(space: hid_t) -> htri_t {
         let space = space::find(space)?;
         let slab = regular(&space.0.read())?;
         Ok(htri_t::from(slab.is_some()))
     }
 
-    /// Stores the parameters of the regular hyperslab.
+    /// Stores the start, stride, count and block of a regular hyperslab selection.
     fn H5Sget_regular_hyperslab(
         space: hid_t,
         start: Out<hsize_t>,

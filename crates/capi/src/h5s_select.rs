@@ -1,4 +1,4 @@
-//! Changes of selections (`H5Sselect_*` and relatives).
+//! Functions that change selections (`H5Sselect_*`, `H5Scombine_*`, …).
 
 use std::ffi::c_int;
 
@@ -11,26 +11,29 @@ use crate::export;
 use crate::pointer::In;
 use crate::space::{self, CSpace};
 
-/// The operations on lists of points.
+/// The operation number that replaces the selection (`H5S_SELECT_SET`).
 const SET: c_int = 0;
+/// The operation number that adds points at the end (`H5S_SELECT_APPEND`).
 const APPEND: c_int = 6;
+/// The operation number that adds points at the start (`H5S_SELECT_PREPEND`).
 const PREPEND: c_int = 7;
 
-/// A hyperslab of a call.
+/// A set operation with a hyperslab, as the caller requests it.
 struct Request {
+    /// The set operation that combines the selection and the hyperslab.
     operation: SetOperation,
-    /// The hyperslab; `None` if it selects no element.
+    /// The hyperslab; `None` if the hyperslab contains no element.
     slab: Option<RegularHyperslab>,
 }
 
-/// Returns the hyperslab that the arguments of a call describe.
+/// Returns the set operation and the hyperslab that the caller's arguments describe.
 fn request(
     extent: &Dataspace,
     operation: c_int,
     [start, stride, count, block]: [In<hsize_t>; 4],
 ) -> Outcome<Request> {
     if start.is_null() || count.is_null() {
-        return Err(Failure::bad_value("no hyperslab"));
+        return Err(Failure::bad_value("the start or the count of the hyperslab is missing"));
     }
     let operation = space::operation(operation)?;
     let rank = extent.rank();
@@ -47,12 +50,12 @@ fn request(
     let (start, stride) = (dims(start, "start")?, dims(stride, "stride")?);
     let (count, block) = (dims(count, "count")?, dims(block, "block")?);
     if stride.contains(&0) {
-        return Err(Failure::bad_value("a stride is zero"));
+        return Err(Failure::bad_value("a stride of the hyperslab is zero"));
     }
     let mut open = 0;
     for (stride, (count, block)) in stride.iter().zip(count.iter().zip(&block)) {
         if *count == UNLIMITED && *block == UNLIMITED {
-            return Err(Failure::bad_value("count and block are unlimited"));
+            return Err(Failure::bad_value("count and block must not both be unlimited"));
         }
         if *count > 1 && stride < block {
             return Err(Failure::bad_value("the blocks of the hyperslab overlap"));
@@ -60,7 +63,7 @@ fn request(
         open += u32::from(*count == UNLIMITED || *block == UNLIMITED);
     }
     if open > 1 {
-        let text = "a hyperslab has several unlimited dimensions";
+        let text = "a hyperslab can have only one unlimited dimension";
         return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
     }
     let empty = count.contains(&0) || block.contains(&0);
@@ -68,7 +71,7 @@ fn request(
     Ok(Request { operation, slab })
 }
 
-/// Returns the selection of a dataspace, combined with a hyperslab.
+/// Returns the combination of a dataspace's selection and a requested hyperslab.
 fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     let Some(slab) = request.slab else {
         return Ok(if request.operation.keeps(true, false) {
@@ -84,7 +87,7 @@ fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     space::combine(&space.selection, request.operation, &slab, &space.extent)
 }
 
-/// Returns the combination of two dataspaces with hyperslabs.
+/// Returns the combination of the hyperslab selections of two dataspaces.
 fn combined(a: &CSpace, operation: c_int, b: &CSpace) -> Outcome<Selection> {
     let operation = match space::operation(operation)? {
         SetOperation::Set => return Err(Failure::arguments(codes::UNSUPPORTED, "not a selection operation")),
@@ -100,7 +103,8 @@ fn combined(a: &CSpace, operation: c_int, b: &CSpace) -> Outcome<Selection> {
     space::combine(&a.selection, operation, &b.selection, &a.extent)
 }
 
-/// Returns the points of a call, together with those of the present selection.
+/// Returns a point selection of the caller's points, combined with the points of the current
+/// selection.
 fn points(space: &CSpace, operation: c_int, new: &[u64]) -> Points {
     let rank = space.extent.rank();
     let coordinates = match &space.selection {
@@ -112,19 +116,19 @@ fn points(space: &CSpace, operation: c_int, new: &[u64]) -> Points {
 }
 
 export! {
-    /// Selects all elements.
+    /// Selects all elements of a dataspace.
     fn H5Sselect_all(space: hid_t) -> herr_t {
         space::find(space)?.0.write().selection = Selection::All;
         Ok(0)
     }
 
-    /// Selects no element.
+    /// Selects no element of a dataspace.
     fn H5Sselect_none(space: hid_t) -> herr_t {
         space::find(space)?.0.write().selection = Selection::None;
         Ok(0)
     }
 
-    /// Selects a hyperslab, or combines it with the selection.
+    /// Selects a hyperslab, or combines a hyperslab with the selection by a set operation.
     fn H5Sselect_hyperslab(
         space: hid_t,
         operation: c_int,
@@ -141,7 +145,7 @@ export! {
         Ok(0)
     }
 
-    /// Creates a dataspace whose selection is combined with a hyperslab.
+    /// Creates a dataspace whose selection combines the selection of `space` with a hyperslab.
     fn H5Scombine_hyperslab(
         space: hid_t,
         operation: c_int,
@@ -157,14 +161,15 @@ export! {
         Ok(space::register(space))
     }
 
-    /// Creates a dataspace whose selection combines two hyperslabs.
+    /// Creates a dataspace whose selection combines the hyperslab selections of two dataspaces.
     fn H5Scombine_select(first: hid_t, operation: c_int, second: hid_t) -> hid_t {
         let (mut a, b) = (space::copy_of(first)?, space::copy_of(second)?);
         a.selection = combined(&a, operation, &b)?;
         Ok(space::register(a))
     }
 
-    /// Combines a hyperslab with that of another dataspace.
+    /// Replaces the hyperslab selection of `first` by its combination with the hyperslab selection
+    /// of `second`.
     fn H5Smodify_select(first: hid_t, operation: c_int, second: hid_t) -> herr_t {
         let (handle, b) = (space::find(first)?, space::copy_of(second)?);
         let mut a = handle.0.write();
@@ -172,7 +177,7 @@ export! {
         Ok(0)
     }
 
-    /// Selects a list of points, or adds points to the list.
+    /// Selects `number` points, or adds the points to a point selection.
     fn H5Sselect_elements(
         space: hid_t,
         operation: c_int,
@@ -199,7 +204,7 @@ export! {
         Ok(0)
     }
 
-    /// Copies the selection of another dataspace.
+    /// Replaces the selection of `target` by the selection of `source`.
     fn H5Sselect_copy(target: hid_t, source: hid_t) -> herr_t {
         let (target, source) = (space::find(target)?, space::copy_of(source)?);
         let mut target = target.0.write();
@@ -208,7 +213,7 @@ export! {
         Ok(0)
     }
 
-    /// Moves the selection towards the origin.
+    /// Subtracts `offset` from the coordinates of the selection.
     fn H5Sselect_adjust(space: hid_t, offset: In<hssize_t>) -> herr_t {
         let space = space::find(space)?;
         let mut space = space.0.write();
@@ -223,12 +228,12 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether the selection lies in the extent.
+    /// Returns whether the selection lies within the extent.
     fn H5Sselect_valid(space: hid_t) -> htri_t {
         Ok(htri_t::from(space::is_valid(&space::find(space)?.0.read())))
     }
 
-    /// Returns whether two selections have the same shape.
+    /// Returns whether the selections of two dataspaces have the same shape.
     fn H5Sselect_shape_same(first: hid_t, second: hid_t) -> htri_t {
         let (a, b) = (space::copy_of(first)?, space::copy_of(second)?);
         let same = space::same_shape(&a, &b).because(
@@ -239,13 +244,13 @@ export! {
         Ok(htri_t::from(same))
     }
 
-    /// Returns whether the selection contains an element of a block.
+    /// Returns whether the selection contains an element of the box from `start` to `end`.
     fn H5Sselect_intersect_block(space: hid_t, start: In<hsize_t>, end: In<hsize_t>) -> htri_t {
         let space = space::find(space)?;
         let space = space.0.read();
         let rank = space.extent.rank();
         if start.is_null() || end.is_null() {
-            return Err(Failure::bad_value("no corner of the block"));
+            return Err(Failure::bad_value("a corner of the block is missing"));
         }
         let (start, end) = (start.array(rank, "start")?, end.array(rank, "end")?);
         if start.iter().zip(end).any(|(start, end)| start > end) {
@@ -254,7 +259,8 @@ export! {
         Ok(htri_t::from(space::intersects(&space.selection, start, end)))
     }
 
-    /// Creates a dataspace with the part of a selection that corresponds to a part of another one.
+    /// Creates a dataspace that selects the elements of the selection of `target` at the positions
+    /// where `part` selects elements of the selection of `source`.
     fn H5Sselect_project_intersection(source: hid_t, target: hid_t, part: hid_t) -> hid_t {
         let (source, target) = (space::copy_of(source)?, space::copy_of(target)?);
         let part = space::copy_of(part)?;

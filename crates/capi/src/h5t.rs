@@ -1,4 +1,4 @@
-//! Datatypes as a whole: creation, comparison, size (`H5T*`).
+//! Datatype functions for all classes (`H5T*`): creation, comparison, class and size.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -12,24 +12,25 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::id::{self, Entry};
 use crate::{export, h5t_atomic};
 
-/// The size of strings of variable length (`H5T_VARIABLE`).
+/// The size argument that stands for variable-length strings (`H5T_VARIABLE`).
 pub const VARIABLE: usize = usize::MAX;
 
-/// Returns a size for a datatype.
+/// Converts a size to the 32 bits of a datatype's size.
 ///
 /// # Errors
-/// Fails with a bad value for sizes of 4 GiB and more.
+/// Fails with a bad value if the size is 4 GiB or more.
 pub fn size_of(size: usize) -> Outcome<u32> {
     u32::try_from(size).map_err(|_| Failure::bad_value("the size is too large"))
 }
 
-/// Returns a string of variable length in memory form.
+/// Returns a variable-length string datatype in memory form.
 pub fn variable_string(padding: StringPadding, charset: CharacterSet) -> Datatype {
     let kind = VariableLengthKind::String { padding, charset };
     let base = Box::new(Datatype::integer(1, false, ByteOrder::NATIVE));
     Datatype { class: DatatypeClass::VariableLength(VariableLength { kind, base }), size: STRING_BYTES }
 }
 
+/// Returns a new datatype of the class with the given number and size.
 fn create(number: c_int, size: usize) -> Outcome<Datatype> {
     let (padding, charset) = (StringPadding::NullTerminated, CharacterSet::Ascii);
     match number {
@@ -44,14 +45,14 @@ fn create(number: c_int, size: usize) -> Outcome<Datatype> {
             _ => Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "no integer has this size")),
         },
         class::INTEGER..class::CLASSES => {
-            let text = "datatypes of this class are copied or built from a base";
+            let text = "datatypes of this class must be copied or derived from another datatype";
             Err(Failure::new(codes::DATATYPE, codes::UNSUPPORTED, text))
         }
-        _ => Err(Failure::new(codes::INTERNAL, codes::UNSUPPORTED, "not a class of datatypes")),
+        _ => Err(Failure::new(codes::INTERNAL, codes::UNSUPPORTED, "not a datatype class")),
     }
 }
 
-/// Sets the size of a datatype.
+/// Sets the size of a datatype after a check that its class and members permit the size.
 fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) if !enumeration.members.is_empty() => {
@@ -73,7 +74,7 @@ fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
                 Ok(())
             }
             _ if datatype.is_variable_string() => Ok(()),
-            _ => Err(Failure::bad_value("only strings have a variable length")),
+            _ => Err(Failure::bad_value("only string datatypes can have a variable length")),
         };
     }
     let size = size_of(size)?;
@@ -93,6 +94,7 @@ fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
     Ok(())
 }
 
+/// Closes a datatype identifier, unless the datatype is immutable.
 fn close(id: hid_t) -> Outcome<herr_t> {
     let handle = datatype::find(id)?;
     if handle.0.read().state == TypeState::Immutable {
@@ -103,7 +105,7 @@ fn close(id: hid_t) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Creates a datatype of a class.
+    /// Creates a datatype of a class with `size` bytes and returns its identifier.
     fn H5Tcreate(class: c_int, size: usize) -> hid_t {
         if size == 0 {
             return Err(Failure::bad_value("the size must be positive"));
@@ -116,7 +118,7 @@ export! {
         Ok(datatype::register(datatype))
     }
 
-    /// Copies a datatype, or the datatype of a dataset.
+    /// Copies a datatype, or the datatype of a dataset, and returns the identifier of the copy.
     fn H5Tcopy(id: hid_t) -> hid_t {
         let datatype = match id::find(id) {
             Some(Entry::Datatype(datatype)) => datatype.datatype(),
@@ -126,12 +128,12 @@ export! {
         Ok(datatype::register(datatype))
     }
 
-    /// Closes a datatype.
+    /// Closes a datatype identifier.
     fn H5Tclose(id: hid_t) -> herr_t {
         close(id)
     }
 
-    /// Closes a datatype. The call ends when the datatype is closed.
+    /// Closes a datatype identifier before the call returns, and counts the call in `event_set`.
     fn H5Tclose_async(
         file: *const c_char,
         function: *const c_char,
@@ -151,7 +153,7 @@ export! {
         Ok(htri_t::from(equal))
     }
 
-    /// Makes a datatype immutable.
+    /// Makes a datatype immutable until the library shuts down.
     fn H5Tlock(id: hid_t) -> herr_t {
         let handle = datatype::find(id)?;
         let mut datatype = handle.0.write();
@@ -162,40 +164,41 @@ export! {
         Ok(0)
     }
 
-    /// Returns the class.
+    /// Returns the class of a datatype (`H5T_class_t`).
     fn H5Tget_class(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(class::number(datatype)))
     }
 
-    /// Returns whether a class occurs in the datatype.
+    /// Returns whether a datatype or one of its nested datatypes belongs to a class.
     fn H5Tdetect_class(id: hid_t, class: c_int) -> htri_t {
         datatype::with(id, |datatype| {
             if !(0..class::CLASSES).contains(&class) {
-                return Err(Failure::bad_type("not a class of datatypes"));
+                return Err(Failure::bad_type("not a datatype class"));
             }
             Ok(htri_t::from(class::contains(datatype, class)))
         })
     }
 
-    /// Returns whether the datatype is a string of variable length.
+    /// Returns whether a datatype is a variable-length string.
     fn H5Tis_variable_str(id: hid_t) -> htri_t {
         datatype::with(id, |datatype| Ok(htri_t::from(datatype.is_variable_string())))
     }
 
-    /// Returns the size in bytes.
+    /// Returns the size of a datatype in bytes.
     fn H5Tget_size(id: hid_t) -> usize {
         datatype::with(id, |datatype| {
             usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the size is too large"))
         })
     }
 
-    /// Sets the size in bytes.
+    /// Sets the size of a datatype in bytes.
     fn H5Tset_size(id: hid_t, size: usize) -> herr_t {
         datatype::change(id, |datatype| set_size(datatype, size))?;
         Ok(0)
     }
 
-    /// Returns the datatype on which the datatype is built.
+    /// Returns a new identifier of the base type of an array, an enumeration, a sequence or a
+    /// complex datatype.
     fn H5Tget_super(id: hid_t) -> hid_t {
         let base = datatype::with(id, |datatype| {
             class::base(datatype).cloned().ok_or_else(|| Failure::bad_type("not a derived datatype"))

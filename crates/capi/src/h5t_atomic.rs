@@ -1,4 +1,4 @@
-//! The properties of atomic datatypes: bits, byte order, padding, sign, text (`H5T*`).
+//! Datatype functions for atomic datatypes (`H5T*`): bits, byte order, padding, sign and strings.
 
 use std::ffi::c_int;
 
@@ -11,21 +11,27 @@ use crate::error::{Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::Out;
 
-/// The byte orders (`H5T_order_t`).
+/// The number of the little-endian byte order (`H5T_ORDER_LE`).
 const LITTLE: c_int = 0;
+/// The number of the big-endian byte order (`H5T_ORDER_BE`).
 const BIG: c_int = 1;
+/// The number of the VAX byte order (`H5T_ORDER_VAX`).
 const VAX: c_int = 2;
+/// The number for compounds whose members have different byte orders (`H5T_ORDER_MIXED`).
 const MIXED: c_int = 3;
+/// The number for datatypes without a byte order (`H5T_ORDER_NONE`).
 const NONE: c_int = 4;
 
-/// The significant bits of an element: the offset and the number.
+/// The significant bits of an element.
 #[derive(Debug, Clone, Copy)]
 struct Bits {
+    /// The number of bits below the significant bits.
     offset: u32,
+    /// The number of significant bits of an element.
     precision: u32,
 }
 
-/// Returns the significant bits of a datatype; `None` for classes that have none.
+/// Returns the significant bits of a datatype, or `None` if its class has none.
 fn bits(datatype: &Datatype) -> Option<Bits> {
     let of =
         |offset: u16, precision: u16| Bits { offset: u32::from(offset), precision: u32::from(precision) };
@@ -35,14 +41,14 @@ fn bits(datatype: &Datatype) -> Option<Bits> {
         DatatypeClass::Time(time) => Some(of(0, time.precision)),
         DatatypeClass::Bitfield(bits) => Some(of(bits.bit_offset, bits.precision)),
         DatatypeClass::String(_) | DatatypeClass::Reference(_) => {
-            // Saturates: no element of this size exists.
+            // Saturates, because no element has this size.
             Some(Bits { offset: 0, precision: datatype.size.saturating_mul(8) })
         }
         _ => None,
     }
 }
 
-/// Sets size and significant bits of a number.
+/// Sets the size and the significant bits of a numeric datatype.
 fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
     let narrow =
         |value: u32| u16::try_from(value).map_err(|_| Failure::bad_value("the precision is too large"));
@@ -58,7 +64,9 @@ fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
                 || field(float.exponent_location, float.exponent_size)
                 || field(float.mantissa_location, float.mantissa_size)
             {
-                return Err(Failure::bad_value("the fields do not fit in the precision"));
+                return Err(Failure::bad_value(
+                    "the fields of the floating-point number do not fit in the precision",
+                ));
             }
             (float.bit_offset, float.precision) = (offset, precision);
         }
@@ -68,10 +76,10 @@ fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
     Ok(())
 }
 
-/// Changes the innermost datatype on which a datatype is built, and the sizes of those around it.
+/// Changes the innermost base type of a datatype and updates the sizes of the enclosing datatypes.
 ///
 /// # Errors
-/// Fails for enumerations with members, and as the function does.
+/// Fails if an enumeration with members encloses the base type. Returns the errors of `function`.
 pub fn change_root(
     datatype: &mut Datatype,
     function: &mut dyn FnMut(&mut Datatype) -> Outcome<()>,
@@ -89,10 +97,10 @@ pub fn change_root(
     Ok(())
 }
 
-/// Sets the size of a number in bytes. The precision shrinks if it does not fit.
+/// Sets the size of a numeric datatype in bytes, and reduces the precision if necessary.
 ///
 /// # Errors
-/// Fails if the fields of a floating-point number do not fit, and for other classes.
+/// Fails if the fields of a floating-point datatype do not fit in the size, and for other classes.
 pub fn resize(datatype: &mut Datatype, size: u32) -> Outcome<()> {
     change_root(datatype, &mut |datatype| {
         let Some(mut bits) = bits(datatype) else { return Err(unsupported()) };
@@ -106,6 +114,7 @@ pub fn resize(datatype: &mut Datatype, size: u32) -> Outcome<()> {
     })
 }
 
+/// Sets the number of significant bits, and enlarges the size if necessary.
 fn set_precision(datatype: &mut Datatype, precision: u32) -> Outcome<()> {
     let Some(mut bits) = bits(datatype) else { return Err(unsupported()) };
     let (mut size, available) = (datatype.size, datatype.size.saturating_mul(8));
@@ -118,6 +127,7 @@ fn set_precision(datatype: &mut Datatype, precision: u32) -> Outcome<()> {
     set_bits(datatype, size, Bits { precision, ..bits })
 }
 
+/// Sets the number of bits below the significant bits, and enlarges the size if necessary.
 fn set_offset(datatype: &mut Datatype, offset: u32) -> Outcome<()> {
     if matches!(datatype.class, DatatypeClass::String(_)) {
         return if offset == 0 { Ok(()) } else { Err(Failure::bad_value("the offset of a string is zero")) };
@@ -128,7 +138,7 @@ fn set_offset(datatype: &mut Datatype, offset: u32) -> Outcome<()> {
     set_bits(datatype, datatype.size.max(end.div_ceil(8)), Bits { offset, ..bits })
 }
 
-/// Returns the byte order of a datatype.
+/// Returns the number of a datatype's byte order (`H5T_order_t`).
 fn order(datatype: &Datatype) -> c_int {
     let of = |order: ByteOrder| if order == ByteOrder::LittleEndian { LITTLE } else { BIG };
     match &class::root(datatype).class {
@@ -153,6 +163,7 @@ fn order(datatype: &Datatype) -> c_int {
     }
 }
 
+/// Sets the byte order of a datatype from its number.
 fn set_order(datatype: &mut Datatype, number: c_int) -> Outcome<()> {
     let illegal = || Failure::bad_value("illegal byte order for the class");
     let order = match number {
@@ -182,7 +193,7 @@ fn set_order(datatype: &mut Datatype, number: c_int) -> Outcome<()> {
     })
 }
 
-/// Returns the padding below and above the significant bits.
+/// Returns the kinds of padding below and above the significant bits.
 fn pads(datatype: &Datatype) -> Outcome<(Padding, Padding)> {
     match &class::root(datatype).class {
         DatatypeClass::FixedPoint(fixed) => Ok((fixed.low_pad, fixed.high_pad)),
@@ -195,6 +206,7 @@ fn pads(datatype: &Datatype) -> Outcome<(Padding, Padding)> {
     }
 }
 
+/// Sets the kinds of padding below and above the significant bits.
 fn set_pads(datatype: &mut Datatype, low: Padding, high: Padding) -> Outcome<()> {
     match &mut datatype.class {
         DatatypeClass::FixedPoint(fixed) => (fixed.low_pad, fixed.high_pad) = (low, high),
@@ -206,10 +218,10 @@ fn set_pads(datatype: &mut Datatype, low: Padding, high: Padding) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the padding of a number of `H5T_pad_t`.
+/// Returns the kind of padding with the given number (`H5T_pad_t`).
 ///
 /// # Errors
-/// Fails with a bad value for other numbers.
+/// Fails with a bad value if the number is unknown.
 pub fn padding(number: c_int) -> Outcome<Padding> {
     match number {
         0 => Ok(Padding::Zero),
@@ -219,7 +231,7 @@ pub fn padding(number: c_int) -> Outcome<Padding> {
     }
 }
 
-/// Returns the number of a kind of padding.
+/// Returns the number of a kind of padding (`H5T_pad_t`).
 pub fn padding_number(padding: Padding) -> c_int {
     match padding {
         Padding::Zero => 0,
@@ -228,7 +240,8 @@ pub fn padding_number(padding: Padding) -> c_int {
     }
 }
 
-/// Returns the padding and character set of the text on which a datatype is built.
+/// Returns the padding and the character set of a string datatype or of a datatype with a string as
+/// base type.
 fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     match &datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => Ok((*padding, *charset)),
@@ -240,6 +253,7 @@ fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     }
 }
 
+/// Sets the padding or the character set of a string datatype.
 fn change_text(datatype: &mut Datatype, new: (Option<StringPadding>, Option<CharacterSet>)) -> Outcome<()> {
     let (padding, charset) = match &mut datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => (padding, charset),
@@ -260,12 +274,12 @@ fn change_text(datatype: &mut Datatype, new: (Option<StringPadding>, Option<Char
 }
 
 export! {
-    /// Returns the byte order.
+    /// Returns the byte order of a datatype (`H5T_order_t`).
     fn H5Tget_order(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(order(datatype)))
     }
 
-    /// Sets the byte order.
+    /// Sets the byte order of a datatype.
     fn H5Tset_order(id: hid_t, order: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             if !(LITTLE..=NONE).contains(&order) || order == MIXED {
@@ -276,7 +290,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of significant bits.
+    /// Returns the number of significant bits of a datatype.
     fn H5Tget_precision(id: hid_t) -> usize {
         datatype::with(id, |datatype| {
             let bits = bits(class::root(datatype)).ok_or_else(unsupported)?;
@@ -284,7 +298,7 @@ export! {
         })
     }
 
-    /// Sets the number of significant bits.
+    /// Sets the number of significant bits of a datatype.
     fn H5Tset_precision(id: hid_t, precision: usize) -> herr_t {
         datatype::change(id, |datatype| {
             if precision == 0 {
@@ -296,7 +310,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of bits below the significant ones.
+    /// Returns the number of bits below the significant bits of a datatype.
     fn H5Tget_offset(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             let bits = bits(class::root(datatype)).ok_or_else(unsupported)?;
@@ -304,7 +318,7 @@ export! {
         })
     }
 
-    /// Sets the number of bits below the significant ones.
+    /// Sets the number of bits below the significant bits of a datatype.
     fn H5Tset_offset(id: hid_t, offset: usize) -> herr_t {
         datatype::change(id, |datatype| {
             let offset = crate::h5t::size_of(offset)?;
@@ -313,7 +327,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the padding below and above the significant bits.
+    /// Stores the kinds of padding below and above the significant bits.
     fn H5Tget_pad(id: hid_t, low: Out<c_int>, high: Out<c_int>) -> herr_t {
         let pads = datatype::with(id, pads)?;
         low.put(padding_number(pads.0));
@@ -321,7 +335,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the padding below and above the significant bits.
+    /// Sets the kinds of padding below and above the significant bits.
     fn H5Tset_pad(id: hid_t, low: c_int, high: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             let (low, high) = (padding(low)?, padding(high)?);
@@ -330,7 +344,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns 1 for signed integers, 0 for others.
+    /// Returns 1 for a signed integer datatype and 0 for an unsigned integer datatype.
     fn H5Tget_sign(id: hid_t) -> c_int {
         datatype::with(id, |datatype| match &class::root(datatype).class {
             DatatypeClass::FixedPoint(fixed) => Ok(c_int::from(fixed.signed)),
@@ -338,7 +352,7 @@ export! {
         })
     }
 
-    /// Sets whether an integer is signed.
+    /// Sets whether an integer datatype is signed.
     fn H5Tset_sign(id: hid_t, sign: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             if !(0..=1).contains(&sign) {
@@ -355,12 +369,12 @@ export! {
         Ok(0)
     }
 
-    /// Returns the character set of a string.
+    /// Returns the character set of a string datatype.
     fn H5Tget_cset(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(c_int::from(text(datatype)?.1 == CharacterSet::Utf8)))
     }
 
-    /// Sets the character set of a string.
+    /// Sets the character set of a string datatype.
     fn H5Tset_cset(id: hid_t, charset: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             let charset = match charset {
@@ -373,7 +387,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the padding of a string.
+    /// Returns the padding of a string datatype.
     fn H5Tget_strpad(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             Ok(match text(datatype)?.0 {
@@ -384,7 +398,7 @@ export! {
         })
     }
 
-    /// Sets the padding of a string.
+    /// Sets the padding of a string datatype.
     fn H5Tset_strpad(id: hid_t, padding: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             let padding = match padding {

@@ -1,4 +1,4 @@
-//! Committed datatypes (`H5Tcommit*`, `H5Topen*`, `H5Tcommitted`).
+//! Datatype functions for committed datatypes (`H5Tcommit*`, `H5Topen*`, `H5Tcommitted`).
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::plist::{self, Settings};
 use crate::pointer::Text;
 use crate::symbols;
 
+/// Checks that a datatype is neither committed nor immutable.
 fn check(type_id: hid_t) -> Outcome<()> {
     let handle = datatype::find(type_id)?;
     let state = handle.0.read();
@@ -24,12 +25,13 @@ fn check(type_id: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns an error unless two lists are a creation list and an access list of datatypes.
+/// Checks that two identifiers refer to a creation list and an access list of datatypes.
 fn require_lists(tcpl: hid_t, tapl: hid_t) -> Outcome<()> {
     plist::require_class(tcpl, symbols::CLASS_DATATYPE_CREATE, "datatype creation list")?;
     plist::require_class(tapl, symbols::CLASS_DATATYPE_ACCESS, "datatype access list")
 }
 
+/// Stores a datatype as a committed datatype with a link at the path `name`.
 fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     check(type_id)?;
     let handle = datatype::find(type_id)?;
@@ -48,6 +50,7 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     Ok(())
 }
 
+/// Opens the committed datatype at the path `name` and returns its identifier.
 fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("datatype name")?, tapl)?;
     if object.kind() != Some(hyperslab::ObjectKind::Datatype) {
@@ -57,7 +60,7 @@ fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
 }
 
 export! {
-    /// Stores a datatype as an object.
+    /// Stores a datatype as a committed datatype with a link at the path `name`.
     fn H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
         require_lists(tcpl, tapl)?;
         let name = name.name("datatype name")?;
@@ -66,7 +69,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores a datatype as an object.
+    /// Stores a datatype as a committed datatype with a link at the path `name` (HDF5 1.6 form).
     fn H5Tcommit1(loc: hid_t, name: Text, type_id: hid_t) -> herr_t {
         let name = name.name("datatype name")?;
         commit(loc, name, type_id, H5P_DEFAULT)
@@ -74,7 +77,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores a datatype as an object without a link.
+    /// Stores a datatype as a committed datatype without a link in the file of `loc`.
     fn H5Tcommit_anon(loc: hid_t, type_id: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
         require_lists(tcpl, tapl)?;
         check(type_id)?;
@@ -90,23 +93,24 @@ export! {
         Ok(0)
     }
 
-    /// Opens a committed datatype.
+    /// Opens the committed datatype at the path `name` and returns its identifier.
     fn H5Topen2(loc: hid_t, name: Text, tapl: hid_t) -> hid_t {
         open(loc, name, tapl)
             .because(codes::DATATYPE, codes::CANTOPENOBJ, "unable to synchronously open named datatype")
     }
 
-    /// Opens a committed datatype.
+    /// Opens the committed datatype at the path `name` with default properties and returns its
+    /// identifier.
     fn H5Topen1(loc: hid_t, name: Text) -> hid_t {
         open(loc, name, H5P_DEFAULT).because(codes::DATATYPE, codes::CANTOPENOBJ, "unable to open named datatype")
     }
 
-    /// Returns whether a datatype is an object of a file.
+    /// Returns whether a datatype is a committed datatype.
     fn H5Tcommitted(type_id: hid_t) -> htri_t {
         Ok(htri_t::from(datatype::find(type_id)?.0.read().committed.is_some()))
     }
 
-    /// Returns a list with the creation properties of a datatype.
+    /// Returns the identifier of a new creation list with the datatype's creation properties.
     fn H5Tget_create_plist(type_id: hid_t) -> hid_t {
         let committed = datatype::find(type_id)?.0.read().committed.clone();
         let create = match committed {
@@ -116,7 +120,7 @@ export! {
         plist::make::register(symbols::CLASS_DATATYPE_CREATE, Settings::ObjectCreate(create))
     }
 
-    /// Writes the dirty data of a committed datatype's file.
+    /// Writes the dirty data of the committed datatype's file.
     fn H5Tflush(type_id: hid_t) -> herr_t {
         if datatype::find(type_id)?.0.read().committed.is_none() {
             return Err(Failure::bad_type("not a committed datatype"));
@@ -124,7 +128,7 @@ export! {
         crate::h5f::flush(type_id).because(codes::DATATYPE, codes::CANTFLUSH, "unable to flush datatype")
     }
 
-    /// Reads a committed datatype's metadata again.
+    /// Discards cached metadata of a committed datatype and reads the metadata again from the file.
     fn H5Trefresh(type_id: hid_t) -> herr_t {
         if datatype::find(type_id)?.0.read().committed.is_none() {
             return Err(Failure::bad_type("not a committed datatype"));

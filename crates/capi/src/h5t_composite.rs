@@ -1,4 +1,4 @@
-//! Arrays, sequences, opaque bytes and complex numbers (`H5T*`).
+//! Datatype functions for arrays, sequences, opaque datatypes and complex numbers (`H5T*`).
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -13,16 +13,18 @@ use crate::error::{Failure, Outcome};
 use crate::pointer::{In, Out, Text};
 use crate::{export, memory};
 
-/// The bytes that a tag may have, with its zero byte (`H5T_OPAQUE_TAG_MAX`).
+/// The maximum size of an opaque datatype's tag in bytes, including the zero byte
+/// (`H5T_OPAQUE_TAG_MAX`).
 const TAG_LIMIT: usize = 256;
 
+/// Registers a new array datatype and returns its identifier.
 fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
     if !(1..=MAX_RANK).contains(&rank) {
         return Err(Failure::bad_value("invalid number of dimensions"));
     }
     let dims = dims.array(rank, "dimensions")?;
     if dims.contains(&0) {
-        return Err(Failure::bad_value("a dimension is zero"));
+        return Err(Failure::bad_value("a dimension of the array is zero"));
     }
     let base = datatype::copy_of(base)?;
     let large = |_| Failure::bad_value("the array is too large");
@@ -34,6 +36,7 @@ fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
     Ok(datatype::register(Datatype::array(dims, base)))
 }
 
+/// Returns the array of a datatype, or an error for other classes.
 fn as_array(datatype: &Datatype) -> Outcome<&Array> {
     match &datatype.class {
         DatatypeClass::Array(array) => Ok(array),
@@ -41,7 +44,7 @@ fn as_array(datatype: &Datatype) -> Outcome<&Array> {
     }
 }
 
-/// Stores the dimensions of an array, and returns their number.
+/// Stores the dimensions of an array datatype and returns the number of dimensions.
 fn dims_of(id: hid_t, dims: Out<hsize_t>) -> Outcome<c_int> {
     datatype::with(id, |datatype| {
         let array = as_array(datatype)?;
@@ -52,18 +55,18 @@ fn dims_of(id: hid_t, dims: Out<hsize_t>) -> Outcome<c_int> {
 }
 
 export! {
-    /// Creates an array. The permutation is ignored.
+    /// Creates an array datatype and returns its identifier. Ignores the permutation.
     fn H5Tarray_create1(base: hid_t, rank: c_int, dims: In<hsize_t>, permutation: In<c_int>) -> hid_t {
         let _ = permutation;
         array(base, usize::try_from(rank).unwrap_or(0), dims)
     }
 
-    /// Creates an array.
+    /// Creates an array datatype and returns its identifier.
     fn H5Tarray_create2(base: hid_t, rank: c_uint, dims: In<hsize_t>) -> hid_t {
         array(base, usize::try_from(rank).unwrap_or(0), dims)
     }
 
-    /// Returns the number of dimensions of an array.
+    /// Returns the number of dimensions of an array datatype.
     fn H5Tget_array_ndims(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             c_int::try_from(as_array(datatype)?.dims.len())
@@ -71,18 +74,18 @@ export! {
         })
     }
 
-    /// Stores the dimensions of an array. There is no permutation.
+    /// Stores the dimensions of an array datatype and returns their number. Stores no permutation.
     fn H5Tget_array_dims1(id: hid_t, dims: Out<hsize_t>, permutation: Out<c_int>) -> c_int {
         let _ = permutation;
         dims_of(id, dims)
     }
 
-    /// Stores the dimensions of an array.
+    /// Stores the dimensions of an array datatype and returns their number.
     fn H5Tget_array_dims2(id: hid_t, dims: Out<hsize_t>) -> c_int {
         dims_of(id, dims)
     }
 
-    /// Creates a sequence of variable length.
+    /// Creates a variable-length sequence datatype and returns its identifier.
     fn H5Tvlen_create(base: hid_t) -> hid_t {
         let base = Box::new(datatype::copy_of(base)?);
         let class = VariableLength { kind: VariableLengthKind::Sequence, base };
@@ -90,7 +93,7 @@ export! {
         Ok(datatype::register(Datatype { class, size: SEQUENCE_BYTES }))
     }
 
-    /// Creates a complex number.
+    /// Creates a complex datatype from a floating-point datatype and returns its identifier.
     fn H5Tcomplex_create(base: hid_t) -> hid_t {
         let base = datatype::copy_of(base)?;
         if !matches!(base.class, DatatypeClass::FloatingPoint(_)) {
@@ -99,7 +102,7 @@ export! {
         Ok(datatype::register(Datatype::complex(base)))
     }
 
-    /// Sets the tag of opaque bytes.
+    /// Sets the tag of an opaque datatype.
     fn H5Tset_tag(id: hid_t, tag: Text) -> herr_t {
         datatype::change(id, |datatype| {
             let mut root = datatype;
@@ -121,7 +124,7 @@ export! {
         })
     }
 
-    /// Returns the tag of opaque bytes. The caller frees it.
+    /// Returns a copy of the tag of an opaque datatype, which the program frees.
     fn H5Tget_tag(id: hid_t) -> *mut c_char {
         datatype::with(id, |datatype| match &class::root(datatype).class {
             DatatypeClass::Opaque(opaque) => Ok(memory::text(&opaque.tag)),

@@ -1,4 +1,4 @@
-//! Compounds, and the members that compounds and enumerations share (`H5T*`).
+//! Datatype functions for compounds, and for members of compounds and enumerations (`H5T*`).
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -11,7 +11,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::Text;
 use crate::{export, memory};
 
-/// Returns a member of a compound.
+/// Returns the member of a compound with the given index.
 fn member(datatype: &Datatype, number: c_uint) -> Outcome<&Member> {
     let DatatypeClass::Compound(compound) = &datatype.class else {
         return Err(Failure::bad_type("not a compound"));
@@ -20,7 +20,7 @@ fn member(datatype: &Datatype, number: c_uint) -> Outcome<&Member> {
     member.ok_or_else(|| Failure::bad_value("no member has this number"))
 }
 
-/// Returns the names of the members of a compound or enumeration.
+/// Returns the names of the members of a compound or an enumeration.
 fn names(datatype: &Datatype) -> Outcome<Vec<&[u8]>> {
     match &datatype.class {
         DatatypeClass::Compound(compound) => {
@@ -33,7 +33,7 @@ fn names(datatype: &Datatype) -> Outcome<Vec<&[u8]>> {
     }
 }
 
-/// Inserts a member into a compound.
+/// Inserts a member into a compound of `size` bytes after a check of its name and its place.
 fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     let refuse = |text| Err(Failure::new(codes::DATATYPE, codes::CANTINSERT, text));
     let end = |member: &Member| u64::from(member.offset) + u64::from(member.datatype.size);
@@ -52,7 +52,8 @@ fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     Ok(())
 }
 
-/// Removes the gaps of all compounds in a datatype. Members come in the order of their offsets.
+/// Removes the gaps between members in all compounds of a datatype, and sorts the members by
+/// offset.
 fn pack(datatype: &mut Datatype) {
     if let DatatypeClass::Compound(compound) = &mut datatype.class {
         compound.members.sort_by_key(|member| member.offset);
@@ -60,7 +61,7 @@ fn pack(datatype: &mut Datatype) {
         for member in &mut compound.members {
             pack(&mut member.datatype);
             member.offset = size;
-            // Saturates, but the sum only shrinks: all members lay in the compound.
+            // Saturates, but the sum cannot overflow: all members fit in the compound before.
             size = size.saturating_add(member.datatype.size);
         }
         if size > 0 {
@@ -73,7 +74,7 @@ fn pack(datatype: &mut Datatype) {
 }
 
 export! {
-    /// Adds a member to a compound.
+    /// Inserts a member with the given name, offset and datatype into a compound.
     fn H5Tinsert(parent: hid_t, name: Text, offset: usize, member: hid_t) -> herr_t {
         if parent == member {
             return Err(Failure::bad_value("a compound cannot contain itself"));
@@ -100,7 +101,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes the gaps between the members.
+    /// Removes the gaps between the members of a compound.
     fn H5Tpack(id: hid_t) -> herr_t {
         datatype::with(id, |datatype| match class::contains(datatype, class::COMPOUND) {
             true => Ok(()),
@@ -112,7 +113,7 @@ export! {
         })
     }
 
-    /// Returns the number of members of a compound or enumeration.
+    /// Returns the number of members of a compound or an enumeration.
     fn H5Tget_nmembers(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             let names = names(datatype).because(codes::DATATYPE, codes::CANTCOUNT, "cannot count members")?;
@@ -120,7 +121,7 @@ export! {
         })
     }
 
-    /// Returns the name of a member. The caller frees it.
+    /// Returns a copy of the name of a member, which the program frees.
     fn H5Tget_member_name(id: hid_t, number: c_uint) -> *mut c_char {
         datatype::with(id, |datatype| {
             let names = names(datatype).because(codes::DATATYPE, codes::CANTGET, "cannot get the name")?;
@@ -134,7 +135,8 @@ export! {
         })
     }
 
-    /// Returns the number of the member with a name; -1 without an error record if there is none.
+    /// Returns the index of the member with a name. Returns -1 without an error record if no member
+    /// has the name.
     fn H5Tget_member_index(id: hid_t, name: Text) -> c_int {
         datatype::with(id, |datatype| {
             let names = names(datatype)?;
@@ -144,19 +146,19 @@ export! {
         })
     }
 
-    /// Returns the offset of a member in bytes.
+    /// Returns the offset of a compound member in bytes.
     fn H5Tget_member_offset(id: hid_t, number: c_uint) -> usize {
         datatype::with(id, |datatype| {
             usize::try_from(member(datatype, number)?.offset).map_err(|_| Failure::bad_value("the offset"))
         })
     }
 
-    /// Returns the class of a member.
+    /// Returns the class of a compound member's datatype.
     fn H5Tget_member_class(id: hid_t, number: c_uint) -> c_int {
         datatype::with(id, |datatype| Ok(class::number(&member(datatype, number)?.datatype)))
     }
 
-    /// Returns the datatype of a member.
+    /// Returns a new identifier of the datatype of a compound member.
     fn H5Tget_member_type(id: hid_t, number: c_uint) -> hid_t {
         let member = datatype::with(id, |datatype| Ok(member(datatype, number)?.datatype.clone()))?;
         Ok(datatype::register(member))

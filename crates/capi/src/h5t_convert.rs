@@ -1,4 +1,4 @@
-//! Conversions of elements in memory (`H5Tconvert`, `H5Tregister`, `H5Tfind`, `H5Treclaim`).
+//! Datatype functions for conversions (`H5Tconvert`, `H5Tregister`, `H5Tfind`, `H5Treclaim`).
 
 use std::ffi::c_int;
 
@@ -13,13 +13,13 @@ use crate::export;
 use crate::pointer::{Buffer, Out, Text};
 use crate::space;
 
-/// Size in bytes of the largest block of elements that is converted in one step.
+/// The maximum size in bytes of a block of elements that is converted in one step.
 const BLOCK_BYTES: usize = 512 << 10;
 
-/// Converts `count` elements in a buffer that is large enough for both types.
+/// Converts `count` elements in a buffer that is large enough for both datatypes.
 ///
 /// # Errors
-/// Fails if no function converts the types, or if an element cannot be converted.
+/// Fails if the datatypes have no conversion, or if an element cannot be converted.
 pub fn in_place(
     (source, destination): (&Datatype, &Datatype),
     count: usize,
@@ -59,10 +59,10 @@ pub fn in_place(
     if to > from { starts.rev().try_for_each(convert) } else { starts.into_iter().try_for_each(convert) }
 }
 
-/// Frees the variable-length data of the selected elements of a buffer.
+/// Frees the variable-length data of the elements that a dataspace selects in a buffer.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if an identifier refers to another kind of object.
 pub fn reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> Outcome<herr_t> {
     let datatype = datatype::copy_of(type_id)?;
     let space = space::copy_of(space_id)?;
@@ -82,7 +82,7 @@ pub fn reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> 
 }
 
 export! {
-    /// Registers a conversion.
+    /// Registers a user's conversion function for two datatypes or their classes.
     fn H5Tregister(kind: c_int, name: Text, source: hid_t, destination: hid_t, function: Option<Function>) -> herr_t {
         if !(0..=1).contains(&kind) {
             return Err(Failure::bad_value("invalid function persistence"));
@@ -94,7 +94,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes conversions.
+    /// Removes the registered conversions that match all given arguments.
     fn H5Tunregister(kind: c_int, name: Text, source: hid_t, destination: hid_t, function: Option<Function>) -> herr_t {
         let soft = match kind {
             -1 => None,
@@ -106,7 +106,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the function that converts two types.
+    /// Returns the function that converts between two datatypes, and stores its state in `state`.
     fn H5Tfind(source: hid_t, destination: hid_t, state: Out<*mut H5T_cdata_t>) -> Option<Function> {
         let (source, destination) = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         state.require("state")?;
@@ -121,7 +121,8 @@ export! {
         Ok(Some(function))
     }
 
-    /// Returns whether the compiler's conversion is used; hyperslab's own code converts all types.
+    /// Returns false after a check that a conversion exists: hyperslab's own code converts all
+    /// datatypes.
     fn H5Tcompiler_conv(source: hid_t, destination: hid_t) -> htri_t {
         let (source, destination) = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         Rules::of(crate::ctypes::H5P_DEFAULT)?.plan(&source, &destination)
@@ -129,7 +130,8 @@ export! {
         Ok(htri_t::from(is_number(&source) && is_number(&destination)))
     }
 
-    /// Converts elements in a buffer.
+    /// Converts `count` elements in `buffer` from the datatype `source` to the datatype
+    /// `destination`.
     fn H5Tconvert(source: hid_t, destination: hid_t, count: usize, buffer: Buffer, background: Buffer, dxpl: hid_t) -> herr_t {
         let types = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
@@ -137,23 +139,25 @@ export! {
         Ok(0)
     }
 
-    /// Frees the variable-length data of elements in a buffer.
+    /// Frees the variable-length data of the elements that a dataspace selects in a buffer.
     fn H5Treclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> herr_t {
         reclaim(type_id, space_id, dxpl, buffer)
     }
 }
 
+/// Returns whether a datatype is an integer or a floating-point number.
 fn is_number(datatype: &Datatype) -> bool {
     matches!(user::class(datatype), 0 | 1)
 }
 
-/// Returns the state of the library's conversion: compounds need the elements that they replace.
+/// Returns the state of a library conversion, which states whether it needs the old elements as
+/// background.
 fn background_of(source: &Datatype, destination: &Datatype) -> H5T_cdata_t {
     let compound = user::class(source) == 6 && user::class(destination) == 6;
     H5T_cdata_t { command: 1, need_bkg: i32::from(compound), recalc: false, private: std::ptr::null_mut() }
 }
 
-/// Converts elements with the library's conversions: the function that `H5Tfind` returns.
+/// Converts elements with the library's conversions. `H5Tfind` returns this function to programs.
 extern "C" fn library(
     source: hid_t,
     destination: hid_t,

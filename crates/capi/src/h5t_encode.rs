@@ -1,4 +1,4 @@
-//! Datatypes as bytes (`H5Tencode`, `H5Tdecode*`).
+//! Encoding and decoding of datatypes (`H5Tencode`, `H5Tdecode*`).
 //!
 //! ```text
 //! 1  number of the datatype message (3)
@@ -14,11 +14,11 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::{Buffer, Data, Out};
 use crate::{datatype, export, h5s_encode};
 
-/// The number of the datatype message.
+/// The message type number of a datatype message.
 const MESSAGE: u8 = 3;
-/// The version of the encoding.
+/// The version of the datatype encoding.
 const VERSION: u8 = 0;
-/// The bytes before the message.
+/// The number of bytes before the datatype message in the encoding.
 const HEADER: usize = 2;
 
 /// Returns the encoding of a datatype.
@@ -27,6 +27,7 @@ fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
     Ok([&[MESSAGE, VERSION], message.as_slice()].concat())
 }
 
+/// Decodes a datatype from the bytes of its encoding.
 fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     if bytes.get(..HEADER) != Some(&[MESSAGE, VERSION]) {
         return Err(Failure::new(codes::DATATYPE, codes::BADMESG, "not an encoded datatype"));
@@ -34,26 +35,27 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     Ok(serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?)
 }
 
-/// Decodes a datatype whose length is not known. Only bytes that belong to it are read.
-fn decode_endless(buffer: Data) -> Outcome<Datatype> {
+/// Decodes a datatype from a buffer of unknown size. The function reads only bytes of the encoding.
+fn decode_unbounded(buffer: Data) -> Outcome<Datatype> {
     let end = length::end_of_message(buffer, HEADER)?;
     decode(buffer.bytes(end, "buffer")?)
 }
 
+/// Decodes a datatype from a buffer and returns the identifier of the datatype.
 fn from_bytes(buffer: Data, length: Option<usize>) -> Outcome<hid_t> {
     if buffer.pointer().is_null() {
         return Err(Failure::bad_value("no buffer"));
     }
     let datatype = match length {
         Some(length) => decode(buffer.bytes(length, "buffer")?),
-        None => decode_endless(buffer),
+        None => decode_unbounded(buffer),
     };
     let text = "cannot decode the datatype";
     Ok(datatype::register(datatype.because(codes::DATATYPE, codes::CANTDECODE, text)?))
 }
 
 export! {
-    /// Encodes a datatype.
+    /// Encodes a datatype into `buffer` and stores the size of the encoding in `size`.
     fn H5Tencode(id: hid_t, buffer: Buffer, size: Out<usize>) -> herr_t {
         let datatype = datatype::copy_of(id)?;
         let size = size.require("size of the buffer")?;
@@ -62,17 +64,17 @@ export! {
         h5s_encode::store(&bytes, buffer, size)
     }
 
-    /// Decodes a datatype.
+    /// Decodes a datatype and returns its new identifier, under the symbol name of HDF5 1.14.
     fn H5Tdecode(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype.
+    /// Decodes a datatype from a buffer of unknown size and returns its new identifier.
     fn H5Tdecode1(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype from a buffer of known size.
+    /// Decodes a datatype from a buffer of `size` bytes and returns its new identifier.
     fn H5Tdecode2(buffer: Data, size: usize) -> hid_t {
         from_bytes(buffer, Some(size))
     }

@@ -1,4 +1,4 @@
-//! Enumerations (`H5Tenum_*` and relatives).
+//! Datatype functions for enumerations (`H5Tenum_*`, `H5Tget_member_value`).
 
 use std::ffi::c_uint;
 
@@ -11,6 +11,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::{Buffer, Data, Text, TextBuffer};
 
+/// Returns the enumeration of a datatype, or an error for other classes.
 fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => Ok(enumeration),
@@ -18,13 +19,13 @@ fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     }
 }
 
-/// Returns the number of bytes of a value.
+/// Returns the number of bytes of an enumeration value.
 fn value_size(datatype: &Datatype) -> Outcome<usize> {
     usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the size is too large"))
 }
 
 export! {
-    /// Creates an enumeration of integers.
+    /// Creates an enumeration of integers with the base type `base` and returns its identifier.
     fn H5Tenum_create(base: hid_t) -> hid_t {
         let base = match datatype::copy_of(base) {
             Ok(base) if matches!(base.class, DatatypeClass::FixedPoint(_)) => base,
@@ -33,7 +34,7 @@ export! {
         Ok(datatype::register(Datatype::enumeration(base, Vec::new())))
     }
 
-    /// Adds a member to an enumeration.
+    /// Adds a member with a name and a value to an enumeration.
     fn H5Tenum_insert(id: hid_t, name: Text, value: Data) -> herr_t {
         datatype::with(id, |datatype| enumeration(datatype).map(|_| ()))?;
         datatype::change(id, |datatype| {
@@ -45,10 +46,10 @@ export! {
             let value = value.bytes(size, "value")?.to_vec();
             for member in &enumeration.members {
                 if member.name == name {
-                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "the name exists"));
+                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "a member with this name exists"));
                 }
                 if member.value == value {
-                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "the value has a name"));
+                    return Err(Failure::new(codes::DATATYPE, codes::CANTINIT, "a member with this value exists"));
                 }
             }
             enumeration.members.push(EnumerationMember { name, value });
@@ -56,7 +57,7 @@ export! {
         })
     }
 
-    /// Stores the name of a value.
+    /// Stores in `name` the name of the enumeration member with the given value.
     fn H5Tenum_nameof(id: hid_t, value: Data, name: TextBuffer, size: usize) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -71,19 +72,19 @@ export! {
             let found = members.iter().find(|member| member.value == value).because(
                 codes::DATATYPE,
                 codes::NOTFOUND,
-                "the value has no name",
+                "no member has this value",
             );
             let found = found.because(codes::DATATYPE, codes::CANTINIT, text)?;
             name.put(&found.name, size);
             if found.name.len() >= size {
-                let failure = Failure::new(codes::DATATYPE, codes::NOSPACE, "the name has been cut");
+                let failure = Failure::new(codes::DATATYPE, codes::NOSPACE, "the buffer is too short for the name");
                 return Err(failure.then(codes::DATATYPE, codes::CANTINIT, text));
             }
             Ok(0)
         })
     }
 
-    /// Stores the value of a name.
+    /// Stores in `value` the value of the enumeration member with the given name.
     fn H5Tenum_valueof(id: hid_t, name: Text, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -102,7 +103,7 @@ export! {
         })
     }
 
-    /// Stores the value of a member.
+    /// Stores the value of the enumeration member with the index `number` in `value`.
     fn H5Tget_member_value(id: hid_t, number: c_uint, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;

@@ -1,4 +1,4 @@
-//! The properties of floating-point numbers (`H5T*`).
+//! Datatype functions for floating-point numbers (`H5T*`).
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::export;
 use crate::h5t_atomic::{change_root, padding, padding_number};
 use crate::pointer::Out;
 
-/// Returns the floating-point number on which a datatype is built.
+/// Returns the floating-point number of a datatype or of its innermost base type.
 fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     match &class::root(datatype).class {
         DatatypeClass::FloatingPoint(float) => Ok(float),
@@ -20,6 +20,7 @@ fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     }
 }
 
+/// Changes the floating-point number of a datatype or of its innermost base type.
 fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outcome<()>) -> Outcome<herr_t> {
     datatype::change(id, |datatype| {
         change_root(datatype, &mut |datatype| match &mut datatype.class {
@@ -30,11 +31,14 @@ fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outco
     Ok(0)
 }
 
+/// Converts a bit position or a bit count to the byte that stores it.
 fn field(value: usize) -> Outcome<u8> {
-    u8::try_from(value).map_err(|_| Failure::bad_value("a field of the number is too large"))
+    u8::try_from(value)
+        .map_err(|_| Failure::bad_value("a field value of the floating-point number exceeds 255"))
 }
 
-/// Sets the fields of a floating-point number.
+/// Sets the bit positions and sizes of a floating-point number's fields after a check that they do
+/// not overlap.
 fn set_fields(
     float: &mut FloatingPoint,
     [sign, exponent, exponent_size, mantissa, mantissa_size]: [u8; 5],
@@ -43,11 +47,11 @@ fn set_fields(
     let precision = u32::from(float.precision);
     let fits = end(exponent, exponent_size) <= precision && end(mantissa, mantissa_size) <= precision;
     if !fits || u32::from(sign) >= precision {
-        return Err(Failure::bad_value("a field lies outside of the precision"));
+        return Err(Failure::bad_value("a field of the floating-point number exceeds the precision"));
     }
     let inside = |at: u8, size: u8| sign >= at && u32::from(sign) < end(at, size);
     if inside(exponent, exponent_size) || inside(mantissa, mantissa_size) {
-        return Err(Failure::bad_value("the sign lies in another field"));
+        return Err(Failure::bad_value("the sign bit overlaps with the exponent or the mantissa"));
     }
     let apart = end(exponent, exponent_size) <= u32::from(mantissa)
         || end(mantissa, mantissa_size) <= u32::from(exponent);
@@ -61,7 +65,8 @@ fn set_fields(
 }
 
 export! {
-    /// Stores the positions and sizes of the fields of a floating-point number.
+    /// Stores the bit positions and sizes of a floating-point datatype's sign, exponent and
+    /// mantissa.
     fn H5Tget_fields(
         id: hid_t,
         sign: Out<usize>,
@@ -81,7 +86,7 @@ export! {
         })
     }
 
-    /// Sets the positions and sizes of the fields of a floating-point number.
+    /// Sets the bit positions and sizes of a floating-point datatype's sign, exponent and mantissa.
     fn H5Tset_fields(
         id: hid_t,
         sign: usize,
@@ -102,14 +107,14 @@ export! {
         })
     }
 
-    /// Returns the bias of the exponent.
+    /// Returns the exponent bias of a floating-point datatype.
     fn H5Tget_ebias(id: hid_t) -> usize {
         datatype::with(id, |datatype| {
             usize::try_from(float(datatype)?.exponent_bias).map_err(|_| Failure::bad_value("the bias"))
         })
     }
 
-    /// Sets the bias of the exponent.
+    /// Sets the exponent bias of a floating-point datatype.
     fn H5Tset_ebias(id: hid_t, bias: usize) -> herr_t {
         change_float(id, &mut |float| {
             float.exponent_bias = crate::h5t::size_of(bias)?;
@@ -117,7 +122,7 @@ export! {
         })
     }
 
-    /// Returns the storage of the leading bit of the mantissa.
+    /// Returns the rule for the leading bit of the mantissa (`H5T_norm_t`).
     fn H5Tget_norm(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             Ok(match float(datatype)?.normalization {
@@ -128,7 +133,7 @@ export! {
         })
     }
 
-    /// Sets the storage of the leading bit of the mantissa.
+    /// Sets the rule for the leading bit of the mantissa (`H5T_norm_t`).
     fn H5Tset_norm(id: hid_t, normalization: c_int) -> herr_t {
         change_float(id, &mut |float| {
             float.normalization = match normalization {
@@ -141,12 +146,12 @@ export! {
         })
     }
 
-    /// Returns the padding between the fields of a floating-point number.
+    /// Returns the kind of padding between the fields of a floating-point datatype.
     fn H5Tget_inpad(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(padding_number(float(datatype)?.internal_pad)))
     }
 
-    /// Sets the padding between the fields of a floating-point number.
+    /// Sets the kind of padding between the fields of a floating-point datatype.
     fn H5Tset_inpad(id: hid_t, pad: c_int) -> herr_t {
         change_float(id, &mut |float| {
             float.internal_pad = padding(pad)?;

@@ -1,4 +1,4 @@
-//! Datatypes of the memory of this machine (`H5Tget_native_type`).
+//! Native datatypes, which C programs use in the memory of this machine (`H5Tget_native_type`).
 
 use std::ffi::c_int;
 
@@ -10,20 +10,22 @@ use crate::datatype;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 
-/// A datatype of C, with the alignment of its values.
+/// A native datatype with the alignment of its values.
 struct Native {
+    /// The native datatype.
     datatype: Datatype,
+    /// The alignment of a value in bytes.
     align: u32,
 }
 
 impl Native {
-    /// Returns a number whose alignment is its size.
+    /// Returns a native number whose alignment equals its size.
     fn aligned(datatype: Datatype) -> Self {
         Self { align: datatype.size, datatype }
     }
 }
 
-/// Returns the number of bytes of the smallest integer of C with a precision.
+/// Returns the size in bytes of the smallest C integer with at least `precision` bits.
 fn integer_bytes(precision: u16) -> u16 {
     match precision {
         0..=8 => 1,
@@ -33,7 +35,8 @@ fn integer_bytes(precision: u16) -> u16 {
     }
 }
 
-/// Returns the datatype of C for a floating-point number of a size. C has none below two bytes.
+/// Returns the smallest native floating-point datatype of at least `size` bytes, with a minimum of
+/// two bytes.
 fn float(size: u32) -> Native {
     match size {
         0..=2 => Native::aligned(Datatype::f16(ByteOrder::NATIVE)),
@@ -43,6 +46,7 @@ fn float(size: u32) -> Native {
     }
 }
 
+/// Returns the native datatype for a datatype in memory form.
 fn native(datatype: &Datatype) -> Outcome<Native> {
     Ok(match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => {
@@ -53,7 +57,7 @@ fn native(datatype: &Datatype) -> Outcome<Native> {
         DatatypeClass::Bitfield(bits) => {
             Native::aligned(Datatype::bitfield(integer_bytes(bits.precision), ByteOrder::NATIVE))
         }
-        DatatypeClass::Time(_) => return Err(Failure::bad_value("times have no datatype of C")),
+        DatatypeClass::Time(_) => return Err(Failure::bad_value("time datatypes have no native datatype")),
         DatatypeClass::String(_) | DatatypeClass::Opaque(_) => {
             Native { datatype: datatype.clone(), align: 1 }
         }
@@ -90,7 +94,7 @@ fn native(datatype: &Datatype) -> Outcome<Native> {
     })
 }
 
-/// Returns the struct of C with some members, with the padding that C adds.
+/// Returns the native C struct for the members of a compound, with C's padding.
 fn compound_of(members: &[Member]) -> Outcome<Native> {
     let large = || Failure::bad_value("the compound is too large");
     let (mut size, mut struct_align) = (0_u32, 1_u32);
@@ -106,7 +110,7 @@ fn compound_of(members: &[Member]) -> Outcome<Native> {
     Ok(Native { datatype: Datatype::compound(size, placed), align: struct_align })
 }
 
-/// Returns the value of an integer as an integer of C with `size` bytes.
+/// Converts an integer value of an enumeration to a native integer of `size` bytes.
 fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
     let DatatypeClass::FixedPoint(fixed) = &datatype.class else { return bytes.to_vec() };
     let FixedPoint { order, signed, bit_offset, precision, .. } = *fixed;
@@ -136,12 +140,12 @@ fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
 }
 
 export! {
-    /// Returns the datatype of C in which values of a datatype are held in memory. Each direction
-    /// of the search finds the same datatype.
+    /// Returns a new identifier of the native datatype for a datatype. The direction does not
+    /// change the result.
     fn H5Tget_native_type(id: hid_t, direction: c_int) -> hid_t {
         let datatype = datatype::copy_of(id)?;
         if !(0..=2).contains(&direction) {
-            return Err(Failure::bad_value("not a direction"));
+            return Err(Failure::bad_value("unknown search direction for the native datatype"));
         }
         let native = native(&datatype).because(codes::ARGS, codes::BADVALUE, "there is no native datatype")?;
         Ok(datatype::register(native.datatype))

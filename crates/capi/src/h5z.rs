@@ -1,4 +1,4 @@
-//! Filters (`H5Z*`).
+//! Filter functions (`H5Z*`).
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,15 +8,15 @@ use crate::export;
 use crate::filter::{self, class, user::UserFilter};
 use crate::pointer::{Data, Out};
 
-/// The largest identifier of a filter.
+/// The largest filter identifier.
 const MAX_ID: c_int = 65_535;
-/// The first identifier that users may register.
+/// The smallest filter identifier that users may register.
 const FIRST_USER_ID: c_int = 256;
 
-/// Checks the identifier of a filter.
+/// Checks that a filter identifier is in range and returns it.
 ///
 /// # Errors
-/// Fails with a bad value if it is out of range.
+/// Fails with a bad value if the identifier is out of range.
 pub fn check_id(id: c_int) -> Outcome<c_int> {
     if (0..=MAX_ID).contains(&id) {
         return Ok(id);
@@ -25,13 +25,13 @@ pub fn check_id(id: c_int) -> Outcome<c_int> {
 }
 
 export! {
-    /// Adds a filter.
+    /// Registers a filter that a C struct describes.
     fn H5Zregister(cls: Data) -> herr_t {
         filter::register(UserFilter { class: class::read(cls.pointer())? });
         Ok(0)
     }
 
-    /// Removes a filter of the user.
+    /// Removes a filter that a user registered.
     fn H5Zunregister(id: c_int) -> herr_t {
         if check_id(id)? < FIRST_USER_ID {
             return Err(Failure::bad_value("a filter of the library cannot be removed"));
@@ -42,12 +42,12 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a filter is available.
+    /// Returns whether a filter is available, and loads it from a plugin if necessary.
     fn H5Zfilter_avail(id: c_int) -> htri_t {
         Ok(htri_t::from(filter::is_available(check_id(id)?)))
     }
 
-    /// Returns whether a filter encodes and decodes.
+    /// Stores in `filter_config_flags` whether a filter can encode and decode.
     fn H5Zget_filter_info(filter: c_int, filter_config_flags: Out<c_uint>) -> herr_t {
         let flags = filter::configuration(check_id(filter)?);
         let missing = || Failure::bad_value("the filter is not available");

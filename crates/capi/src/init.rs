@@ -1,14 +1,15 @@
-//! The start and the end of the library.
+//! Start and shutdown of the library.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::id;
 
-/// True if the predefined identifiers are in the table.
+/// True after the predefined identifiers were added to the table.
 static STARTED: AtomicBool = AtomicBool::new(false);
+/// A lock that serializes the start of the library.
 static STARTING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
-/// Registers the predefined identifiers, once.
+/// Adds the predefined identifiers to the table if this has not happened yet.
 pub fn start() {
     if STARTED.load(Ordering::Acquire) {
         return;
@@ -20,7 +21,7 @@ pub fn start() {
     }
 }
 
-/// Closes all objects and forgets all identifiers. The next call starts the library again.
+/// Closes all objects and removes all identifiers. The next library call starts the library again.
 pub fn stop() {
     id::close_all();
     STARTED.store(false, Ordering::Release);

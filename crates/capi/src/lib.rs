@@ -1,13 +1,13 @@
-//! The C ABI of HDF5 over hyperslab.
+//! The C interface of HDF5 on top of hyperslab.
 //!
-//! The shared library `libhdf5.so` exports the functions and data symbols of HDF5 2.2, so programs
-//! load it in place of the C library without being rebuilt. One module for each family of functions
-//! has the family's name in lower case: `h5a` has the functions of attributes. The modules without
-//! `h5` hold what the families share.
+//! The shared library `libhdf5.so` exports the functions and data symbols of HDF5 2.2. Programs
+//! load it in place of the C library without a new build. Each family of functions has a module
+//! with the family's name in lower case: for example, `h5a` contains the attribute functions.
+//! Modules without the prefix `h5` contain code that several families use.
 //!
-//! - [`mod@export`]: the frame of each function; [`mod@pointer`]: the arguments.
+//! - [`mod@export`]: common code of all exported functions; [`mod@pointer`]: pointer arguments.
 //! - [`id`]: identifiers; [`error`]: failures and error stacks; [`plist`]: property lists.
-//! - [`datatype`], [`space`], [`mod@file`], [`group`], [`dataset`], [`attribute`]: the objects.
+//! - [`datatype`], [`space`], [`mod@file`], [`group`], [`dataset`], [`attribute`]: open objects.
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
 

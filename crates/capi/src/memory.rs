@@ -1,11 +1,12 @@
-//! Memory that crosses the boundary: blocks of C's `malloc`.
+//! Memory that the library and the program exchange: blocks of C's `malloc`, streams, and structs
+//! of drivers.
 
 #![expect(unsafe_code, reason = "this module calls the allocator of C")]
 
 use std::ffi::{c_char, c_void};
 
-/// Returns a block of `size` bytes that the caller frees with `free`; null if there is no memory.
-/// A block of no bytes is null.
+/// Returns a new block of `size` bytes that the program frees with `free`. Returns null if `size`
+/// is 0 or memory is exhausted.
 pub(crate) fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     if size == 0 {
         return std::ptr::null_mut();
@@ -14,7 +15,7 @@ pub(crate) fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     unsafe { if zeroed { libc::calloc(1, size) } else { libc::malloc(size) } }
 }
 
-/// Changes the size of a block of [`allocate`], and returns the block's new place.
+/// Changes the size of a block from [`allocate`] and returns the block's new address.
 pub(crate) fn resize(block: *mut c_void, size: usize) -> *mut c_void {
     if size == 0 {
         free(block);
@@ -24,14 +25,14 @@ pub(crate) fn resize(block: *mut c_void, size: usize) -> *mut c_void {
     unsafe { libc::realloc(block, size) }
 }
 
-/// Frees a block of [`allocate`]. Null is ignored.
+/// Frees a block from [`allocate`]. A null pointer has no effect.
 pub(crate) fn free(block: *mut c_void) {
     // SAFETY: the block is null or comes from C's allocator, as the callers of this function state.
     unsafe { libc::free(block) };
 }
 
-/// Returns a copy of `bytes` in a block of C's allocator; null if there is no memory. The copy of
-/// no bytes is a block of one byte.
+/// Copies `bytes` into a new block of C's allocator. Returns null if memory is exhausted. The copy
+/// of zero bytes is a block of one byte.
 pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     let block = allocate(bytes.len().max(1), false);
     if !block.is_null() {
@@ -41,8 +42,8 @@ pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     block
 }
 
-/// Returns a copy of `text` with a zero byte at its end, in a block of C's allocator; null if
-/// there is no memory.
+/// Copies `text` with a zero byte at its end into a new block of C's allocator. Returns null if
+/// memory is exhausted.
 pub(crate) fn text(text: &[u8]) -> *mut c_char {
     let block = allocate(text.len() + 1, true);
     if !block.is_null() {
@@ -52,13 +53,15 @@ pub(crate) fn text(text: &[u8]) -> *mut c_char {
     block.cast()
 }
 
-// SAFETY: the declarations are those of the C standard; a stream is an opaque pointer.
+// SAFETY: the declarations agree with the C standard, and a stream is an opaque pointer.
 unsafe extern "C" {
+    /// Writes `count` items to a stream (C standard library).
     fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
+    /// Writes the buffer of a stream to its file (C standard library).
     fn fflush(stream: *mut c_void) -> i32;
 }
 
-/// Writes bytes to a stream of C.
+/// Writes bytes to a C stream (`FILE *`) and flushes the stream.
 pub(crate) fn write_to_stream(bytes: &[u8], stream: *mut c_void) {
     // SAFETY: the caller passes an open stream of C, as the documentation of the printing
     // functions states; the bytes live during the call.
@@ -74,14 +77,14 @@ pub(crate) fn close_descriptor(descriptor: i32) {
     unsafe { libc::close(descriptor) };
 }
 
-/// Stores a value in the memory of a driver's file.
+/// Writes a value to the start of the struct to which `to` points, such as a driver's open file.
 pub(crate) fn put<T>(to: *mut T, value: T) {
     // SAFETY: the driver returned the pointer to a struct that begins with `T`, as the
     // documentation of `H5FDregister` states.
     unsafe { to.write(value) };
 }
 
-/// Returns a block of C's allocator that holds a value. The block lives as long as the process.
+/// Copies a value into a block of C's allocator that is never freed, and returns its address.
 pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     let block = allocate(size_of::<T>(), true).cast::<T>();
     if !block.is_null() {
@@ -90,25 +93,24 @@ pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     block
 }
 
-/// Returns the bytes that a function of the user delivered.
+/// Returns the bytes in a buffer that a function of the user returned.
 pub(crate) fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
     if source.is_null() {
         return &[];
     }
-    // SAFETY: the user's function states the length of its buffer, as the documentation of the
-    // function that calls it says.
+    // SAFETY: the user's function states the length of its buffer, as its documentation requires.
     unsafe { std::slice::from_raw_parts(source.cast(), length) }
 }
 
 use crate::driver::class::{H5FD_class_t, H5FD_t};
 
-/// Returns a copy of the functions of a driver.
+/// Returns a copy of the function table of a driver.
 pub(crate) fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
     // SAFETY: the caller checks that the pointer is not null; the program promises a whole table.
     unsafe { class.read() }
 }
 
-/// Returns the functions of an open file's driver; `None` if a pointer is null.
+/// Returns the function table of an open file's driver, or `None` if a pointer is null.
 pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     if file.is_null() {
         return None;
@@ -118,7 +120,7 @@ pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     (!class.is_null()).then(|| driver_class(class))
 }
 
-/// Sets the driver in the library's part of a driver's file.
+/// Stores the driver and its function table in the library's part of a driver's open file.
 pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     // SAFETY: the driver returned the pointer to a struct that begins with `H5FD_t`; the table
     // lives as long as the driver is registered.
@@ -128,17 +130,16 @@ pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     }
 }
 
-/// Returns the text behind a pointer of a table of functions; empty for a null pointer.
+/// Returns the text of a C string in a function table, or an empty text for a null pointer.
 pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: the table's owner keeps the text, which ends with a zero byte, while the table is
-    // registered.
+    // SAFETY: the owner of the table keeps the C string while the table is registered.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns an array to which a struct of the program points.
+/// Returns the array of `count` values to which a struct of the program points.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or not aligned.
@@ -147,7 +148,9 @@ pub(crate) fn array_of_user<'a, T>(array: *const T, count: usize) -> crate::erro
         return Ok(&[]);
     }
     if array.is_null() || !array.is_aligned() {
-        return Err(crate::error::Failure::bad_value("an array of the struct is missing"));
+        return Err(crate::error::Failure::bad_value(
+            "an array pointer in the struct is null or not aligned",
+        ));
     }
     // SAFETY: the program promises that the array has `count` values, as the documentation of the
     // struct says.

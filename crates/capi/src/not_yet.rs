@@ -1,5 +1,6 @@
-//! Functions that hyperslab does not have yet. Each pushes `H5E_UNSUPPORTED` with its name and
-//! returns its failure value. `functions.tsv` gives the reasons.
+//! C functions that hyperslab does not support yet. Each function adds an `H5E_UNSUPPORTED` record
+//! with its name to the error stack and returns its failure value. `functions.tsv` contains the
+//! reasons.
 
 use std::ffi::c_void;
 
@@ -7,11 +8,12 @@ use crate::ctypes::{haddr_t, herr_t, hid_t};
 use crate::error::Failure;
 use crate::export;
 
-/// Defines functions that fail. The arguments are not read, so the declared functions have none.
+/// Defines unsupported functions. The definitions have no parameters, because the functions do not
+/// read their arguments.
 macro_rules! not_yet {
     ($($result:ty: $($name:ident)*;)*) => {
         export! {$($(
-            /// Fails: the function is not supported yet.
+            /// Fails with `H5E_UNSUPPORTED`, because hyperslab does not support this function yet.
             fn $name() -> $result {
                 Err(Failure::unsupported(concat!(stringify!($name), " is not supported")))
             }

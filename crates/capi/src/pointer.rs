@@ -1,10 +1,10 @@
-//! Pointers as arguments of C calls.
+//! Pointer arguments of C functions.
 //!
-//! Values of these types exist only as arguments of the exported functions: a C caller creates
-//! them. The caller promises what the documentation of each C function says: a pointer is null, or
+//! The types of this module are parameters of the exported functions, so a C caller provides their
+//! values. The caller makes the promise of each C function's documentation: a pointer is null, or
 //! it points to memory of the stated type and length that no other thread changes during the call.
-//! A null pointer is an error or means "not wanted"; it is never dereferenced. All code that
-//! dereferences pointers of callers is in this module.
+//! A null pointer is an error or stands for an unused argument; the library never dereferences it.
+//! Only this module dereferences pointers of callers.
 
 #![expect(unsafe_code, reason = "this module alone dereferences pointers of callers")]
 
@@ -13,20 +13,20 @@ use std::marker::PhantomData;
 
 use crate::error::{Failure, Outcome, codes};
 
-/// A text of the caller that ends with a zero byte.
+/// A C string of the caller, or null.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub struct Text(*const c_char);
 
 impl Text {
-    /// Returns the bytes of the text, or `None` for a null pointer.
+    /// Returns the bytes of the C string, or `None` for a null pointer.
     pub fn get<'a>(self) -> Option<&'a [u8]> {
         // SAFETY: a pointer that is not null points to a text with a zero byte at its end, which
         // the caller keeps during the call (see the module).
         (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_bytes())
     }
 
-    /// Returns the bytes of the text.
+    /// Returns the bytes of the C string, or an error for a null pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null. `subject` names the argument.
@@ -34,7 +34,7 @@ impl Text {
         self.get().ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns the bytes of a name, which must not be empty.
+    /// Returns the bytes of a C string that must not be empty.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or the text is empty.
@@ -45,7 +45,7 @@ impl Text {
         }
     }
 
-    /// Returns the text as UTF-8.
+    /// Returns the C string as UTF-8 text.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or the text is not UTF-8.
@@ -54,25 +54,25 @@ impl Text {
             .map_err(|_| Failure::arguments(codes::BADVALUE, format!("the {subject} is not UTF-8")))
     }
 
-    /// Returns the pointer.
+    /// Returns the address of the caller's C string, or null.
     pub fn pointer(self) -> *const c_char {
         self.0
     }
 
-    /// Returns the argument that a pointer makes. The pointer comes from C.
+    /// Wraps a C pointer as a text argument.
     pub fn of(pointer: *const c_char) -> Self {
         Self(pointer)
     }
 }
 
-/// A buffer of the caller for a text.
+/// A buffer of the caller that receives a text, or null.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub struct TextBuffer(*mut c_char);
 
 impl TextBuffer {
-    /// Copies as much of `text` as fits in `size` bytes, with a zero byte at its end. A null
-    /// pointer or a size of zero copies nothing.
+    /// Copies `text` and a zero byte into a buffer of `size` bytes, and shortens the text if
+    /// necessary. Copies nothing if the pointer is null or the size is zero.
     pub fn put(self, text: &[u8], size: usize) {
         if self.0.is_null() || size == 0 {
             return;
@@ -85,13 +85,13 @@ impl TextBuffer {
         }
     }
 
-    /// Returns whether the pointer is null.
+    /// Returns whether the caller passed no text buffer (a null pointer).
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Copies `text` and a zero byte, or the first `size` bytes of both without a zero byte at the
-    /// end. A null pointer copies nothing.
+    /// Copies `text` and a zero byte into a buffer of `size` bytes. A text that does not fit is cut
+    /// without a zero byte. Copies nothing if the pointer is null.
     pub fn put_cut(self, text: &[u8], size: usize) {
         if text.len() < size {
             return self.put(text, size);
@@ -99,10 +99,11 @@ impl TextBuffer {
         Buffer::of(self.0.cast()).put(text, size);
     }
 
-    /// Returns an error if the pointer is null although the buffer has a size.
+    /// Checks that the pointer is not null if the buffer has a size.
     ///
     /// # Errors
-    /// Fails with a bad value. `subject` names the argument.
+    /// Fails with a bad value if the pointer is null and `size` is not 0. `subject` names the
+    /// argument.
     pub fn require(self, size: usize, subject: &str) -> Outcome<()> {
         if self.0.is_null() && size != 0 {
             return Err(Failure::arguments(codes::BADVALUE, format!("no {subject}, but a size")));
@@ -110,14 +111,14 @@ impl TextBuffer {
         Ok(())
     }
 
-    /// Returns the argument that a pointer makes.
+    /// Wraps a C pointer as a text buffer argument.
     #[cfg(test)]
     pub fn of(pointer: *mut c_char) -> Self {
         Self(pointer)
     }
 }
 
-/// Values that the caller passes: a single value or an array.
+/// A pointer to a value or an array that the caller passes to a function, or null.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct In<T>(*const T, PhantomData<T>);
@@ -131,24 +132,24 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
-    /// Returns the argument that a pointer makes. The pointer comes from C.
+    /// Wraps a C pointer as an input argument.
     pub fn of(pointer: *const T) -> Self {
         Self(pointer, PhantomData)
     }
 
-    /// Returns whether the pointer is null.
+    /// Returns whether the caller passed no input value (a null pointer).
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Returns the value, or `None` for a null pointer.
+    /// Returns the value to which the pointer leads, or `None` for a null pointer.
     pub fn get(self) -> Option<T> {
         // SAFETY: a pointer that is not null points to a value (see the module). The value may be
         // unaligned in packed structs of callers.
         (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
-    /// Returns the value.
+    /// Returns the value to which the pointer leads, or an error for a null pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null. `subject` names the argument.
@@ -156,7 +157,8 @@ impl<T: Copy> In<T> {
         self.get().ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns an array of `count` values. An array of no values may be null.
+    /// Returns the array of `count` values to which the pointer leads. A null pointer is valid only
+    /// if `count` is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or not aligned.
@@ -168,7 +170,8 @@ impl<T: Copy> In<T> {
             .ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns an array of `count` values, or `None` for a null pointer.
+    /// Returns the array of `count` values to which the pointer leads, or `None` for a null
+    /// pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is not aligned.
@@ -182,13 +185,13 @@ impl<T: Copy> In<T> {
         Ok(Some(unsafe { std::slice::from_raw_parts(self.0, count) }))
     }
 
-    /// Returns the pointer.
+    /// Returns the address of the caller's input value or array, or null.
     pub fn pointer(self) -> *const T {
         self.0
     }
 }
 
-/// Values that a function returns through a pointer.
+/// A pointer to memory of the caller that receives values from a function, or null.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Out<T>(*mut T, PhantomData<T>);
@@ -202,17 +205,17 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T: Copy> Out<T> {
-    /// Returns the argument that a pointer makes. The pointer comes from C.
+    /// Wraps a C pointer as an output argument.
     pub fn of(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }
 
-    /// Returns whether the pointer is null.
+    /// Returns whether the caller wants no output value (a null pointer).
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Stores a value, unless the pointer is null.
+    /// Writes a value to the caller's memory, unless the pointer is null.
     pub fn put(self, value: T) {
         if !self.0.is_null() {
             // SAFETY: a pointer that is not null points to memory for a value (see the module).
@@ -220,16 +223,16 @@ impl<T: Copy> Out<T> {
         }
     }
 
-    /// Returns the value that the caller stored; `None` for a null pointer.
+    /// Returns the value that the caller stored before the call, or `None` for a null pointer.
     pub fn get(self) -> Option<T> {
         // SAFETY: the caller's value is initialized where a function reads it (see the module).
         (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
-    /// Returns an error if the pointer is null.
+    /// Returns the argument, or an error if the pointer is null.
     ///
     /// # Errors
-    /// Fails with a bad value. `subject` names the argument.
+    /// Fails with a bad value if the pointer is null. `subject` names the argument.
     pub fn require(self, subject: &str) -> Outcome<Self> {
         if self.0.is_null() {
             return Err(Failure::arguments(codes::BADVALUE, format!("no {subject}")));
@@ -237,7 +240,7 @@ impl<T: Copy> Out<T> {
         Ok(self)
     }
 
-    /// Stores as many values as the caller's array of `count` values takes.
+    /// Writes the first `count` of `values` to the caller's array of `count` values.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is not aligned.
@@ -253,19 +256,19 @@ impl<T: Copy> Out<T> {
         Ok(())
     }
 
-    /// Returns the pointer.
+    /// Returns the address of the caller's output memory, or null.
     pub fn pointer(self) -> *mut T {
         self.0
     }
 
-    /// Returns the argument that leads to values of the library. The values must live as long as
-    /// the argument is used.
+    /// Wraps a slice of the library as an output argument. The slice must stay valid as long as the
+    /// argument is in use.
     pub fn to(values: &mut [T]) -> Self {
         Self(values.as_mut_ptr(), PhantomData)
     }
 }
 
-/// Returns an error unless a pointer is aligned and an array of `count` values is possible.
+/// Checks that a pointer is aligned and that an array of `count` values fits in the address space.
 fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
     let possible = count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if !pointer.is_aligned() || !possible {
@@ -274,44 +277,47 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Elements that the caller passes.
+/// A pointer to elements or bytes that the caller passes to a function, or null.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub struct Data(*const c_void);
 
-/// Bytes of the caller that are read one after another, because their format tells their end.
+/// Encoded bytes of the caller that are read step by step, because only the encoding states its
+/// length.
 #[derive(Debug)]
 pub struct Stream {
+    /// The address of the next byte of the encoding.
     next: *const u8,
+    /// The number of bytes of the stream's limit that remain.
     remaining: usize,
 }
 
 impl Stream {
-    /// Returns the next bytes, or `None` after the largest number of bytes.
+    /// Returns the next `count` bytes, or `None` if the stream's limit is exceeded.
     pub fn take(&mut self, count: usize) -> Option<Vec<u8>> {
         self.remaining = self.remaining.checked_sub(count)?;
-        // SAFETY: the caller's encoding has these bytes: the bytes before them say so, and the
-        // documentation of the C function asks for a complete encoding.
+        // SAFETY: the bytes before these bytes state that the encoding continues, and the
+        // documentation of the C function requires a complete encoding.
         let bytes = unsafe { std::slice::from_raw_parts(self.next, count) }.to_vec();
-        // SAFETY: the pointer stays in the encoding, or one byte after it.
+        // SAFETY: the pointer stays within the encoding, or moves to the byte after its end.
         self.next = unsafe { self.next.add(count) };
         Some(bytes)
     }
 }
 
 impl Data {
-    /// Returns the bytes of an encoding that tells its end, up to `limit` bytes; `None` for a null
-    /// pointer.
+    /// Returns a stream of at most `limit` bytes over an encoding that states its own length, or
+    /// `None` for a null pointer.
     pub fn stream(self, limit: usize) -> Option<Stream> {
         (!self.0.is_null()).then(|| Stream { next: self.0.cast(), remaining: limit })
     }
 
-    /// Returns the argument that a pointer makes. The pointer comes from C.
+    /// Wraps a C pointer as an input argument for elements or bytes.
     pub fn of(pointer: *const c_void) -> Self {
         Self(pointer)
     }
 
-    /// Returns the bytes, or `None` for a null pointer.
+    /// Returns the `length` bytes to which the pointer leads, or `None` for a null pointer.
     pub fn get<'a>(self, length: usize) -> Option<&'a [u8]> {
         if self.0.is_null() || isize::try_from(length).is_err() {
             return None;
@@ -321,7 +327,8 @@ impl Data {
         Some(unsafe { std::slice::from_raw_parts(self.0.cast(), length) })
     }
 
-    /// Returns the bytes. A buffer of no bytes may be null.
+    /// Returns the `length` bytes to which the pointer leads. A null pointer is valid only if
+    /// `length` is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null.
@@ -332,24 +339,24 @@ impl Data {
         self.get(length).ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns the pointer.
+    /// Returns the address of the caller's elements or bytes, or null.
     pub fn pointer(self) -> *const c_void {
         self.0
     }
 }
 
-/// A buffer of the caller for elements.
+/// A buffer of the caller that receives elements or bytes, or null.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub struct Buffer(*mut c_void);
 
 impl Buffer {
-    /// Returns whether the pointer is null.
+    /// Returns whether the caller passed no buffer (a null pointer).
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Returns the bytes. A buffer of no bytes may be null.
+    /// Returns the `length` bytes of the buffer. A null pointer is valid only if `length` is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null.
@@ -365,7 +372,8 @@ impl Buffer {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), length) })
     }
 
-    /// Copies as much of `bytes` as fits in `size` bytes. A null pointer copies nothing.
+    /// Copies at most `size` bytes of `bytes` into the buffer. Copies nothing if the pointer is
+    /// null.
     pub fn put(self, bytes: &[u8], size: usize) {
         let length = bytes.len().min(size);
         if !self.0.is_null() {
@@ -375,12 +383,12 @@ impl Buffer {
         }
     }
 
-    /// Returns the pointer.
+    /// Returns the address of the caller's buffer, or null.
     pub fn pointer(self) -> *mut c_void {
         self.0
     }
 
-    /// Returns the argument that a pointer makes. The pointer comes from C.
+    /// Wraps a C pointer as a buffer argument.
     pub fn of(pointer: *mut c_void) -> Self {
         Self(pointer)
     }

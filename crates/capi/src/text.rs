@@ -1,11 +1,11 @@
-//! Lengths of texts that functions return.
+//! The length of a text as a return value of C functions.
 
 use crate::error::{Failure, Outcome};
 
-/// Returns the length of a text as functions return it, without its zero byte.
+/// Returns the length of a text as C functions return it, not counting the zero byte.
 ///
 /// # Errors
-/// Fails if the text is longer than the result can state; no text is.
+/// Fails if the length does not fit in the return type.
 pub fn length(text: &[u8]) -> Outcome<isize> {
     isize::try_from(text.len()).map_err(|_| Failure::bad_value("the text is too long"))
 }

@@ -1,4 +1,4 @@
-//! The attributes of an object in the orders in which programs ask for them.
+//! Lists of an object's attributes, sorted by name or by creation order.
 
 use std::ffi::c_int;
 
@@ -8,16 +8,18 @@ use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::group::links;
 
-/// Returns the attributes of an object in an order, with the numbers of `H5_index_t` and
-/// `H5_iter_order_t`. Without a tracked order of creation, the order in the file is used.
+/// Returns the attributes of an object, sorted by an index (`H5_index_t`) and an iteration order
+/// (`H5_iter_order_t`). If the object does not track the creation order, attributes keep the order
+/// of their messages.
 ///
 /// # Errors
-/// Fails for other numbers. Returns the errors of reading the object.
+/// Fails if the index or the order is unknown. Returns the errors of reading the object.
 pub fn sorted(object: &Object, (index, order): (c_int, c_int)) -> Outcome<Vec<Attribute>> {
     let (index, order) = (links::index(index)?, links::order(order)?);
     let mut attributes = object.attributes()?;
     if index == Index::CreationOrder {
-        // Attributes without a creation order keep the order of their messages.
+        // Attributes without a creation order keep the order of their messages in the object
+        // header.
         attributes.sort_by_key(Attribute::creation_order);
     }
     if order == Order::Decreasing {
@@ -26,10 +28,10 @@ pub fn sorted(object: &Object, (index, order): (c_int, c_int)) -> Outcome<Vec<At
     Ok(attributes)
 }
 
-/// Returns the name of an attribute by its position in an order.
+/// Returns the name of the attribute at position `number` in the given index and order.
 ///
 /// # Errors
-/// Fails if there are fewer attributes.
+/// Fails if the object has at most `number` attributes.
 pub fn at(object: &Object, order: (c_int, c_int), number: hsize_t) -> Outcome<Vec<u8>> {
     let attributes = sorted(object, order)?;
     let number = usize::try_from(number).map_err(|_| Failure::bad_value("the position is out of range"))?;

@@ -1,4 +1,4 @@
-//! Attributes with identifiers.
+//! Attributes that C programs hold by identifiers.
 
 pub mod list;
 
@@ -13,54 +13,56 @@ use crate::file::Location;
 use crate::file::traverse::Place;
 use crate::id::{self, Entry};
 
-/// An attribute with an identifier.
+/// An open attribute to which an identifier refers.
 #[derive(Debug)]
 pub struct AttributeHandle {
-    /// The object of the attribute.
+    /// The object to which the attribute belongs.
     pub owner: Object,
-    /// The place of the object.
+    /// The file and the name of the object to which the attribute belongs.
     pub location: Location,
+    /// The attribute as it was created or as it was read.
     state: RwLock<State>,
 }
 
-/// The knowledge about an attribute.
+/// The state of an open attribute: just created, or read from the file.
 #[derive(Debug)]
 enum State {
-    /// The attribute was created, and was not read since. A read would write the object header to
-    /// the file, and most programs set the value next.
+    /// A created attribute that was not read since. A read would write the object header to the
+    /// file, and most programs write the value first.
     New(Arc<NewAttribute>),
-    /// The attribute was read. A rename replaces it. The calls share one value, which keeps the
-    /// decoded datatype and dataspace.
+    /// An attribute that was read from the file. A rename replaces the value. All calls share one
+    /// value, which keeps the decoded datatype and dataspace.
     Read(Arc<Attribute>),
 }
 
-/// The form of a new attribute.
+/// The name, datatype and dataspace of an attribute.
 #[derive(Debug)]
 pub struct NewAttribute {
-    /// The bytes of the name.
+    /// The bytes of the attribute's name.
     pub name: Vec<u8>,
-    /// The character set of the name.
+    /// The character set of the attribute's name.
     pub charset: CharacterSet,
-    /// The datatype in the file.
+    /// The attribute's datatype, in file form.
     pub datatype: Datatype,
-    /// The committed datatype of the file that the attribute uses.
+    /// The committed datatype that the attribute uses, if any.
     pub committed: Option<Arc<CommittedDatatype>>,
-    /// The dataspace.
+    /// The attribute's dataspace.
     pub dataspace: Dataspace,
 }
 
 impl AttributeHandle {
-    /// Returns a handle of an attribute that was read.
+    /// Returns a handle of an attribute that was read from the file.
     pub fn read((owner, location): Place, attribute: Attribute) -> Self {
         Self { owner, location, state: RwLock::new(State::Read(Arc::new(attribute))) }
     }
 
-    /// Returns a handle of an attribute that was just created.
+    /// Returns a handle of an attribute that was just created and not yet read.
     pub fn created((owner, location): Place, new: NewAttribute) -> Self {
         Self { owner, location, state: RwLock::new(State::New(Arc::new(new))) }
     }
 
-    /// Returns the form of the attribute.
+    /// Returns the name, datatype and dataspace of the attribute, and reads no attribute that was
+    /// just created.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -85,7 +87,7 @@ impl AttributeHandle {
         }))
     }
 
-    /// Returns the attribute.
+    /// Returns the attribute, and reads the attribute from the file if it was just created.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -99,7 +101,7 @@ impl AttributeHandle {
         Ok(attribute)
     }
 
-    /// Returns the bytes of the name.
+    /// Returns the bytes of the attribute's name.
     pub fn name(&self) -> Vec<u8> {
         match &*self.state.read() {
             State::Read(attribute) => attribute.name_bytes().to_vec(),
@@ -107,16 +109,16 @@ impl AttributeHandle {
         }
     }
 
-    /// Replaces the attribute after a rename.
+    /// Replaces the stored attribute by the renamed attribute.
     pub fn replace(&self, attribute: Attribute) {
         *self.state.write() = State::Read(Arc::new(attribute));
     }
 }
 
-/// Returns the attribute of an identifier.
+/// Returns the open attribute to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to an attribute.
 pub fn find(id: hid_t) -> Outcome<Arc<AttributeHandle>> {
     match id::find(id) {
         Some(Entry::Attribute(attribute)) => Ok(attribute),

@@ -1,4 +1,4 @@
-//! The user's function for exceptions of conversions (`H5Pset_type_conv_cb`).
+//! The user's callback for conversion exceptions such as overflow (`H5Pset_type_conv_cb`).
 
 use std::ffi::{c_int, c_void};
 
@@ -8,25 +8,28 @@ use crate::call_user;
 use crate::ctypes::hid_t;
 use crate::datatype;
 
-/// The function of the user (`H5T_conv_except_func_t`).
+/// The C type of a user's callback for conversion exceptions (`H5T_conv_except_func_t`).
 pub type Function = unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
-/// The function and its data. Conversions with this function run on the calling thread.
+/// A user's exception callback and its data. Conversions with a callback run on the calling thread.
 #[derive(Debug, Clone, Copy)]
 struct User {
+    /// The callback for conversion exceptions.
     function: Function,
+    /// The address of the data that the callback receives.
     data: usize,
 }
 
 impl User {
-    fn ask(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
+    /// Calls the callback for one element and returns the callback's decision (`H5T_conv_ret_t`).
+    fn call(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
         let mut copy = source.to_vec();
         let (source, target) = (copy.as_mut_ptr().cast(), destination.as_mut_ptr().cast());
         call_user!(self.function, kind, from, to, source, target, self.data as *mut c_void)
     }
 }
 
-/// Returns the handling of exceptions by a function of the user.
+/// Returns an exception handler for conversions that calls the user's callback.
 pub fn exceptions(function: Function, data: *mut c_void) -> Exceptions {
     let user = User { function, data: data as usize };
     Exceptions::ask(move |exception, destination| {
@@ -41,7 +44,7 @@ pub fn exceptions(function: Function, data: *mut c_void) -> Exceptions {
             _ => return Response::Unhandled,
         };
         let types = (datatype::register(exception.from.clone()), datatype::register(exception.to.clone()));
-        let answer = user.ask(kind, types, exception.source, destination);
+        let answer = user.call(kind, types, exception.source, destination);
         crate::id::take(types.0);
         crate::id::take(types.1);
         match answer {

@@ -1,5 +1,5 @@
-//! Variable-length data in the memory of C programs: strings behind pointers, and sequences behind
-//! a count and a pointer.
+//! Variable-length data in the memory of C programs: strings as pointers, and sequences as counts
+//! with pointers.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the caller")]
 #![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
@@ -12,28 +12,29 @@ use crate::ctypes::hvl_t;
 use crate::memory;
 use crate::plist::callbacks::VariableLengthMemory;
 
-/// The memory of a program.
+/// The allocator of variable-length data in the memory of a C program.
 #[derive(Debug, Default)]
 pub struct Heap {
-    /// The functions that allocate and free.
+    /// The functions that allocate and free blocks: the user's functions or `malloc` and `free`.
     pub memory: VariableLengthMemory,
 }
 
-/// Returns the pointer of a string's element.
+/// Returns the string pointer that an element in memory contains, or `None` for a null pointer.
 fn string(descriptor: &[u8]) -> Option<*const c_char> {
     let bytes: [u8; 8] = descriptor.try_into().ok()?;
     Some(usize::from_ne_bytes(bytes) as *const c_char)
 }
 
-/// Returns the count and the pointer of a sequence's element.
+/// Returns the count and the pointer that a sequence element in memory contains.
 pub fn sequence(descriptor: &[u8]) -> Option<hvl_t> {
     let (count, pointer) = descriptor.split_first_chunk::<8>()?;
     let pointer: [u8; 8] = pointer.try_into().ok()?;
     Some(hvl_t { len: usize::from_ne_bytes(*count), p: usize::from_ne_bytes(pointer) as *mut c_void })
 }
 
+/// Returns the error for an element in memory whose bytes are not valid variable-length data.
 fn invalid() -> ConvertError {
-    ConvertError::Heap(HeapError::new("an element of variable length is not valid"))
+    ConvertError::Heap(HeapError::new("an element has invalid variable-length data"))
 }
 
 impl VariableSource for Heap {
@@ -47,8 +48,8 @@ impl VariableSource for Heap {
             if pointer.is_null() {
                 return with(&[]);
             }
-            // SAFETY: a string's element that is not null points to a text that ends with a zero
-            // byte: the caller of the C function promises it.
+            // SAFETY: a string element that is not null points to a text that ends with a zero
+            // byte: the caller of the C function promises this.
             return with(unsafe { CStr::from_ptr(pointer) }.to_bytes());
         }
         let sequence = sequence(descriptor).ok_or_else(invalid)?;
@@ -57,8 +58,8 @@ impl VariableSource for Heap {
         }
         let length = sequence.len.checked_mul(item_size).filter(|length| isize::try_from(*length).is_ok());
         let length = length.ok_or_else(invalid)?;
-        // SAFETY: a sequence's element points to as many items as it states: the caller of the C
-        // function promises it.
+        // SAFETY: a sequence element points to as many items as its count states: the caller of the
+        // C function promises this.
         with(unsafe { std::slice::from_raw_parts(sequence.p.cast(), length) })
     }
 
@@ -68,24 +69,28 @@ impl VariableSource for Heap {
 }
 
 impl Heap {
+    /// Returns a new block of `size` bytes from the program's allocator, or null if there is no
+    /// memory.
     fn allocate(&self, size: usize) -> *mut c_void {
         match self.memory.allocate.function {
-            // SAFETY: the function came with `H5Pset_vlen_mem_manager`, which states its arguments.
+            // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
+            // documentation states the arguments.
             Some(allocate) => unsafe { allocate(size, self.memory.allocate.data) },
             None => memory::allocate(size, false),
         }
     }
 
-    /// Frees a block that this heap allocated.
+    /// Frees a block that this allocator allocated.
     pub(crate) fn release(&self, block: *mut c_void) {
         match self.memory.free.function {
-            // SAFETY: the function came with `H5Pset_vlen_mem_manager`, which states its arguments.
+            // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
+            // documentation states the arguments.
             Some(free) => unsafe { free(block, self.memory.free.data) },
             None => memory::free(block),
         }
     }
 
-    /// Copies bytes into a new block with `extra` zero bytes at its end.
+    /// Copies bytes into a new block of this allocator and appends `extra` zero bytes.
     fn copy(&self, bytes: &[u8], extra: usize) -> Result<*mut c_void, ConvertError> {
         let block = self.allocate(bytes.len() + extra);
         if block.is_null() {
@@ -120,7 +125,7 @@ impl VariableSink for Heap {
     }
 }
 
-/// Returns the bytes of the variable-length data of one element in memory.
+/// Returns the number of bytes that one element's variable-length data occupies in memory.
 pub fn data_bytes(datatype: &hyperslab::Datatype, element: &[u8]) -> u64 {
     use hyperslab::DatatypeClass;
     use hyperslab::datatype::VariableLengthKind;

@@ -1,7 +1,8 @@
-//! Conversions of elements between datatypes in memory, with functions of users.
+//! Conversions of elements between datatypes in memory, including conversions that call functions
+//! of the user.
 //!
-//! Conversions without functions of users run in parallel inside reads and writes. Functions of
-//! users run on the calling thread only, because they may need locks that the caller holds.
+//! Conversions without functions of the user run in parallel inside reads and writes. Functions of
+//! the user run on the calling thread only, because they may need locks that the caller holds.
 
 pub mod callback;
 pub mod heap;
@@ -21,28 +22,28 @@ use crate::plist;
 use crate::plist::settings::Transfer;
 use heap::Heap;
 
-/// Returns the conversions of the C library: no conversion between character sets, and values
-/// without a counterpart are clamped.
+/// Returns hyperslab's conversions with the behaviour of the C library: strings keep their
+/// character set, and values out of range become the nearest value in range.
 pub fn defaults() -> Conversions {
     Conversions::default()
 }
 
-/// The parts of a transfer list that change conversions.
+/// The settings of one transfer that affect the conversion of elements.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The properties.
+    /// The properties of the transfer list.
     pub transfer: Transfer,
-    /// The identifier of the list, for functions of users.
+    /// The identifier of the transfer property list, which functions of the user receive.
     pub list: hid_t,
-    /// The file of the elements, for references.
+    /// The file that stores the elements, if any. Conversions of references need the file.
     pub file: Option<Arc<SharedFile>>,
 }
 
 impl Rules {
-    /// Returns the rules of a transfer list.
+    /// Returns the conversion settings of a transfer property list.
     ///
     /// # Errors
-    /// Fails with a bad type for other lists.
+    /// Fails with a bad type if `list` is not a transfer property list.
     pub fn of(list: hid_t) -> Outcome<Self> {
         if list == H5P_DEFAULT {
             let list = crate::symbols::LIST_DATASET_XFER;
@@ -51,25 +52,26 @@ impl Rules {
         Ok(Self { transfer: plist::transfer(list)?, list, file: None })
     }
 
-    /// Returns the rules for elements of a file.
+    /// Returns these settings for elements that the given file stores.
     #[must_use]
     pub fn in_file(self, file: &Arc<SharedFile>) -> Self {
         Self { file: Some(Arc::clone(file)), ..self }
     }
 
-    /// Returns the heap of variable-length data in memory.
+    /// Returns the allocator of variable-length data in the program's memory.
     pub fn heap(&self) -> Arc<Heap> {
         Arc::new(Heap { memory: self.transfer.variable_memory })
     }
 
-    /// Returns whether the conversion of elements calls functions of the user.
+    /// Returns whether the conversion between two datatypes calls functions of the user.
     pub fn call_user(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.transfer.conversion_callback.function.is_some()
             || self.transfer.variable_memory.allocate.function.is_some()
             || user::may_apply(source, destination)
     }
 
-    /// Returns the conversions between types in memory, with functions of users.
+    /// Returns the available conversions between datatypes in memory, including conversions that
+    /// users registered.
     pub fn conversions(&self) -> Conversions {
         let heap = self.heap();
         let source: Arc<dyn VariableSource> = Arc::clone(&heap) as _;
@@ -88,10 +90,10 @@ impl Rules {
         }
     }
 
-    /// Plans a conversion between types in memory.
+    /// Returns a conversion from one datatype in memory to another.
     ///
     /// # Errors
-    /// Fails if no function converts the types.
+    /// Fails if no conversion exists between the two datatypes.
     pub fn plan(&self, source: &Datatype, destination: &Datatype) -> Outcome<Conversion> {
         let plan = self.conversions().plan(source, destination).map_err(Failure::from);
         plan.map_err(|failure| {

@@ -1,4 +1,4 @@
-//! Release of the variable-length data of elements in memory.
+//! Deallocation of the variable-length data to which elements in memory point.
 
 #![expect(unsafe_code, reason = "elements in memory contain pointers of the library's heap")]
 #![expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
@@ -10,7 +10,7 @@ use super::heap::{Heap, sequence};
 use super::references;
 use crate::h5r_new::H5R_ref_t;
 
-/// Frees the variable-length data of one element, and sets its pointers to null.
+/// Frees the variable-length data of one element and sets the element's pointers to null.
 pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
@@ -51,7 +51,7 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
             }
         }
         DatatypeClass::Reference(_) if references::is_held(datatype) => {
-            // There is no caller who could get the error of closing the target's file.
+            // The caller cannot receive an error of closing the file of the reference's target.
             let _ = H5R_ref_t::of_bytes(bytes).release();
             bytes.fill(0);
         }
@@ -59,13 +59,15 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     }
 }
 
+/// Frees the block at an address if the address is not null.
 fn release(address: usize, heap: &Heap) {
     if address != 0 {
         heap.release(address as *mut std::ffi::c_void);
     }
 }
 
-/// Returns whether elements of a datatype contain variable-length data, or references in memory.
+/// Returns whether elements of a datatype contain pointers to variable-length data or references in
+/// memory form (`H5R_ref_t`).
 pub fn is_nested(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,

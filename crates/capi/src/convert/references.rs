@@ -1,7 +1,8 @@
 //! Conversions between references in files and references in memory (`H5R_ref_t`).
 //!
-//! A reference in memory has the number of a target that [`crate::h5r_new`] holds. The conversion
-//! reads and stores targets, so it runs on the calling thread when no element is being read.
+//! A reference in memory contains the number of a target, and [`crate::h5r_new`] stores the
+//! targets. The conversion reads and adds targets. Therefore it runs on the calling thread, and
+//! only while no element is being read from the file.
 
 use std::sync::Arc;
 
@@ -14,14 +15,14 @@ use crate::file::SharedFile;
 use crate::h5r_new::{H5R_ref_t, Held};
 use crate::symbols::datatypes::REFERENCE_BYTES;
 
-/// Returns whether a datatype is that of references in memory (`H5T_STD_REF`).
+/// Returns whether a datatype is the type of references in memory form (`H5T_STD_REF`).
 pub fn is_held(datatype: &Datatype) -> bool {
     let DatatypeClass::Reference(reference) = &datatype.class else { return false };
     datatype.size == REFERENCE_BYTES && reference.kind == ReferenceKind::Object2
 }
 
-/// Returns whether a conversion between two types, or between their parts, makes or stores
-/// references in memory. Types with variable-length parts are not converted.
+/// Returns whether a conversion between two datatypes, or between their members, converts between
+/// stored references and references in memory form. The function ignores variable-length members.
 pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     match (&source.class, &destination.class) {
         (DatatypeClass::Reference(_), DatatypeClass::Reference(_)) => is_held(source) != is_held(destination),
@@ -39,10 +40,10 @@ pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// The rule that converts references in elements of a file.
+/// A conversion rule for references between the file form and the memory form (`H5R_ref_t`).
 #[derive(Debug)]
 pub struct Rule {
-    /// The file.
+    /// The file that stores the references.
     pub shared: Arc<SharedFile>,
 }
 
@@ -68,20 +69,21 @@ impl RuleTrait for Rule {
     }
 }
 
-/// The conversion between references of one kind in a file and references in memory.
+/// The conversion between references of one kind in file form and references in memory form.
 #[derive(Debug)]
 struct Between {
+    /// The file that stores the references.
     shared: Arc<SharedFile>,
-    /// The kind in the file.
+    /// The kind of the references in the file.
     kind: Reference,
-    /// True if the conversion makes references in memory.
+    /// True if the conversion produces references in memory form.
     holds: bool,
-    /// The bytes of a source and of a destination.
+    /// The sizes of a source element and of a destination element in bytes.
     sizes: (usize, usize),
 }
 
 impl Between {
-    /// Returns the reference in memory of a stored element. A null reference has zeros only.
+    /// Returns the memory form of a stored reference. A null reference consists of zero bytes.
     fn hold(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         let reference = self.shared.file.reference(self.kind, element)?;
         if reference.is_null() {
@@ -91,7 +93,7 @@ impl Between {
         Ok(H5R_ref_t::hold(Held { shared: Arc::clone(&self.shared), target }).bytes())
     }
 
-    /// Returns the stored element of a reference in memory.
+    /// Returns the stored form of a reference in memory form.
     fn store(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         if element.iter().all(|byte| *byte == 0) {
             return Ok(vec![0; self.sizes.1]);

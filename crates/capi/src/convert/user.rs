@@ -1,4 +1,4 @@
-//! Conversions that users register (`H5Tregister`).
+//! Conversions between datatypes that users register (`H5Tregister`).
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -11,30 +11,37 @@ use crate::call_user;
 use crate::ctypes::{herr_t, hid_t};
 use crate::datatype;
 
-/// The state of a conversion that a function keeps (`H5T_cdata_t`).
+/// The state that the library passes to a user's conversion function in each call (`H5T_cdata_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5T_cdata_t {
+    /// The command: 0 initializes the conversion, 1 converts elements, 2 frees the function's
+    /// state.
     pub command: c_int,
+    /// The use of the background buffer: 0 none, 1 temporary, 2 the old elements of the
+    /// destination.
     pub need_bkg: c_int,
+    /// True if the function must compute its state again. The library never sets it.
     pub recalc: bool,
+    /// A pointer to the function's own state.
     pub private: *mut c_void,
 }
 
 const _: () = assert!(size_of::<H5T_cdata_t>() == 24);
 
-// SAFETY: the private pointer belongs to the user's function; conversions with functions of users
-// run on the calling thread.
+// SAFETY: the private pointer belongs to the user's function, and conversions with functions of the
+// user run on the calling thread.
 #[expect(unsafe_code, reason = "the state of a conversion is kept in a table of the process")]
 unsafe impl Send for H5T_cdata_t {}
 
-/// The commands to a function.
+/// The command that initializes a conversion (`H5T_CONV_INIT`).
 const INIT: c_int = 0;
+/// The command that converts elements (`H5T_CONV_CONV`).
 const CONVERT: c_int = 1;
+/// The command that frees the state of a conversion (`H5T_CONV_FREE`).
 const FREE: c_int = 2;
 
-/// A function that converts (`H5T_conv_t`).
+/// The C type of a user's conversion function (`H5T_conv_t`).
 pub type Function = unsafe extern "C" fn(
     hid_t,
     hid_t,
@@ -47,28 +54,31 @@ pub type Function = unsafe extern "C" fn(
     hid_t,
 ) -> herr_t;
 
-/// A registered conversion.
+/// A conversion that a user registered.
 #[derive(Debug, Clone)]
 pub struct Registered {
-    /// The name.
+    /// The name under which the user registered the conversion.
     pub name: Vec<u8>,
-    /// True if the conversion applies to all types of two classes.
+    /// True if the conversion applies to all datatypes of two classes (a soft conversion).
     pub soft: bool,
-    /// The source type.
+    /// The datatype from which the conversion converts.
     pub source: Datatype,
-    /// The destination type.
+    /// The datatype to which the conversion converts.
     pub destination: Datatype,
-    /// The function.
+    /// The user's conversion function.
     pub function: Function,
 }
 
+/// The conversions that users registered, in the order of registration.
 static REGISTERED: RwLock<Vec<Registered>> = RwLock::new(Vec::new());
+/// The conversions that are initialized for a pair of datatypes.
 static KERNELS: Mutex<Vec<Arc<UserKernel>>> = Mutex::new(Vec::new());
 
-/// The number of initialized conversions that are kept.
+/// The maximum number of initialized conversions in `KERNELS`.
 const MAX_KERNELS: usize = 256;
 
-/// Returns the number of a datatype's class, in which a variable-length string is a sequence.
+/// Returns the number of a datatype's class (`H5T_class_t`). A variable-length string counts as a
+/// sequence.
 pub fn class(datatype: &Datatype) -> u8 {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => 0,
@@ -86,13 +96,13 @@ pub fn class(datatype: &Datatype) -> u8 {
     }
 }
 
-/// Adds a conversion, which is tried before the earlier ones.
+/// Registers a conversion. Later conversions take precedence over earlier ones.
 pub fn register(conversion: Registered) {
     KERNELS.lock().clear();
     REGISTERED.write().push(conversion);
 }
 
-/// Removes the conversions that match all given properties.
+/// Removes the registered conversions that match all given properties. `None` matches every value.
 pub fn unregister(
     soft: Option<bool>,
     name: &[u8],
@@ -111,7 +121,8 @@ pub fn unregister(
     });
 }
 
-/// Returns the registered conversions that may apply to two types, the last one first.
+/// Returns the registered conversions that may apply to two datatypes, the latest registration
+/// first.
 fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -124,6 +135,7 @@ fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     registered.iter().rev().filter(applies).cloned().collect()
 }
 
+/// Returns whether any registered conversion may apply to two datatypes.
 fn any(source: &Datatype, destination: &Datatype) -> bool {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -133,7 +145,7 @@ fn any(source: &Datatype, destination: &Datatype) -> bool {
     })
 }
 
-/// Returns whether a conversion of a user may apply to two types or to their parts.
+/// Returns whether a user's conversion may apply to two datatypes or to their members.
 pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     if source == destination && !datatype::form::depends_on_form(source) {
         return false;
@@ -154,10 +166,10 @@ pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// The rule that finds conversions of users.
+/// A conversion rule that finds conversions of users.
 #[derive(Debug)]
 pub struct Rule {
-    /// The transfer list of the call.
+    /// The identifier of the transfer property list of the call.
     pub list: hid_t,
 }
 
@@ -175,7 +187,7 @@ impl RuleTrait for Rule {
     }
 }
 
-/// Returns an initialized conversion of a user between two types.
+/// Returns the initialized user's conversion between two datatypes, if one exists.
 pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Arc<UserKernel>> {
     let known = KERNELS.lock().iter().find(|kernel| kernel.is_between(source, destination)).cloned();
     if known.is_some() {
@@ -193,18 +205,24 @@ pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Ar
     Some(kernel)
 }
 
-/// A conversion of a user between two types.
+/// A user's conversion that is initialized for two datatypes.
 #[derive(Debug)]
 pub struct UserKernel {
+    /// The user's conversion function.
     function: Function,
+    /// The datatype of the elements before the conversion.
     source: Datatype,
+    /// The datatype of the elements after the conversion.
     destination: Datatype,
+    /// The state that the function keeps between calls.
     state: Mutex<H5T_cdata_t>,
+    /// The identifier of the transfer property list that the function receives.
     list: hid_t,
 }
 
 impl UserKernel {
-    /// Initializes a conversion; `None` if the function does not convert these types.
+    /// Initializes a conversion. Returns `None` if the function does not convert between these
+    /// datatypes.
     fn start(function: Function, source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Self> {
         let mut state =
             H5T_cdata_t { command: INIT, need_bkg: 0, recalc: false, private: std::ptr::null_mut() };
@@ -220,26 +238,28 @@ impl UserKernel {
         Some(Self { function, source, destination, state: Mutex::new(state), list })
     }
 
+    /// Returns whether this conversion converts between the two datatypes.
     fn is_between(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.source == *source && self.destination == *destination
     }
 
-    /// Returns whether the function reads the elements that it replaces.
+    /// Returns whether the function needs the old elements of the destination as background.
     pub fn needs_background(&self) -> bool {
         self.state.lock().need_bkg != 0
     }
 
-    /// Returns the function's state, which `H5Tfind` passes to the program.
+    /// Returns the conversion function and a copy of its state, for `H5Tfind`.
     pub fn state(&self) -> (Function, H5T_cdata_t) {
         (self.function, *self.state.lock())
     }
 }
 
-/// Returns identifiers of two types for a function of the user.
+/// Returns temporary identifiers of two datatypes for a call of the user's function.
 fn types(source: &Datatype, destination: &Datatype) -> (hid_t, hid_t) {
     (datatype::register(source.clone()), datatype::register(destination.clone()))
 }
 
+/// Releases the temporary identifiers of two datatypes.
 fn release(types: (hid_t, hid_t)) {
     crate::id::take(types.0);
     crate::id::take(types.1);
@@ -249,12 +269,13 @@ impl Kernel for UserKernel {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ConvertError> {
         let (from, to) = (self.source.size as usize, self.destination.size as usize);
         let count = source.len().checked_div(from).unwrap_or(0);
-        // The function converts in place: the buffer begins with the source, and ends with the
-        // destination.
+        // The function converts in place. Before the call, the buffer contains the source elements;
+        // after the call, it contains the destination elements.
         let mut buffer = source.to_vec();
         buffer.resize(source.len().max(count.saturating_mul(to)), 0);
         let mut background = destination.to_vec();
-        // A copy, because the function may call the library, which may need this conversion.
+        // The call uses a copy of the state, because the function may call the library, which may
+        // lock this state.
         let mut state = *self.state.lock();
         state.command = CONVERT;
         let types = types(&self.source, &self.destination);

@@ -1,4 +1,4 @@
-//! New datasets with the properties of C's lists, and the lists of existing datasets.
+//! Creation of datasets from C property lists, and the creation properties of existing datasets.
 
 use std::sync::Arc;
 
@@ -20,28 +20,29 @@ use crate::plist::settings::{
 };
 use crate::space;
 
-/// The flag of chunks whose partial ones at the edges are not filtered.
+/// The chunk option that leaves partial edge chunks unfiltered
+/// (`H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS`).
 const UNFILTERED_EDGES: u32 = 0x02;
-/// The flag of structured chunks with defined elements (`H5D_SPARSE_CHUNK`).
+/// The flag of structured chunks that record defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: u32 = 0x01;
 
-/// The time of fill values that are never written (`H5D_FILL_TIME_NEVER`).
+/// The fill time that never writes fill values (`H5D_FILL_TIME_NEVER`).
 const FILL_NEVER: std::ffi::c_int = 1;
 
-/// A new dataset as a call describes it.
+/// The description of a new dataset: datatype, dataspace and creation properties.
 #[derive(Debug)]
 pub struct NewDataset {
-    /// The datatype's identifier.
+    /// The identifier of the new dataset's datatype.
     pub datatype: hid_t,
-    /// The dataspace's identifier.
+    /// The identifier of the new dataset's dataspace.
     pub space: hid_t,
-    /// The creation properties.
+    /// The creation properties of the new dataset.
     pub create: DatasetCreate,
 }
 
 impl NewDataset {
-    /// Keeps the mappings of a new virtual dataset, because the file does not store the extents of
-    /// the sources.
+    /// Records the mappings of a new virtual dataset in `file`, because the stored mappings do not
+    /// contain the extents of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {
             let mappings = self.create.mappings.clone();
@@ -49,10 +50,10 @@ impl NewDataset {
         }
     }
 
-    /// Returns the builder of the dataset in a file.
+    /// Returns a builder that creates this dataset in the given file.
     ///
     /// # Errors
-    /// Fails if the description is not valid.
+    /// Fails if the description is invalid.
     pub fn builder(&self, group: &Group, place: &Location) -> Outcome<DatasetBuilder> {
         let handle = datatype::find(self.datatype)?;
         let ctype = handle.0.read().clone();
@@ -76,7 +77,9 @@ impl NewDataset {
         builder = self.with_layout(builder, &extent)?;
         builder = self.with_fill(builder, place, &ctype.datatype, &in_file)?;
         let object = &self.create.object;
-        let small = |count: u32| u16::try_from(count).map_err(|_| Failure::bad_value("number of attributes"));
+        let small = |count: u32| {
+            u16::try_from(count).map_err(|_| Failure::bad_value("the number of attributes exceeds 65535"))
+        };
         builder = builder
             .attribute_order(creation_order(object.attribute_order))
             .attribute_phase_change(small(object.max_compact)?, small(object.min_dense)?)
@@ -84,6 +87,7 @@ impl NewDataset {
         Ok(builder)
     }
 
+    /// Adds the layout, the chunk shape and the filters to a dataset builder.
     fn with_layout(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let create = &self.create;
         let mut builder = match create.layout {
@@ -103,7 +107,8 @@ impl NewDataset {
             LayoutChoice::Structured => return self.structured(builder, extent),
         };
         if create.layout != LayoutChoice::Chunked && !create.filters.is_empty() {
-            // The C library ignores optional filters of other layouts, and refuses mandatory ones.
+            // The C library ignores optional filters of layouts without chunks, and rejects
+            // mandatory filters.
             let mandatory = create.filters.iter().any(|filter| filter.flags & 1 == 0);
             if mandatory && !matches!(extent, Dataspace::Null | Dataspace::Scalar) {
                 let text = "filters require a chunked layout";
@@ -117,17 +122,21 @@ impl NewDataset {
         Ok(builder)
     }
 
+    /// Adds the external files of a contiguous layout to a dataset builder.
     fn external(&self, builder: DatasetBuilder) -> Outcome<DatasetBuilder> {
         let mut pieces = Vec::new();
         for (name, offset, size) in &self.create.external {
-            let name = std::str::from_utf8(name)
-                .map_err(|_| Failure::unsupported("names of external files that are not UTF-8"))?;
-            let offset = u64::try_from(*offset).map_err(|_| Failure::bad_value("negative offset"))?;
+            let name = std::str::from_utf8(name).map_err(|_| {
+                Failure::unsupported("external file names that are not UTF-8 are not supported")
+            })?;
+            let offset = u64::try_from(*offset)
+                .map_err(|_| Failure::bad_value("the offset of an external file is negative"))?;
             pieces.push((name, offset, (*size != H5S_UNLIMITED).then_some(*size)));
         }
         Ok(builder.external(&pieces))
     }
 
+    /// Adds structured chunks and the filters of their sections to a dataset builder.
     fn structured(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let structured = &self.create.structured;
         check_chunk(&structured.chunk, extent)?;
@@ -149,6 +158,7 @@ impl NewDataset {
         Ok(builder)
     }
 
+    /// Adds the fill value, the fill time and the allocation time to a dataset builder.
     fn with_fill(
         &self,
         builder: DatasetBuilder,
@@ -166,7 +176,8 @@ impl NewDataset {
         builder = builder.fill_time(match self.create.fill_time {
             0 => FillTime::Allocation,
             1 => FillTime::Never,
-            // New data of variable length is readable, unless the list has no fill value at all.
+            // Variable-length elements get a fill value that is readable, unless the list states
+            // that there is none.
             _ if file.is_variable_length() && !matches!(self.create.fill, FillChoice::Undefined) => {
                 FillTime::Allocation
             }
@@ -181,7 +192,7 @@ impl NewDataset {
     }
 }
 
-/// Returns a fill value in the form of the file. Variable-length data is stored in the file.
+/// Converts a fill value to file form. Variable-length data of the value is stored in the file.
 fn fill_element(
     place: &Location,
     (datatype, value): (&Datatype, &[u8]),
@@ -204,6 +215,7 @@ fn fill_element(
     Ok(place.shared.file.store_elements(memory, file, &element, &conversions)?)
 }
 
+/// Adds the extent of a dataspace to a dataset builder.
 fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     match extent {
         Dataspace::Null => builder.null(),
@@ -218,6 +230,7 @@ fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     }
 }
 
+/// Checks that a chunk shape fits the extent of a new dataset.
 fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     if chunk.is_empty() {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, "no chunk dimensions are set"));
@@ -243,10 +256,12 @@ fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     Ok(())
 }
 
+/// Returns a filter entry as a filter specification of hyperslab.
 fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
     filter.spec().because(codes::PLINE, codes::BADVALUE, "not a filter identifier")
 }
 
+/// Returns the mappings of a new virtual dataset in the form of hyperslab.
 fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     let mapping = |choice: &MappingChoice| {
         Ok(VirtualMapping {
@@ -259,13 +274,13 @@ fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     choices.iter().map(mapping).collect()
 }
 
-/// Returns a selection of a virtual dataset as the file stores it.
+/// Returns the selection of a virtual dataset as the file stores it, which is the selection itself.
 fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
     let _ = extent;
     Ok(selection.clone())
 }
 
-/// Returns the handle of an open dataset.
+/// Returns a dataset handle with the given location and access properties.
 pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) -> DatasetHandle {
     for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
         *prefix = without_origin(prefix, &location);
@@ -280,7 +295,7 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     DatasetHandle { dataset, memory, location, access }
 }
 
-/// Returns a folder whose name may begin with `${ORIGIN}`, the folder of the file.
+/// Returns a folder name in which the folder of the file replaces a leading `${ORIGIN}`.
 fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
@@ -290,7 +305,7 @@ fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     [folder.as_os_str().as_bytes(), rest].concat()
 }
 
-/// Returns the creation properties of a dataset.
+/// Returns the creation properties of an existing dataset.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.
@@ -346,8 +361,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     Ok(create)
 }
 
-/// Returns the fill value of a dataset in memory form. Its variable-length data lives as long as
-/// the process, because lists are copied without it.
+/// Returns the fill value of a dataset in memory form. The value's variable-length data is never
+/// freed, because property lists copy only the pointers.
 fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
     if !form::depends_on_form(&handle.memory) {
         return Ok(FillChoice::Value(handle.memory.clone(), bytes));
@@ -360,6 +375,7 @@ fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice>
     Ok(FillChoice::Value(handle.memory.clone(), element))
 }
 
+/// Returns a filter of an existing dataset as an entry of a property list.
 fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     FilterEntry {
         id: filter.id.into(),
@@ -369,6 +385,7 @@ fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     }
 }
 
+/// Returns the mappings of an existing virtual dataset in the form of a property list.
 fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     let dataset = &handle.dataset;
     let created = handle.location.shared.created_mappings.read().get(&dataset.token().address()).cloned();
@@ -388,8 +405,8 @@ fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
 }
 
-/// Returns the extent of a mapping's source as far as the mapping states it: the file does not
-/// store the extent.
+/// Returns an extent that contains the source selection of a mapping. The file does not store the
+/// real extent of the source.
 fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
     use hyperslab::{Hyperslab, Selection};
     match &mapping.source_selection {
@@ -398,7 +415,8 @@ fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Datasp
                 if *count == H5S_UNLIMITED || *block == H5S_UNLIMITED {
                     return start.saturating_add(1); // An unlimited dimension, of which one step is known.
                 }
-                // Saturates, because the extent is only reported.
+                // Saturates, because programs only read the extent and never use it to access
+                // elements.
                 start.saturating_add(count.saturating_sub(1).saturating_mul(*stride)).saturating_add(*block)
             };
             let axes =
@@ -430,6 +448,7 @@ fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Datasp
     }
 }
 
+/// Returns the structured chunks of an existing dataset in the form of a property list.
 fn structured_choice(dataset: &Dataset) -> StructuredChoice {
     let Some(chunking) = dataset.sparse().chunking() else { return StructuredChoice::default() };
     let mut filters: [Vec<FilterEntry>; 3] = Default::default();

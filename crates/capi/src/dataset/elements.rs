@@ -1,4 +1,4 @@
-//! Elements of a buffer in memory that a dataspace selects.
+//! Access to the elements of a memory buffer that a dataspace selects.
 
 use hyperslab::{Dataspace, Selection};
 use smallvec::{SmallVec, smallvec};
@@ -7,14 +7,15 @@ use crate::error::{Failure, Outcome, codes};
 use crate::pointer::Buffer;
 use crate::space::{CSpace, effective};
 
-/// A function that gets an element and its coordinates, and returns `false` to stop.
+/// A function that receives an element and its coordinates and returns `false` to stop the
+/// iteration.
 pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
 
-/// The runs of selected elements in memory: first element and number of elements, in the order of
-/// the selection.
+/// The runs of selected elements in memory, in the order of the selection. Each run is the index of
+/// its first element and the number of its elements.
 pub type MemoryRuns = SmallVec<[(u64, u64); 1]>;
 
-/// Returns the runs of the selected elements in memory.
+/// Returns the runs of the elements that a dataspace selects in memory.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -22,7 +23,7 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs of a selection without an offset, as [`runs`].
+/// Returns the runs of the elements that a selection without an offset selects in `extent`.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -41,7 +42,7 @@ pub fn runs_in(extent: &Dataspace, selection: &Selection) -> Outcome<MemoryRuns>
     }
 }
 
-/// Returns the number of elements of memory that the runs reach: the end of the last one.
+/// Returns the number of elements that a buffer must hold to contain all runs.
 pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     let end = runs.iter().map(|(start, count)| start.checked_add(*count)).max().flatten();
     if runs.is_empty() {
@@ -52,17 +53,17 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     Ok(hyperslab_exact::to_usize(end)?)
 }
 
-/// Returns the number of bytes of `count` elements.
+/// Returns the size in bytes of `count` elements of `size` bytes each.
 ///
 /// # Errors
-/// Fails if the number does not fit in memory.
+/// Fails if the number of bytes overflows `usize`.
 pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
     count
         .checked_mul(size)
         .ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
 }
 
-/// Calls `visit` for each selected element of a buffer.
+/// Calls `visit` for each element that `space` selects in a buffer.
 ///
 /// # Errors
 /// Returns the errors of `visit`. Fails if the buffer is null.
@@ -95,7 +96,7 @@ pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'
     Ok(())
 }
 
-/// Copies the runs of a buffer into one block.
+/// Copies the elements of the runs from a buffer into one contiguous block.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -107,7 +108,7 @@ pub fn gather(memory: &[u8], runs: &[(u64, u64)], size: usize) -> Outcome<Vec<u8
     Ok(packed)
 }
 
-/// Copies one block into the runs of a buffer.
+/// Copies the elements of one contiguous block into the runs of a buffer.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -122,16 +123,17 @@ pub fn scatter(packed: &[u8], memory: &mut [u8], runs: &[(u64, u64)], size: usiz
     Ok(())
 }
 
-/// Returns the bytes of a run in a buffer.
+/// Returns the byte range of a run of `count` elements that starts at element `start`.
 ///
 /// # Errors
-/// Fails if the range overflows.
+/// Fails if the byte range overflows `usize`.
 pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usize>> {
     let start = bytes(hyperslab_exact::to_usize(start)?, size)?;
     let length = bytes(hyperslab_exact::to_usize(count)?, size)?;
     Ok(start..start.checked_add(length).ok_or_else(outside)?)
 }
 
+/// Returns the internal error for a run that lies outside of its buffer.
 fn outside() -> Failure {
     Failure::new(codes::INTERNAL, codes::BADRANGE, "a run lies outside of its buffer")
 }

@@ -1,4 +1,4 @@
-//! Datasets with identifiers.
+//! Datasets that C programs hold by identifiers.
 
 pub mod create;
 pub mod elements;
@@ -15,23 +15,23 @@ use crate::file::Location;
 use crate::id::{self, Entry};
 use crate::plist::settings::DatasetAccess;
 
-/// A dataset with an identifier.
+/// An open dataset to which an identifier refers.
 #[derive(Debug)]
 pub struct DatasetHandle {
-    /// The dataset.
+    /// The open dataset of hyperslab.
     pub dataset: Dataset,
-    /// The datatype in memory form.
+    /// The dataset's datatype in memory form.
     pub memory: Datatype,
-    /// The place of the dataset.
+    /// The file and the name of the dataset.
     pub location: Location,
-    /// The access properties with which the dataset was opened.
+    /// The access properties with which the program opened the dataset.
     pub access: DatasetAccess,
 }
 
-/// Returns the dataset of an identifier.
+/// Returns the open dataset to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a dataset.
 pub fn find(id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     match id::find(id) {
         Some(Entry::Dataset(dataset)) => Ok(dataset),

@@ -1,4 +1,4 @@
-//! Reads and writes of elements with the dataspaces of C.
+//! Reads and writes of dataset elements that C dataspaces select.
 
 use hyperslab::{Dataspace, Datatype, Selection};
 use smallvec::smallvec;
@@ -13,22 +13,23 @@ use crate::file::registry;
 use crate::pointer::{Buffer, Data};
 use crate::space::{self, CSpace, effective};
 
-/// The elements of one transfer: those of the file, and their places in memory.
+/// A plan of one read or write: the selected elements of the file and their runs in memory.
 #[derive(Debug)]
 pub struct Plan {
-    /// The selection in the file.
+    /// The selection of the dataset's elements.
     pub selection: Selection,
-    /// The number of elements.
+    /// The number of selected elements.
     pub count: usize,
-    /// The runs in memory, in the order of the selection.
+    /// The runs in the memory buffer, in the order of the file selection.
     pub runs: MemoryRuns,
 }
 
 impl Plan {
-    /// Returns the plan of a transfer between the dataspaces of a call.
+    /// Returns the plan of a transfer from the memory dataspace and the file dataspace of a call.
     ///
     /// # Errors
-    /// Fails if a selection exceeds its extent, or if the numbers of elements differ.
+    /// Fails if a selection exceeds its extent, or if the two selections differ in their number of
+    /// elements.
     pub fn of(dataset: &DatasetHandle, memory: hid_t, file: hid_t) -> Outcome<Self> {
         let extent = dataset.dataset.dataspace();
         let selection = match file {
@@ -52,7 +53,7 @@ impl Plan {
         Ok(Self { selection, count: hyperslab_exact::to_usize(count)?, runs })
     }
 
-    /// Returns the only run in memory, if the elements are contiguous.
+    /// Returns the single run in memory, or `None` if the elements in memory are not contiguous.
     fn one_run(&self) -> Option<(u64, u64)> {
         match self.runs.as_slice() {
             [run] => Some(*run),
@@ -61,11 +62,12 @@ impl Plan {
     }
 }
 
+/// Returns the single run that covers `count` contiguous elements, or no run for 0 elements.
 fn whole(count: u64) -> MemoryRuns {
     if count == 0 { MemoryRuns::new() } else { smallvec![(0, count)] }
 }
 
-/// Returns the selection of a dataspace in the extent of a dataset.
+/// Returns the selection of a file dataspace, checked against the extent of the dataset.
 fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
         let text = "the file dataspace has another rank than the dataset";
@@ -77,13 +79,15 @@ fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     }
 }
 
+/// The text of the error record for a failed read.
 const NO_READ: &str = "can't synchronously read data";
+/// The text of the error record for a failed write.
 const NO_WRITE: &str = "can't synchronously write data";
 
-/// Reads elements of a dataset into a buffer.
+/// Reads the selected elements of a dataset into a memory buffer.
 ///
 /// # Errors
-/// Fails if there is no conversion, if the dataspaces do not fit, or if the file cannot be read.
+/// Fails if the datatypes have no conversion, if the dataspaces do not match, or if the read fails.
 pub fn read(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -121,7 +125,7 @@ pub fn read(
     scatter(&packed, target, &plan.runs, size)
 }
 
-/// Reads the selected elements into a buffer that has no others.
+/// Reads the selected elements into a contiguous buffer that holds exactly these elements.
 fn read_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -139,7 +143,8 @@ fn read_packed(
     if !rules.call_user(&dataset.memory, memory) {
         return handle.read_bytes(&plan.selection, memory, target).map_err(conversion);
     }
-    // Functions of the user run on this thread, after the elements are in memory.
+    // The library calls functions of the user on this thread after it has read the elements into
+    // memory.
     let mut stored = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
     handle.read_bytes(&plan.selection, &dataset.memory, &mut stored).map_err(conversion)?;
     let conversion = rules.plan(&dataset.memory, memory)?;
@@ -148,7 +153,7 @@ fn read_packed(
     Ok(outcome?)
 }
 
-/// Frees the variable-length data of elements that were read only to be converted.
+/// Frees the variable-length data of elements that existed only as input of a conversion.
 fn free(datatype: &Datatype, elements: &mut [u8]) {
     if reclaim::is_nested(datatype) {
         let heap = crate::convert::heap::Heap::default();
@@ -158,7 +163,8 @@ fn free(datatype: &Datatype, elements: &mut [u8]) {
     }
 }
 
-/// Returns a failure whose code says that the conversion is missing, if so.
+/// Returns the failure for an error of a read or write, with a separate code if the datatypes have
+/// no conversion.
 fn conversion(error: hyperslab::Error) -> Failure {
     let is_conversion = matches!(
         error.without_context(),
@@ -171,10 +177,10 @@ fn conversion(error: hyperslab::Error) -> Failure {
     failure
 }
 
-/// Writes elements of a buffer to a dataset.
+/// Writes the selected elements of a memory buffer to a dataset.
 ///
 /// # Errors
-/// As [`read`].
+/// Fails in the same cases as [`read`].
 pub fn write(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -200,12 +206,13 @@ pub fn write(
     let written = write_packed(dataset, memory, &plan, &rules, elements);
     written.because(codes::DATASET, codes::WRITEERROR, NO_WRITE)?;
     if dataset.location.shared.user_driver.is_some() {
-        // The user's driver reports its failures to the call that writes.
+        // A flush makes a user's driver report its write errors to this call.
         dataset.location.shared.file.flush()?;
     }
     Ok(())
 }
 
+/// Writes the selected elements from a contiguous buffer that holds exactly these elements.
 fn write_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -243,7 +250,8 @@ fn write_packed(
     handle.write_bytes(&plan.selection, memory, elements).map_err(conversion)
 }
 
-/// Returns whether a write of elements in memory keeps members of the elements in the file.
+/// Returns whether a write must keep compound members of the stored elements that the memory
+/// datatype does not contain.
 pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;
     match (&memory.class, &file.class) {

@@ -1,39 +1,39 @@
-//! The classes of datatypes as the C interface numbers them, the comparison of datatypes, and the
-//! types on which others are built.
+//! The class numbers of the C interface, the comparison of datatypes, and the base types of arrays,
+//! enumerations and sequences.
 
 use std::ffi::c_int;
 
 use hyperslab::datatype::{Array, Compound, Enumeration, VariableLength, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass};
 
-/// The numbers of classes (`H5T_class_t`).
+/// The class number of integers (`H5T_INTEGER`).
 pub const INTEGER: c_int = 0;
-/// Floating-point numbers.
+/// The class number of floating-point numbers (`H5T_FLOAT`).
 pub const FLOAT: c_int = 1;
-/// Times.
+/// The class number of times (`H5T_TIME`).
 pub const TIME: c_int = 2;
-/// Strings, also those of variable length.
+/// The class number of strings (`H5T_STRING`), including variable-length strings.
 pub const STRING: c_int = 3;
-/// Bit fields.
+/// The class number of bit fields (`H5T_BITFIELD`).
 pub const BITFIELD: c_int = 4;
-/// Opaque bytes.
+/// The class number of opaque datatypes (`H5T_OPAQUE`).
 pub const OPAQUE: c_int = 5;
-/// Compounds.
+/// The class number of compounds (`H5T_COMPOUND`).
 pub const COMPOUND: c_int = 6;
-/// References.
+/// The class number of references (`H5T_REFERENCE`).
 pub const REFERENCE: c_int = 7;
-/// Enumerations.
+/// The class number of enumerations (`H5T_ENUM`).
 pub const ENUM: c_int = 8;
-/// Sequences of variable length.
+/// The class number of variable-length sequences (`H5T_VLEN`).
 pub const VLEN: c_int = 9;
-/// Arrays.
+/// The class number of arrays (`H5T_ARRAY`).
 pub const ARRAY: c_int = 10;
-/// Complex numbers.
+/// The class number of complex numbers (`H5T_COMPLEX`).
 pub const COMPLEX: c_int = 11;
-/// The number of classes.
+/// The number of datatype classes.
 pub const CLASSES: c_int = 12;
 
-/// Returns the number of the class of a datatype.
+/// Returns the class number of a datatype (`H5T_class_t`).
 pub fn number(datatype: &Datatype) -> c_int {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => INTEGER,
@@ -54,7 +54,8 @@ pub fn number(datatype: &Datatype) -> c_int {
     }
 }
 
-/// Returns the datatype on which a datatype is built; `None` if there is none.
+/// Returns the base type of an array, an enumeration, a sequence or a complex datatype; `None` for
+/// other classes.
 pub fn base(datatype: &Datatype) -> Option<&Datatype> {
     match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => Some(&enumeration.base),
@@ -65,8 +66,8 @@ pub fn base(datatype: &Datatype) -> Option<&Datatype> {
     }
 }
 
-/// Returns the datatype on which a datatype is built, for changes; `None` if there is none. The
-/// caller updates the sizes with [`update_size`].
+/// Returns a mutable reference to the base type of a datatype, or `None` if its class has no base
+/// type. After a change, the caller updates the sizes with [`update_size`].
 pub fn base_mut(datatype: &mut Datatype) -> Option<&mut Datatype> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) => Some(&mut enumeration.base),
@@ -77,11 +78,11 @@ pub fn base_mut(datatype: &mut Datatype) -> Option<&mut Datatype> {
     }
 }
 
-/// Sets the size of a datatype from the size of the datatype on which it is built.
+/// Updates the size of a datatype after its base type changed.
 pub fn update_size(datatype: &mut Datatype) {
     datatype.size = match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => enumeration.base.size,
-        // Saturates, because a type of this size is refused wherever it is used.
+        // Saturates, because each use of a datatype of this size is an error.
         DatatypeClass::Array(array) => {
             array.dims.iter().fold(array.base.size, |size, dim| size.saturating_mul(*dim))
         }
@@ -90,7 +91,7 @@ pub fn update_size(datatype: &mut Datatype) {
     };
 }
 
-/// Returns the innermost datatype on which a datatype is built.
+/// Returns the base type of the base type and so on, down to a datatype without a base type.
 pub fn root(datatype: &Datatype) -> &Datatype {
     let mut root = datatype;
     while let Some(inner) = base(root) {
@@ -99,7 +100,7 @@ pub fn root(datatype: &Datatype) -> &Datatype {
     root
 }
 
-/// Returns whether a class occurs in a datatype or in its parts.
+/// Returns whether a datatype or one of its nested datatypes belongs to a class.
 pub fn contains(datatype: &Datatype, class: c_int) -> bool {
     let is_string = datatype.is_variable_string();
     number(datatype) == class
@@ -111,7 +112,8 @@ pub fn contains(datatype: &Datatype, class: c_int) -> bool {
         }
 }
 
-/// Returns whether two datatypes are equal. The order of members does not matter.
+/// Returns whether two datatypes are equal. The order of compound and enumeration members is
+/// ignored.
 pub fn equal(a: &Datatype, b: &Datatype) -> bool {
     if a.size != b.size {
         return false;
@@ -121,7 +123,7 @@ pub fn equal(a: &Datatype, b: &Datatype) -> bool {
         (DatatypeClass::Enumeration(a), DatatypeClass::Enumeration(b)) => equal_enumerations(a, b),
         (DatatypeClass::VariableLength(a), DatatypeClass::VariableLength(b)) => {
             let (VariableLength { kind: kind_a, base: a }, VariableLength { kind: kind_b, base: b }) = (a, b);
-            // The base of a string is a type of one byte in all files, signed or not.
+            // All string base types have one byte, and their sign does not matter.
             kind_a == kind_b && (*kind_a != VariableLengthKind::Sequence || equal(a, b))
         }
         (DatatypeClass::Array(a), DatatypeClass::Array(b)) => {
@@ -134,6 +136,7 @@ pub fn equal(a: &Datatype, b: &Datatype) -> bool {
     }
 }
 
+/// Returns whether two compounds have equal members, in any order.
 fn equal_compounds(a: &Compound, b: &Compound) -> bool {
     if a.members.len() != b.members.len() {
         return false;
@@ -151,6 +154,7 @@ fn equal_compounds(a: &Compound, b: &Compound) -> bool {
     })
 }
 
+/// Returns whether two enumerations have equal members, in any order.
 fn equal_enumerations(a: &Enumeration, b: &Enumeration) -> bool {
     let mut sorted_a: Vec<_> = a.members.iter().map(|member| (&member.name, &member.value)).collect();
     let mut sorted_b: Vec<_> = b.members.iter().map(|member| (&member.name, &member.value)).collect();

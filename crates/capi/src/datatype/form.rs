@@ -1,26 +1,26 @@
-//! The two forms of datatypes: in memory of C programs, and in files.
+//! The memory form and the file form of datatypes, and the change from one form to the other.
 
 use hyperslab::datatype::{Array, Compound, Member, ReferenceKind, VariableLength, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass};
 
 use crate::symbols::datatypes::REFERENCE_BYTES;
 
-/// The bytes of a pointer to a variable-length string.
+/// The size in bytes of a variable-length string in memory: a pointer.
 pub const STRING_BYTES: u32 = 8;
-/// The bytes of a sequence: the number of items and a pointer.
+/// The size in bytes of a variable-length sequence in memory: a count and a pointer.
 pub const SEQUENCE_BYTES: u32 = 16;
 
-/// A form of datatypes.
+/// The form of a datatype, which determines the size of strings, sequences and references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The memory of C programs.
+    /// The form of elements in the memory of C programs.
     Memory,
-    /// A file whose addresses have this number of bytes.
+    /// The form of elements in a file whose addresses have this number of bytes.
     File(u8),
 }
 
-/// Returns a datatype in another form. Members of compounds keep their distances to the end of the
-/// member before them.
+/// Returns a datatype in the given form. If the size of a compound member changes, later members
+/// move and keep the gaps between members.
 pub fn convert(datatype: &Datatype, form: Form) -> Datatype {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {
@@ -40,14 +40,15 @@ pub fn convert(datatype: &Datatype, form: Form) -> Datatype {
                 (Form::Memory, _) => REFERENCE_BYTES,
                 (Form::File(width), ReferenceKind::Object1) => u32::from(width),
                 (Form::File(width), ReferenceKind::DatasetRegion1) => u32::from(width) + 4,
-                // A header of 6 bytes, a length, and the position in the global heap.
+                // A reference in a file: a header of 6 bytes, a length of 4 bytes, and a position
+                // in the global heap.
                 (Form::File(width), _) => 10 + u32::from(width),
             };
             Datatype { class: datatype.class.clone(), size }
         }
         DatatypeClass::Array(array) => {
             let base = convert(&array.base, form);
-            // Saturates, because a type of this size is refused wherever it is used.
+            // Saturates, because each use of a datatype of this size is an error.
             let count = array.dims.iter().fold(1_u32, |count, size| count.saturating_mul(*size));
             let size = base.size.saturating_mul(count);
             let class = DatatypeClass::Array(Array { dims: array.dims.clone(), base: Box::new(base) });
@@ -58,6 +59,7 @@ pub fn convert(datatype: &Datatype, form: Form) -> Datatype {
     }
 }
 
+/// Returns a compound whose members have the given form, with adjusted member offsets.
 fn members(datatype: &Datatype, compound: &Compound, form: Form) -> Datatype {
     let mut order: Vec<usize> = (0..compound.members.len()).collect();
     order.sort_by_key(|index| compound.members.get(*index).map(|member| member.offset));
@@ -74,23 +76,23 @@ fn members(datatype: &Datatype, compound: &Compound, form: Form) -> Datatype {
     Datatype { class: DatatypeClass::Compound(Compound { members }), size }
 }
 
-/// Returns an offset or size that moved. Saturates, because a type of this size is refused wherever
-/// it is used.
+/// Returns an offset or a size plus a signed shift. Saturates, because each use of a datatype of
+/// this size is an error.
 fn shifted(offset: u32, shift: i64) -> u32 {
     u32::try_from(i64::from(offset).saturating_add(shift).max(0)).unwrap_or(u32::MAX)
 }
 
-/// Returns a datatype of a file in the form of memory.
+/// Converts a datatype from file form to memory form.
 pub fn memory(datatype: &Datatype) -> Datatype {
     if depends_on_form(datatype) { convert(datatype, Form::Memory) } else { datatype.clone() }
 }
 
-/// Returns a datatype of memory in the form of a file.
+/// Converts a datatype to file form, for a file whose addresses have `offset_bytes` bytes.
 pub fn file(datatype: &Datatype, offset_bytes: u8) -> Datatype {
     if depends_on_form(datatype) { convert(datatype, Form::File(offset_bytes)) } else { datatype.clone() }
 }
 
-/// Returns whether the two forms of a datatype may differ.
+/// Returns whether the memory form and the file form of a datatype may differ.
 pub fn depends_on_form(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => true,

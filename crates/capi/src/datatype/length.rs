@@ -1,19 +1,21 @@
-//! The length of a datatype message in memory whose end is not known.
+//! The length of an encoded datatype message whose buffer has no known size.
 
 use crate::error::{Failure, Outcome, codes};
 use crate::pointer::Data;
 
-/// The largest depth of nested datatypes.
+/// The maximum nesting depth of an encoded datatype.
 const MAX_DEPTH: usize = 32;
 
-/// A position in bytes of the caller. It reads only bytes that belong to the message.
+/// A read position in an encoded message of the caller. The walk never reads past the message.
 struct Walk {
+    /// The caller's encoded message.
     data: Data,
+    /// The offset of the next byte in the message.
     at: usize,
 }
 
 impl Walk {
-    /// Takes bytes, and returns them.
+    /// Returns the next `count` bytes and advances the position.
     fn take<'a>(&mut self, count: usize) -> Outcome<&'a [u8]> {
         let end = self.at.checked_add(count).ok_or_else(damaged)?;
         let bytes = self.data.get(end).and_then(|bytes| bytes.get(self.at..)).ok_or_else(damaged)?;
@@ -21,13 +23,14 @@ impl Walk {
         Ok(bytes)
     }
 
+    /// Reads a little-endian number of `width` bytes.
     fn number(&mut self, width: usize) -> Outcome<usize> {
         let bytes = self.take(width)?;
         let value = bytes.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
         usize::try_from(value).map_err(|_| damaged())
     }
 
-    /// Skips a name with its zero byte, and in older versions the padding to eight bytes.
+    /// Skips a name with its zero byte. Before version 3, also skips the padding to eight bytes.
     fn skip_name(&mut self, version: usize) -> Outcome<()> {
         let mut length = 1_usize;
         while self.number(1)? != 0 {
@@ -39,7 +42,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Skips a datatype, and returns its size.
+    /// Skips an encoded datatype and returns the size of its elements.
     fn skip_datatype(&mut self, depth: usize) -> Outcome<usize> {
         if depth > MAX_DEPTH {
             return Err(damaged());
@@ -85,7 +88,7 @@ impl Walk {
     }
 }
 
-/// Returns the number of bytes of a member's offset in a compound of a size.
+/// Returns the number of bytes in which a compound of `size` bytes stores the offset of a member.
 fn offset_width(size: usize) -> usize {
     match size {
         0..=0xff => 1,
@@ -95,14 +98,15 @@ fn offset_width(size: usize) -> usize {
     }
 }
 
+/// Returns the failure for bytes that are not an encoded datatype.
 fn damaged() -> Failure {
     Failure::new(codes::DATATYPE, codes::CANTDECODE, "not an encoded datatype")
 }
 
-/// Returns the end of the datatype message that starts at `start`.
+/// Returns the offset after the encoded datatype that starts at `start`.
 ///
 /// # Errors
-/// Fails if the bytes are no datatype message.
+/// Fails if the bytes are not an encoded datatype.
 pub fn end_of_message(data: Data, start: usize) -> Outcome<usize> {
     let mut walk = Walk { data, at: start };
     walk.skip_datatype(1)?;

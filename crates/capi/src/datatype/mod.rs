@@ -1,8 +1,8 @@
-//! Datatypes with identifiers.
+//! Datatypes that C programs hold by identifiers.
 //!
-//! A type of the interface is in memory form: variable-length strings are pointers, sequences are
-//! a count and a pointer, references of any kind have 64 bytes. [`form`] translates to and from the
-//! form that files store.
+//! The C interface uses datatypes in memory form: a variable-length string is a pointer, a sequence
+//! is a count and a pointer, and a reference of any kind has 64 bytes. The module [`form`] converts
+//! between the memory form and the file form.
 
 pub mod class;
 pub mod form;
@@ -19,44 +19,44 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// The changes that a datatype allows.
+/// The operations that an open datatype permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeState {
-    /// The datatype may be changed and closed.
+    /// A datatype that the program may change and close.
     Transient,
-    /// The datatype may be closed: it belongs to a dataset, an attribute or a file.
+    /// A datatype of a dataset, an attribute or a file, which the program may close but not change.
     ReadOnly,
-    /// The datatype may be neither changed nor closed.
+    /// A datatype that the program may neither change nor close.
     Immutable,
 }
 
-/// A datatype.
+/// A datatype with its permitted operations and its committed datatype, if any.
 #[derive(Debug, Clone)]
 pub struct CType {
-    /// The datatype, in memory form.
+    /// The datatype in memory form.
     pub datatype: Datatype,
-    /// The changes that are allowed.
+    /// The operations that the datatype permits.
     pub state: TypeState,
-    /// The committed datatype in a file, and the place of that object.
+    /// The committed datatype in a file with its location; `None` if the datatype is not committed.
     pub committed: Option<(Arc<CommittedDatatype>, Location)>,
 }
 
-/// A datatype with an identifier.
+/// An open datatype to which an identifier refers.
 #[derive(Debug)]
 pub struct TypeHandle(pub RwLock<CType>);
 
 impl TypeHandle {
-    /// Returns a predefined datatype.
+    /// Returns a handle of a predefined datatype, which can be neither changed nor closed.
     pub fn predefined(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Immutable, committed: None }))
     }
 
-    /// Returns a datatype that may be changed.
+    /// Returns a handle of a datatype that the program may change.
     pub fn transient(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a datatype of an object in a file, in memory form.
+    /// Returns a read-only handle of the datatype of an object in a file, in memory form.
     pub fn of_object(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
@@ -67,10 +67,10 @@ impl TypeHandle {
     }
 }
 
-/// Returns the datatype of an identifier.
+/// Returns the open datatype to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a datatype.
 pub fn find(id: hid_t) -> Outcome<Arc<TypeHandle>> {
     match id::find(id) {
         Some(Entry::Datatype(datatype)) => Ok(datatype),
@@ -78,24 +78,25 @@ pub fn find(id: hid_t) -> Outcome<Arc<TypeHandle>> {
     }
 }
 
-/// Returns a copy of the datatype of an identifier, in memory form.
+/// Returns a copy of the datatype to which an identifier refers, in memory form.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a datatype.
 pub fn copy_of(id: hid_t) -> Outcome<Datatype> {
     Ok(find(id)?.datatype())
 }
 
-/// Returns a new identifier of a datatype that may be changed.
+/// Registers a datatype that the program may change, and returns its new identifier.
 pub fn register(datatype: Datatype) -> hid_t {
     id::register(Entry::Datatype(Arc::new(TypeHandle::transient(datatype))))
 }
 
-/// Changes the datatype of an identifier. The function checks everything before it changes the
-/// datatype.
+/// Calls `function` to change the datatype to which an identifier refers. `function` must check all
+/// arguments before it changes the datatype.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers, and for datatypes that may not be changed.
+/// Fails with a bad type if the identifier does not refer to a datatype, or if the datatype is
+/// read-only.
 pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) -> Outcome<T> {
     let handle = find(id)?;
     let mut datatype = handle.0.write();
@@ -105,17 +106,19 @@ pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) 
     function(&mut datatype.datatype)
 }
 
-/// Calls a function with the datatype of an identifier. The function calls nothing of the user.
+/// Calls `function` with the datatype to which an identifier refers. `function` must not call
+/// functions of the user.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers, and as the function does.
+/// Fails with a bad type if the identifier does not refer to a datatype. Returns the errors of
+/// `function`.
 pub fn with<T>(id: hid_t, function: impl FnOnce(&Datatype) -> Outcome<T>) -> Outcome<T> {
     let handle = find(id)?;
     let datatype = handle.0.read();
     function(&datatype.datatype)
 }
 
-/// Returns the failure of an operation that the class of a datatype does not have.
+/// Returns the failure for a property that the class of a datatype does not have.
 pub fn unsupported() -> Failure {
-    Failure::new(codes::DATATYPE, codes::UNSUPPORTED, "the class of the datatype has no such property")
+    Failure::new(codes::DATATYPE, codes::UNSUPPORTED, "datatypes of this class do not have this property")
 }

@@ -1,71 +1,119 @@
-//! The tables of functions of drivers in C (`H5FD_class_t`, `H5FD_t`).
+//! The C structs of user-defined file drivers (`H5FD_class_t`, `H5FD_t`).
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 
-/// The functions of a driver.
+/// The function table of a file driver (`H5FD_class_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5FD_class_t {
+    /// The version of this C struct.
     pub version: c_uint,
+    /// The number of the driver (`H5FD_class_value_t`).
     pub value: c_int,
+    /// The name of the driver.
     pub name: *const c_char,
+    /// The largest address that the driver supports.
     pub maxaddr: haddr_t,
+    /// The default close degree of files of the driver.
     pub fc_degree: c_int,
+    /// The function that the library calls when the driver is removed.
     pub terminate: Option<unsafe extern "C" fn() -> herr_t>,
+    /// The function that returns the size of the driver's data in the superblock.
     pub sb_size: Option<unsafe extern "C" fn(*mut H5FD_t) -> hsize_t>,
+    /// The function that encodes the driver's data for the superblock.
     pub sb_encode: Option<unsafe extern "C" fn(*mut H5FD_t, *mut c_char, *mut u8) -> herr_t>,
+    /// The function that decodes the driver's data from the superblock.
     pub sb_decode: Option<unsafe extern "C" fn(*mut H5FD_t, *const c_char, *const u8) -> herr_t>,
+    /// The size of the driver's configuration in bytes; 0 if it varies.
     pub fapl_size: usize,
+    /// The function that returns the configuration of an open file.
     pub fapl_get: Option<unsafe extern "C" fn(*mut H5FD_t) -> *mut c_void>,
+    /// The function that copies a configuration.
     pub fapl_copy: Option<unsafe extern "C" fn(*const c_void) -> *mut c_void>,
+    /// The function that frees a configuration.
     pub fapl_free: Option<unsafe extern "C" fn(*mut c_void) -> herr_t>,
+    /// The size of the driver's transfer properties in bytes.
     pub dxpl_size: usize,
+    /// The function that copies the driver's transfer properties.
     pub dxpl_copy: Option<unsafe extern "C" fn(*const c_void) -> *mut c_void>,
+    /// The function that frees the driver's transfer properties.
     pub dxpl_free: Option<unsafe extern "C" fn(*mut c_void) -> herr_t>,
+    /// The function that opens a file for this driver.
     pub open: Option<unsafe extern "C" fn(*const c_char, c_uint, hid_t, haddr_t) -> *mut H5FD_t>,
+    /// The function that closes a file of this driver.
     pub close: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
+    /// The function that compares two open files of this driver.
     pub cmp: Option<unsafe extern "C" fn(*const H5FD_t, *const H5FD_t) -> c_int>,
+    /// The function that returns the features of the driver (`H5FD_FEAT_*`).
     pub query: Option<unsafe extern "C" fn(*const H5FD_t, *mut c_ulong) -> herr_t>,
+    /// The function that maps memory kinds to free lists.
     pub get_type_map: Option<unsafe extern "C" fn(*const H5FD_t, *mut c_int) -> herr_t>,
+    /// The function that allocates a block of the file.
     pub alloc: Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, hsize_t) -> haddr_t>,
+    /// The function that frees a block of the file.
     pub free: Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, hsize_t) -> herr_t>,
+    /// The function that returns the end of allocation.
     pub get_eoa: Option<unsafe extern "C" fn(*const H5FD_t, c_int) -> haddr_t>,
+    /// The function that sets the end of allocation.
     pub set_eoa: Option<unsafe extern "C" fn(*mut H5FD_t, c_int, haddr_t) -> herr_t>,
+    /// The function that returns the end of the file.
     pub get_eof: Option<unsafe extern "C" fn(*const H5FD_t, c_int) -> haddr_t>,
+    /// The function that returns the driver's handle of a file.
     pub get_handle: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, *mut *mut c_void) -> herr_t>,
+    /// The function that reads bytes of an open file.
     pub read: Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, usize, *mut c_void) -> herr_t>,
+    /// The function that writes bytes to an open file.
     pub write:
         Option<unsafe extern "C" fn(*mut H5FD_t, c_int, hid_t, haddr_t, usize, *const c_void) -> herr_t>,
+    /// A function that reads several blocks, which the library does not call.
     pub read_vector: *const c_void,
+    /// A function that writes several blocks, which the library does not call.
     pub write_vector: *const c_void,
+    /// A function that reads selections, which the library does not call.
     pub read_selection: *const c_void,
+    /// A function that writes selections, which the library does not call.
     pub write_selection: *const c_void,
+    /// The function that writes the driver's own dirty data to the file.
     pub flush: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, bool) -> herr_t>,
+    /// The function that sets the file's length to the end of allocation.
     pub truncate: Option<unsafe extern "C" fn(*mut H5FD_t, hid_t, bool) -> herr_t>,
+    /// The function that locks an open file.
     pub lock: Option<unsafe extern "C" fn(*mut H5FD_t, bool) -> herr_t>,
+    /// The function that unlocks an open file.
     pub unlock: Option<unsafe extern "C" fn(*mut H5FD_t) -> herr_t>,
+    /// The function that deletes a file of this driver.
     pub del: Option<unsafe extern "C" fn(*const c_char, hid_t) -> herr_t>,
+    /// The function that performs an operation specific to the driver.
     pub ctl: Option<unsafe extern "C" fn(*mut H5FD_t, u64, u64, *const c_void, *mut *mut c_void) -> herr_t>,
+    /// The free list that the driver uses for each memory kind.
     pub fl_map: [c_int; 7],
 }
 
-/// The part of an open file of a driver that belongs to the library. The driver's own part follows.
+/// The library's part of a driver's open file (`H5FD_t`). The driver's own data follows in memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5FD_t {
+    /// The identifier of the driver.
     pub driver_id: hid_t,
+    /// The function table of the driver.
     pub cls: *const H5FD_class_t,
+    /// The number of the file.
     pub fileno: c_ulong,
+    /// The flags with which the file was opened.
     pub access_flags: c_uint,
+    /// The features of the driver (`H5FD_FEAT_*`).
     pub feature_flags: c_ulong,
+    /// The largest address in the file.
     pub maxaddr: haddr_t,
+    /// The base address of the HDF5 data in the file.
     pub base_addr: haddr_t,
+    /// The minimum size of an aligned block in bytes.
     pub threshold: hsize_t,
+    /// The alignment of blocks in bytes.
     pub alignment: hsize_t,
+    /// True if the file uses paged aggregation.
     pub paged_aggr: bool,
 }
 

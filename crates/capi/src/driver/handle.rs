@@ -1,4 +1,4 @@
-//! The handles of drivers that programs ask for: file descriptors and buffers in memory.
+//! Driver handles that programs request: pointers to file descriptors and to file images.
 
 use std::ffi::{OsStr, c_int, c_void};
 use std::os::fd::IntoRawFd as _;
@@ -11,12 +11,12 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::SharedFile;
 use crate::plist::driver_choice::DriverChoice;
 
-/// The descriptors that programs got, by the numbers of their files. Each lives in a box of its
-/// own, whose address does not change.
+/// The file descriptors that programs requested, each with the number of its file. Each descriptor
+/// is in its own box, so its address does not change.
 static DESCRIPTORS: Mutex<Vec<(u64, Box<c_int>)>> = Mutex::new(Vec::new());
 
-/// Returns the handle of a file's driver: a pointer to a file descriptor, a pointer to the buffer
-/// of a file in memory, or the handle of a user's driver.
+/// Returns the driver handle of a file: a pointer to a file descriptor, a pointer to the buffer of
+/// a file in memory, or the handle that a user's driver returns.
 ///
 /// # Errors
 /// Fails if the driver has no handle.
@@ -39,10 +39,10 @@ pub fn of(shared: &SharedFile, fapl: hid_t) -> Outcome<*mut c_void> {
     Ok(pointer)
 }
 
-/// The images of files in memory that programs got, by the numbers of their files.
+/// The file images that programs requested, each with the number of its file.
 static IMAGES: Mutex<Vec<(u64, Box<usize>)>> = Mutex::new(Vec::new());
 
-/// Returns a pointer to a pointer to a copy of a file's bytes.
+/// Returns the address of a pointer to a copy of the file's bytes.
 fn image(shared: &SharedFile) -> Outcome<*mut c_void> {
     let copy = crate::memory::copy(&shared.file.to_bytes()?);
     let mut images = IMAGES.lock();
@@ -58,7 +58,7 @@ fn image(shared: &SharedFile) -> Outcome<*mut c_void> {
     Ok(pointer)
 }
 
-/// Closes the handles that programs got of a file.
+/// Releases the descriptors and images that programs requested for a file.
 pub fn close(number: u64) {
     DESCRIPTORS.lock().retain(|(other, descriptor)| {
         if *other == number {

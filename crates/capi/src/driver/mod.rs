@@ -1,4 +1,4 @@
-//! File drivers: those of the library, and those that users register.
+//! File drivers: the drivers of the library and the drivers that users register.
 
 pub mod class;
 pub mod handle;
@@ -13,22 +13,22 @@ use crate::id::{self, Entry, register_as};
 use crate::symbols as s;
 pub use class::H5FD_class_t;
 
-/// A driver with an identifier.
+/// A file driver to which an identifier refers.
 #[derive(Debug)]
 pub enum DriverHandle {
-    /// A driver of the library.
+    /// A driver that the library provides.
     Library {
-        /// The identifier.
+        /// The predefined identifier of the driver.
         id: hid_t,
-        /// The name.
+        /// The name of the driver.
         name: &'static str,
     },
-    /// A driver of a user.
+    /// A driver that a user registered.
     User(user::UserDriver),
 }
 
 impl DriverHandle {
-    /// Returns the identifier of the driver.
+    /// Returns the identifier of this driver.
     pub fn id(&self) -> hid_t {
         match self {
             Self::Library { id, .. } => *id,
@@ -37,11 +37,11 @@ impl DriverHandle {
     }
 }
 
-/// The configuration of a user's driver in an access list: a block that the driver copies.
+/// The configuration of a user's driver in a file access list, as a block that the driver copied.
 #[derive(Debug, Clone)]
 pub struct UserInfo(pub Arc<user::InfoBlock>);
 
-/// The names of the library's drivers.
+/// The identifiers and names of the library's drivers.
 const LIBRARY: &[(hid_t, &str)] = &[
     (s::CORE_DRIVER, "core"),
     (s::FAMILY_DRIVER, "family"),
@@ -53,17 +53,17 @@ const LIBRARY: &[(hid_t, &str)] = &[
     (s::STDIO_DRIVER, "stdio"),
 ];
 
-/// Registers the library's drivers.
+/// Registers the library's drivers under their predefined identifiers.
 pub fn register() {
     for (id, name) in LIBRARY {
         register_as(*id, Entry::Driver(Arc::new(DriverHandle::Library { id: *id, name })));
     }
 }
 
-/// Returns the driver of an identifier.
+/// Returns the file driver to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a file driver.
 pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
     match id::find(id) {
         Some(Entry::Driver(driver)) => Ok(driver),
@@ -71,10 +71,10 @@ pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
     }
 }
 
-/// A configuration that the library does not interpret.
+/// A pointer to a driver configuration that the library does not interpret.
 pub type Opaque = *const c_void;
 
-/// Returns the driver with a name.
+/// Returns the driver with the given name, and its identifier.
 pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
     all().into_iter().find(|(_, driver)| match &**driver {
         DriverHandle::Library { name: own, .. } => own.as_bytes() == name,
@@ -82,7 +82,7 @@ pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
     })
 }
 
-/// Returns the driver with a number.
+/// Returns the driver with the given number (`H5FD_class_value_t`), and its identifier.
 pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
     all().into_iter().find(|(_, driver)| match &**driver {
         DriverHandle::Library { id, .. } => VALUES.contains(&(*id, value)),
@@ -90,7 +90,7 @@ pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
     })
 }
 
-/// The numbers of the library's drivers (`H5FD_class_value_t`).
+/// The identifiers and numbers (`H5FD_class_value_t`) of the library's drivers.
 const VALUES: &[(hid_t, std::ffi::c_int)] = &[
     (s::SEC2_DRIVER, 0),
     (s::CORE_DRIVER, 1),
@@ -102,13 +102,14 @@ const VALUES: &[(hid_t, std::ffi::c_int)] = &[
     (s::ONION_DRIVER, 10),
 ];
 
+/// Returns all registered drivers with their identifiers.
 fn all() -> Vec<(hid_t, Arc<DriverHandle>)> {
     let library = LIBRARY.iter().map(|(id, _)| *id);
     let users = id::list(crate::ctypes::IdKind::Driver as std::ffi::c_int).into_iter().map(|(id, _)| id);
     library.chain(users).filter_map(|id| Some((id, find(id).ok()?))).collect()
 }
 
-/// Returns the identifier of the library's driver with a name.
+/// Returns the identifier of the library's driver with the given name.
 pub fn library_id(name: &[u8]) -> Option<hid_t> {
     LIBRARY.iter().find(|(_, known)| known.as_bytes() == name).map(|(id, _)| *id)
 }

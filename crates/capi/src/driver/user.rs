@@ -1,4 +1,4 @@
-//! Drivers that users register with `H5FDregister`.
+//! File drivers that users register with `H5FDregister`, as drivers of hyperslab.
 
 use std::ffi::{CString, c_int, c_uint, c_ulong, c_void};
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use crate::plist::{Settings, make};
 use crate::pointer::Data;
 use crate::{call_user, memory};
 
-/// The kinds of memory that are passed to drivers: metadata, and raw data.
+/// The memory kind that the library passes to drivers for metadata (`H5FD_MEM_DEFAULT`).
 const DEFAULT_MEMORY: c_int = 0;
+/// The memory kind that the library passes to drivers for raw data (`H5FD_MEM_DRAW`).
 const RAW_MEMORY: c_int = 3;
 
-/// A driver of a user.
+/// A file driver that a user registered.
 #[derive(Debug)]
 pub struct UserDriver {
-    /// The functions.
+    /// The driver's function table.
     pub class: Box<H5FD_class_t>,
-    /// The identifier.
+    /// The driver's identifier; 0 until the driver is registered.
     pub id: AtomicI64,
 }
 
 // SAFETY: the pointers of the table lead to functions and texts that the user keeps while the
-// driver is registered; the library does not change them.
+// driver is registered, and the library does not change them.
 #[expect(unsafe_code, reason = "tables of functions cross threads")]
 unsafe impl Send for UserDriver {}
 // SAFETY: see above.
@@ -40,26 +41,27 @@ unsafe impl Send for UserDriver {}
 unsafe impl Sync for UserDriver {}
 
 impl UserDriver {
-    /// Returns the identifier.
+    /// Returns the identifier of this driver.
     pub fn id(&self) -> hid_t {
         self.id.load(Ordering::Relaxed)
     }
 }
 
-/// The configuration of a driver, which the driver copies and frees.
+/// A driver configuration that the driver's own function copied and frees.
 #[derive(Debug)]
 pub struct InfoBlock {
-    /// The configuration; null if there is none.
+    /// The address of the configuration; null if the driver has none.
     pub block: *mut c_void,
-    /// The functions of the driver.
+    /// The driver's function table.
     pub class: H5FD_class_t,
 }
 
 impl InfoBlock {
-    /// Returns a copy of the configuration of a driver, by the driver's function or as bytes.
+    /// Copies a driver configuration with the driver's copy function, or as a block of `fapl_size`
+    /// bytes.
     ///
     /// # Errors
-    /// Fails if there is no memory, or the driver's function fails.
+    /// Fails if memory is exhausted, or if the driver's copy function fails.
     pub fn copy_of(class: H5FD_class_t, info: Data) -> Outcome<Self> {
         let from = info.pointer();
         let block = if from.is_null() {
@@ -69,7 +71,11 @@ impl InfoBlock {
         } else if class.fapl_size > 0 {
             memory::copy(info.bytes(class.fapl_size, "configuration")?)
         } else {
-            return Err(Failure::new(codes::PLIST, codes::UNSUPPORTED, "the driver has no size or copy"));
+            return Err(Failure::new(
+                codes::PLIST,
+                codes::UNSUPPORTED,
+                "the driver states neither a configuration size nor a copy function",
+            ));
         };
         if block.is_null() && !from.is_null() {
             return Err(Failure::new(codes::PLIST, codes::CANTCOPY, "the configuration cannot be copied"));
@@ -84,7 +90,7 @@ impl Drop for InfoBlock {
             return;
         }
         match self.class.fapl_free {
-            // There is no caller who could get the error of the driver's function.
+            // The caller of `drop` cannot receive an error of the driver's function.
             Some(free) => drop(call_user!(free, self.block)),
             None => memory::free(self.block),
         }
@@ -99,19 +105,22 @@ unsafe impl Send for InfoBlock {}
 #[expect(unsafe_code, reason = "configurations of drivers cross threads")]
 unsafe impl Sync for InfoBlock {}
 
-/// A file that a driver of the user has open.
+/// A file that a user's driver has open.
 #[derive(Debug)]
 pub struct UserFile {
-    /// The driver's open file.
+    /// The address of the struct that the driver returned for the open file.
     pub file: *mut H5FD_t,
-    /// The functions of the driver.
+    /// The driver's function table.
     pub class: H5FD_class_t,
+    /// The name of the file.
     name: String,
+    /// True if the file is open for writing.
     writable: bool,
-    /// The end of the bytes that were written or set.
+    /// The end of the bytes that the library wrote, or the length that it set.
     end: AtomicU64,
+    /// True after the driver has closed the file.
     closed: AtomicBool,
-    /// The functions of one file are called one after another.
+    /// A lock that serializes the calls of the driver's functions for this file.
     calls: Mutex<()>,
 }
 
@@ -124,10 +133,10 @@ unsafe impl Send for UserFile {}
 unsafe impl Sync for UserFile {}
 
 impl UserFile {
-    /// Opens a file with a driver of a user.
+    /// Opens a file with a user's driver.
     ///
     /// # Errors
-    /// Fails if the driver's function fails.
+    /// Fails if the driver's open function fails.
     pub fn open(
         driver: &Arc<DriverHandle>,
         info: &UserInfo,
@@ -136,12 +145,12 @@ impl UserFile {
         max_address: haddr_t,
     ) -> Outcome<Arc<Self>> {
         let DriverHandle::User(user) = &**driver else {
-            return Err(Failure::new(codes::VFL, codes::BADVALUE, "not a driver of a user"));
+            return Err(Failure::new(codes::VFL, codes::BADVALUE, "not a user-defined driver"));
         };
         let class = *user.class;
         let open = class
             .open
-            .ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "no function that opens"))?;
+            .ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "the driver has no open function"))?;
         let access = FileAccess {
             driver: DriverChoice::User(Arc::clone(driver), info.clone()),
             ..FileAccess::default()
@@ -170,7 +179,7 @@ impl UserFile {
         Ok(Arc::new(opened))
     }
 
-    /// Sets the library's part of the driver's file.
+    /// Initializes the library's part (`H5FD_t`) of the driver's open file.
     fn start(&self, driver: hid_t, flags: c_uint) {
         let mut features: c_ulong = 0;
         if let Some(query) = self.class.query {
@@ -192,6 +201,7 @@ impl UserFile {
         memory::put(self.file, part);
     }
 
+    /// Returns the length of the file according to the driver's `get_eof` or `get_eoa` function.
     fn length(&self) -> u64 {
         let file = self.file.cast_const();
         let ends = [self.class.get_eof, self.class.get_eoa];
@@ -201,7 +211,7 @@ impl UserFile {
         length.unwrap_or(0)
     }
 
-    /// Returns the driver's handle.
+    /// Returns the handle that the driver's `get_handle` function states.
     ///
     /// # Errors
     /// Fails if the driver has no handle.
@@ -214,10 +224,10 @@ impl UserFile {
         }
     }
 
-    /// Closes the driver's file.
+    /// Closes the file with the driver's close function. Later calls have no effect.
     ///
     /// # Errors
-    /// Fails if the driver's function fails.
+    /// Fails if the driver's close function fails.
     pub fn close(&self) -> Outcome<()> {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -230,13 +240,14 @@ impl UserFile {
         }
     }
 
+    /// Returns the error for a driver function that failed while it performed `action`.
     fn failed(&self, action: &'static str) -> DriverError {
         let error = std::io::Error::other("the function of the driver failed");
         DriverError::io(self.name.clone(), action, error)
     }
 
-    /// Sets the end of the allocated space, before which a driver allows accesses.
-    fn allow(&self, end: u64) -> bool {
+    /// Raises the driver's end of allocation to `end`, because a driver rejects accesses beyond it.
+    fn raise_end(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));
         if known.is_some_and(|known| known != haddr_t::MAX && known >= end) {
@@ -267,7 +278,7 @@ impl Driver for UserFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         let end = offset + hyperslab_exact::to_u64(buf.len()); // A driver's file is below 2^63 bytes.
         let _calls = self.calls.lock();
-        if !self.allow(end) {
+        if !self.raise_end(end) {
             return Err(self.failed("read"));
         }
         let Some(read) = self.class.read else { return Err(self.failed("read")) };
@@ -281,7 +292,7 @@ impl Driver for UserFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let end = offset + hyperslab_exact::to_u64(bytes.len()); // A driver's file is below 2^63 bytes.
         let _calls = self.calls.lock();
-        if !self.allow(end) {
+        if !self.raise_end(end) {
             return Err(self.failed("write"));
         }
         let Some(write) = self.class.write else { return Err(self.failed("write")) };

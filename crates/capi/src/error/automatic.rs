@@ -1,4 +1,4 @@
-//! The function that is called when a call fails (`H5Eset_auto`), for each thread.
+//! The per-thread callback that the library calls when a function fails (`H5Eset_auto`).
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -6,31 +6,32 @@ use std::ffi::c_void;
 use crate::call_user;
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
 
-/// A function for failures, with the identifier of the stack (`H5E_auto2_t`).
+/// The C type of a failure callback that receives the identifier of the error stack
+/// (`H5E_auto2_t`).
 pub type Auto2 = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-/// A function for failures (`H5E_auto1_t`).
+/// The C type of a failure callback of HDF5 1.6, which receives only its data (`H5E_auto1_t`).
 pub type Auto1 = unsafe extern "C" fn(*mut c_void) -> herr_t;
 
-/// The function that reports failures.
+/// The action after a failed call: print the error stack, do nothing, or call the user's function.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Reporter {
-    /// The function that prints the stack to the standard error.
+    /// The default action, which prints the error stack to the standard error.
     #[default]
     Print,
-    /// No function.
+    /// No action.
     None,
-    /// A function of the user.
+    /// A function that the user set with `H5Eset_auto1`.
     User1(Auto1),
-    /// A function of the user.
+    /// A function that the user set with `H5Eset_auto2`.
     User2(Auto2),
 }
 
-/// The function that reports failures, and its data.
+/// A failure callback with its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Automatic {
-    /// The function.
+    /// The action of the library after a failed call.
     pub reporter: Reporter,
-    /// The data of the function.
+    /// The data that the user's failure callback receives.
     pub data: *mut c_void,
 }
 
@@ -40,30 +41,31 @@ impl Default for Automatic {
     }
 }
 
-// SAFETY: the pointer is opaque data of the user, which the library only passes to the user's
-// function. The C interface leaves its use by several threads to the user.
+// SAFETY: the library only passes this opaque pointer to the user's function. The C interface makes
+// the user responsible for the use by several threads.
 #[expect(unsafe_code, reason = "opaque data of the user crosses threads with its stack")]
 unsafe impl Send for Automatic {}
 
 thread_local! {
+    /// The failure callback of the current thread.
     static AUTOMATIC: Cell<Automatic> = const {
         Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut() })
     };
+    /// 1 while the failure callback of the current thread runs, and otherwise 0.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the thread's function for failures.
+/// Returns the failure callback of the current thread.
 pub fn get() -> Automatic {
     AUTOMATIC.get()
 }
 
-/// Sets the thread's function for failures.
+/// Sets the failure callback of the current thread.
 pub fn set(automatic: Automatic) {
     AUTOMATIC.set(automatic);
 }
 
-/// Calls the thread's function for failures, unless the failure happened in such a call or in
-/// another call of the library.
+/// Calls the thread's failure callback, unless the callback is already running on this thread.
 pub fn report() {
     if DEPTH.get() != 0 {
         return;

@@ -1,5 +1,5 @@
-//! The codes of errors: the library's error class, and its major and minor messages. Their
-//! identifiers are constants, which the exported data symbols hold.
+//! The library's error class and its major and minor error codes. Their identifiers are constants,
+//! which C programs read from exported data symbols.
 
 use crate::ctypes::{IdKind, hid_t};
 use crate::id::constant;
@@ -7,7 +7,7 @@ use crate::id::constant;
 /// The identifier of the library's error class.
 pub const ERR_CLS: hid_t = constant(IdKind::ErrorClass, 1);
 
-/// The exported identifier of the library's error class.
+/// The exported data symbol with the identifier of the library's error class.
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
@@ -16,17 +16,17 @@ pub static H5E_ERR_CLS_g: hid_t = ERR_CLS;
 macro_rules! messages {
     ($list:ident, $($number:literal $name:ident $symbol:ident $text:literal)*) => {
         $(
-            #[doc = $text]
+            #[doc = concat!("The identifier of the error code `", stringify!($symbol), "`: ", $text, ".")]
             pub const $name: hid_t = constant(IdKind::ErrorMessage, $number);
 
-            #[doc = $text]
+            #[doc = concat!("The exported identifier of the error code: ", $text, ".")]
             #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
             // SAFETY: the name belongs to the interface; nothing else defines it.
             #[unsafe(no_mangle)]
             pub static $symbol: hid_t = $name;
         )*
 
-        /// The messages with their identifiers and texts.
+        /// The error codes of this kind: identifier and text.
         pub const $list: &[(hid_t, &str)] = &[$(($name, $text)),*];
     };
 }

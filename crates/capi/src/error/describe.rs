@@ -1,4 +1,4 @@
-//! Errors of hyperslab as causes of failures.
+//! Conversions from errors of hyperslab to failures with HDF5 error codes.
 
 use hyperslab::{DataspaceError, Error, ErrorKind, datatype::convert::ConvertError};
 
@@ -34,7 +34,7 @@ impl From<hyperslab_exact::TooLarge> for Failure {
     }
 }
 
-/// Returns the major and the minor code of an error's innermost cause.
+/// Returns the major and the minor error code that describe an error of hyperslab.
 fn code(error: &Error) -> (hid_t, hid_t) {
     match error.without_context() {
         Error::Convert(_) => (codes::DATATYPE, codes::CANTCONVERT),

@@ -1,4 +1,4 @@
-//! Failures of calls, and the error stacks that C programs read.
+//! Failures of library calls, and the error stacks that C programs read.
 
 pub mod automatic;
 pub mod codes;
@@ -10,74 +10,75 @@ use std::borrow::Cow;
 
 use crate::ctypes::hid_t;
 
-/// The outcome of a call.
+/// The result of a library call: a value or a failure.
 pub type Outcome<T> = Result<T, Failure>;
 
-/// One record of a failure.
+/// One error record of a failure, without the function name.
 #[derive(Debug, Clone)]
 pub struct Cause {
-    /// The identifier of the major message.
+    /// The identifier of the major error message.
     pub major: hid_t,
-    /// The identifier of the minor message.
+    /// The identifier of the minor error message.
     pub minor: hid_t,
-    /// The description.
+    /// The description of the error in this record.
     pub text: Cow<'static, str>,
 }
 
-/// A failed call: its causes, the innermost first. The last cause is the one of the exported
-/// function, from which clients choose their exceptions.
+/// A failed call with its error records, the innermost first. The last record belongs to the
+/// exported function; clients choose their exception type from its codes.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The causes; never empty.
+    /// The error records, the innermost first; never empty.
     pub causes: Vec<Cause>,
 }
 
 impl Failure {
-    /// Returns a failure with one cause.
+    /// Returns a failure with one error record.
     pub fn new(major: hid_t, minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         Self { causes: vec![Cause { major, minor, text: text.into() }] }
     }
 
-    /// Returns a failure of the arguments of a call.
+    /// Returns a failure of the call's arguments (major code `H5E_ARGS`) with the given minor code.
     pub fn arguments(minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::ARGS, minor, text)
     }
 
-    /// Returns the failure of a bad argument.
+    /// Returns the failure of an argument with a bad value (`H5E_BADVALUE`).
     pub fn bad_value(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADVALUE, text)
     }
 
-    /// Returns the failure of an identifier of the wrong kind.
+    /// Returns the failure of an argument with a bad type (`H5E_BADTYPE`), such as an identifier of
+    /// the wrong kind.
     pub fn bad_type(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADTYPE, text)
     }
 
-    /// Returns the failure of a part of the interface that hyperslab does not have. The function's
-    /// name is in the record.
+    /// Returns the failure of a feature that hyperslab does not support (`H5E_UNSUPPORTED`). The
+    /// error record also contains the function's name.
     pub fn unsupported(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::FUNC, codes::UNSUPPORTED, text)
     }
 
-    /// Returns this failure as the cause of another one.
+    /// Appends an outer error record to this failure.
     #[must_use]
     pub fn then(mut self, major: hid_t, minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         self.causes.push(Cause { major, minor, text: text.into() });
         self
     }
 
-    /// Returns the major and minor message of the outermost cause.
+    /// Returns the major and the minor code of the outermost error record.
     pub fn code(&self) -> (hid_t, hid_t) {
         self.causes.last().map_or((codes::NONE_MAJOR, codes::NONE_MINOR), |cause| (cause.major, cause.minor))
     }
 }
 
-/// Adds the cause that the exported function states to the errors of the layers below.
+/// A result to which an exported function can add its own error record.
 pub trait Because<T> {
-    /// Returns the value, or the failure with an outer cause.
+    /// Returns the value, or the failure with an additional outer error record.
     ///
     /// # Errors
-    /// Returns the failure with the added cause.
+    /// Returns the failure with the additional record.
     fn because(self, major: hid_t, minor: hid_t, text: &'static str) -> Outcome<T>;
 }
 

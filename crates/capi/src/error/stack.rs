@@ -1,4 +1,4 @@
-//! The error stack of each thread.
+//! The error stack of each thread, to which failed calls add records.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_uint};
@@ -7,44 +7,45 @@ use std::sync::Arc;
 use super::{Failure, codes};
 use crate::ctypes::hid_t;
 
-/// The records that a stack keeps. Later records are dropped, as in the C library.
+/// The maximum number of records of a stack. The stack drops later records, as in the C library.
 const MAX_RECORDS: usize = 32;
 
-/// One record of an error stack.
+/// One record of an error stack (`H5E_error2_t`).
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// The identifier of the error class.
+    /// The identifier of the record's error class.
     pub class: hid_t,
-    /// The identifier of the major message.
+    /// The identifier of the major error message.
     pub major: hid_t,
-    /// The identifier of the minor message.
+    /// The identifier of the minor error message.
     pub minor: hid_t,
-    /// The name of the function.
+    /// The name of the function that failed.
     pub function: CString,
-    /// The name of the source file.
+    /// The name of the source file in which the error occurred.
     pub file: CString,
-    /// The line in the source file.
+    /// The line in the source file at which the error occurred.
     pub line: c_uint,
-    /// The description.
+    /// The description of the error.
     pub text: CString,
 }
 
 thread_local! {
+    /// The error records of the current thread, the innermost function first.
     static STACK: RefCell<Vec<Arc<Record>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns a text for C: up to its first zero byte.
+/// Returns a C string of the bytes before the first zero byte.
 pub fn text(text: &[u8]) -> CString {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     CString::new(text.get(..end).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Removes the records of the thread's stack.
+/// Removes all records of the thread's error stack.
 pub fn clear() {
     STACK.with_borrow_mut(Vec::clear);
 }
 
-/// Adds the causes of a failure, the innermost first.
+/// Adds the records of a failure to the thread's error stack, the innermost first.
 pub fn push(function: &str, failure: Failure) {
     for cause in failure.causes {
         add(Record {
@@ -59,7 +60,7 @@ pub fn push(function: &str, failure: Failure) {
     }
 }
 
-/// Adds a record to the thread's stack.
+/// Adds a record to the thread's error stack, unless the stack is full.
 pub fn add(record: Record) {
     STACK.with_borrow_mut(|stack| {
         if stack.len() < MAX_RECORDS {
@@ -68,23 +69,23 @@ pub fn add(record: Record) {
     });
 }
 
-/// Returns the records of the thread's stack. The stack keeps them until it is cleared, because
-/// programs read their texts after a walk.
+/// Returns a copy of the thread's error stack. The stack keeps its records until the next clear,
+/// because programs may read the texts after they have visited the records.
 pub fn copy() -> Vec<Arc<Record>> {
     STACK.with_borrow(Clone::clone)
 }
 
-/// Replaces the records of the thread's stack, and returns the earlier ones.
+/// Replaces the thread's error stack and returns the earlier records.
 pub fn replace(records: Vec<Arc<Record>>) -> Vec<Arc<Record>> {
     STACK.with_borrow_mut(|stack| std::mem::replace(stack, records))
 }
 
-/// Returns the number of records.
+/// Returns the number of records of the thread's error stack.
 pub fn count() -> usize {
     STACK.with_borrow(Vec::len)
 }
 
-/// Removes up to `count` records, the outermost first.
+/// Removes up to `count` records of the thread's error stack, the outermost first.
 pub fn pop(count: usize) {
     STACK.with_borrow_mut(|stack| stack.truncate(stack.len().saturating_sub(count)));
 }

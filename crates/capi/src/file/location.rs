@@ -1,4 +1,4 @@
-//! The place of an object: its file and its name.
+//! The location of an object: its file and its name.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome};
 use crate::id::{self, Entry};
 
-/// The name of an object: the path by which it was opened, which follows renames. An object
-/// without a link has no name.
+/// The name of an object: the absolute path by which the program opened the object. The name
+/// changes when a link of the path is renamed. An object without a link has no name.
 #[derive(Debug, Clone, Default)]
 pub struct Name(Arc<RwLock<Option<Vec<u8>>>>);
 
 impl Name {
-    /// Returns a known name: an absolute path.
+    /// Returns a name with the given absolute path.
     pub fn known(path: Vec<u8>) -> Self {
         Self(Arc::new(RwLock::new(Some(path))))
     }
 
-    /// Returns the name.
+    /// Returns the absolute path, or `None` if the object has no name.
     pub fn get(&self) -> Option<Vec<u8>> {
         self.0.read().clone()
     }
 
-    /// Sets the name.
+    /// Sets the absolute path, or removes the name.
     pub fn set(&self, path: Option<Vec<u8>>) {
         *self.0.write() = path;
     }
 
-    /// Returns the name of the object at `path`, which starts at this object.
+    /// Returns the name of the object at `path`, relative to the object of this name.
     #[must_use]
     pub fn join(&self, path: &[u8]) -> Self {
         let start: Vec<u8> = match self.get() {
@@ -49,31 +49,31 @@ impl Name {
     }
 }
 
-/// The place of an object.
+/// The location of an object: its file and its name.
 #[derive(Debug, Clone)]
 pub struct Location {
-    /// The file.
+    /// The file that contains the object.
     pub shared: Arc<SharedFile>,
-    /// The name.
+    /// The name of the object.
     pub name: Name,
-    /// The number of the identifier of the file by which the object was reached; see
+    /// The number of the file handle through which the program reached the object; see
     /// [`super::FileHandle`].
     pub handle: u64,
 }
 
 impl Location {
-    /// Returns the place of another object that was reached from this one.
+    /// Returns the location of another object in the same file, with the given name.
     #[must_use]
     pub fn with_name(&self, name: Name) -> Self {
         Self { name, ..self.clone() }
     }
 }
 
-/// Returns the object of an identifier that may stand for a location: a file stands for its root
-/// group, an attribute for its object.
+/// Returns the object and the location for an identifier. A file stands for its root group, and an
+/// attribute stands for its object.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier is neither a file nor an object in a file.
 pub fn find(id: hid_t) -> Outcome<(Object, Location)> {
     match id::find(id) {
         Some(Entry::File(file)) => Ok(((**file.shared.file.root()).clone(), file.root())),

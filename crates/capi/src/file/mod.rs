@@ -1,4 +1,4 @@
-//! Open files, and the places of objects in them.
+//! Open files, and the locations of objects in these files.
 
 pub mod location;
 pub mod open;
@@ -19,95 +19,96 @@ use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
 use crate::plist::settings::{FileAccess, MappingChoice};
 
-/// The flags of `H5Fopen` and `H5Fcreate`.
+/// The flag of `H5Fopen` that opens the file for reading and writing.
 pub const H5F_ACC_RDWR: c_uint = 0x0001;
-/// Overwrites a file that exists.
+/// The flag of `H5Fcreate` that overwrites an existing file.
 pub const H5F_ACC_TRUNC: c_uint = 0x0002;
-/// Fails if the file exists.
+/// The flag of `H5Fcreate` that makes an existing file an error.
 pub const H5F_ACC_EXCL: c_uint = 0x0004;
-/// Creates the file if it does not exist.
+/// The flag that creates the file if it does not exist.
 pub const H5F_ACC_CREAT: c_uint = 0x0010;
-/// Opens for SWMR writing.
+/// The flag of `H5Fopen` that opens the file as the SWMR writer.
 pub const H5F_ACC_SWMR_WRITE: c_uint = 0x0020;
-/// Opens for SWMR reading.
+/// The flag of `H5Fopen` that opens the file as a SWMR reader.
 pub const H5F_ACC_SWMR_READ: c_uint = 0x0040;
 
-/// A file that is open once in this process. All identifiers of the file share it; the file is
-/// closed when the last one is closed.
+/// A file that this process has opened once. All identifiers of the file share this value. The
+/// library closes the file together with the last identifier of the file or its objects.
 #[derive(Debug)]
 pub struct SharedFile {
-    /// The file.
+    /// The open file of hyperslab.
     pub file: File,
-    /// The number of the file (`H5O_info_t::fileno`), which no other file of the process has.
+    /// The number of the file (`H5O_info_t::fileno`), unique among all files that the process
+    /// opened.
     pub number: u64,
-    /// The identity of the file in the file system; `None` for files in memory.
+    /// The identity of the file in the file system; `None` for a file in memory.
     pub identity: Option<hyperslab::vfd::FileIdentity>,
-    /// The name with which the file was opened.
+    /// The name with which the program opened the file.
     pub name: Vec<u8>,
-    /// The access properties with which the file was opened.
+    /// The access properties with which the program opened the file.
     pub access: RwLock<FileAccess>,
-    /// The flags with which the file was opened.
+    /// The flags (`H5F_ACC_*`) with which the program opened the file.
     pub flags: RwLock<c_uint>,
-    /// Files that are mounted on groups of this file.
+    /// The files that are mounted on groups of this file.
     pub mounts: RwLock<Vec<Mount>>,
-    /// The file that the driver of the user has open, for `H5Fget_vfd_handle`.
+    /// The file struct of the user's driver, for `H5Fget_vfd_handle`; `None` for other drivers.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
     /// The mappings of virtual datasets that were created since the file was opened, by the address
-    /// of the dataset. The file does not store the extents of the sources.
+    /// of the dataset. The file does not store the extents of the source datasets.
     pub created_mappings: RwLock<std::collections::HashMap<u64, Vec<MappingChoice>>>,
-    /// True if the log of the metadata cache is written now.
+    /// True between `H5Fstart_mdc_logging` and `H5Fstop_mdc_logging`.
     pub is_logging: std::sync::atomic::AtomicBool,
-    /// True if new object headers are made as small as possible.
+    /// True if the library gives new object headers the minimum size.
     pub minimize: std::sync::atomic::AtomicBool,
 }
 
-/// A file that is mounted on a group.
+/// A file that is mounted on a group of another file.
 #[derive(Debug, Clone)]
 pub struct Mount {
-    /// The token of the group.
+    /// The token of the group on which the file is mounted.
     pub group: hyperslab::ObjectToken,
     /// The mounted file.
     pub child: Arc<FileHandle>,
 }
 
-/// A file with an identifier.
+/// An open file to which an identifier refers.
 #[derive(Debug)]
 pub struct FileHandle {
-    /// The file.
+    /// The file, which all its identifiers share.
     pub shared: Arc<SharedFile>,
-    /// The flags with which this identifier was opened.
+    /// The flags with which the program opened the file through this identifier.
     pub flags: c_uint,
-    /// The name with which this identifier was opened.
+    /// The name with which the program opened the file through this identifier.
     pub name: Vec<u8>,
-    /// The number of this identifier, which objects that are reached by it state. Identifiers of
-    /// one opened file count as one.
+    /// The number of this handle. Objects record the number of the handle through which the program
+    /// reached them. Handles that `H5Freopen` returns have numbers of their own.
     pub number: u64,
 }
 
 impl FileHandle {
-    /// Returns the place of the root group.
+    /// Returns the location of the file's root group.
     pub fn root(&self) -> Location {
         Location { handle: self.number, ..self.shared.root() }
     }
 }
 
 impl SharedFile {
-    /// Returns the place of the root group.
+    /// Returns the location of the file's root group.
     pub fn root(self: &Arc<Self>) -> Location {
         Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()), handle: 0 }
     }
 
-    /// Returns whether new object headers are made as small as possible.
+    /// Returns whether the library gives new object headers the minimum size.
     pub fn minimizes_headers(&self) -> bool {
         self.minimize.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Sets whether new object headers are made as small as possible.
+    /// Sets whether the library gives new object headers the minimum size.
     pub fn minimize_headers(&self, yes: bool) {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Returns the bytes of an address in the file.
+    /// Returns the number of bytes of an address in this file.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
     }
@@ -123,18 +124,18 @@ impl Drop for SharedFile {
     }
 }
 
-/// Runs `release`, which may drop the last user of a file, and returns the error of closing the
-/// file.
+/// Runs `release`, which may drop the last reference to a file, and returns the error if closing
+/// the file fails.
 ///
 /// # Errors
-/// Returns the error of writing the file.
+/// Returns the error of writing or closing the file.
 pub fn closing<T>(release: impl FnOnce() -> T) -> Outcome<T> {
     registry::take_error();
     let value = release();
     registry::take_error().map_or(Ok(value), Err)
 }
 
-/// Removes the file at a path.
+/// Deletes the file with the given name from the file system.
 ///
 /// # Errors
 /// Returns the error of the file system.
@@ -144,10 +145,10 @@ pub fn remove(name: &[u8]) -> Outcome<()> {
         .map_err(|error| Failure::new(codes::VFL, codes::CANTDELETEFILE, error.to_string()))
 }
 
-/// Returns the file of an identifier.
+/// Returns the open file to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a file.
 pub fn find(id: hid_t) -> Outcome<Arc<FileHandle>> {
     match id::find(id) {
         Some(Entry::File(file)) => Ok(file),

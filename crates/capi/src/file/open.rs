@@ -1,4 +1,4 @@
-//! Opening and creating files with the properties of C's lists.
+//! Opening and creation of files with the properties of C property lists.
 
 use std::ffi::{OsStr, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,7 +23,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::settings::{FileAccess, FileCreate, GroupCreate, ObjectCreate};
 
-/// The values of `H5F_libver_t`, in order.
+/// The library versions in the order of `H5F_libver_t`.
 const VERSIONS: [LibraryVersion; 6] = [
     LibraryVersion::Earliest,
     LibraryVersion::V18,
@@ -33,7 +33,7 @@ const VERSIONS: [LibraryVersion; 6] = [
     LibraryVersion::V200,
 ];
 
-/// Returns the tracking of creation orders that the flags of a property state.
+/// Returns the creation order tracking that the flags `H5P_CRT_ORDER_*` request.
 pub fn creation_order(flags: c_uint) -> CreationOrder {
     match flags & 3 {
         0 => CreationOrder::Untracked,
@@ -42,15 +42,15 @@ pub fn creation_order(flags: c_uint) -> CreationOrder {
     }
 }
 
-/// Returns a number of links or attributes for the file, which stores 16 bits.
+/// Converts a number of links or attributes to the 16 bits that the file stores.
 fn small(count: c_uint) -> Outcome<u16> {
-    u16::try_from(count).map_err(|_| Failure::bad_value("a number of links or attributes above 65535"))
+    u16::try_from(count).map_err(|_| Failure::bad_value("the number of links or attributes exceeds 65535"))
 }
 
-/// Returns the options of a new group.
+/// Returns the options of a new group from the properties of a group creation list.
 ///
 /// # Errors
-/// Fails if a number does not fit in the file.
+/// Fails if a property does not fit in the field of the file.
 pub fn group_options(create: &GroupCreate) -> Outcome<GroupOptions> {
     let ObjectCreate { max_compact, min_dense, attribute_order, track_times } = create.object;
     let mut options = GroupOptions::new()
@@ -67,19 +67,20 @@ pub fn group_options(create: &GroupCreate) -> Outcome<GroupOptions> {
     Ok(options)
 }
 
-/// Returns the versions of structures that a list allows.
+/// Returns the library version bounds for a pair of `H5F_libver_t` values.
 ///
 /// # Errors
-/// Fails if the bounds are in the wrong order.
+/// Fails if a value is unknown or if the lower bound exceeds the upper bound.
 pub fn bounds((low, high): (c_int, c_int)) -> Outcome<LibverBounds> {
     let version =
         |number: c_int| usize::try_from(number).ok().and_then(|number| VERSIONS.get(number).copied());
     let (Some(low), Some(high)) = (version(low), version(high)) else {
-        return Err(Failure::bad_value("an unknown library version"));
+        return Err(Failure::bad_value("unknown library version"));
     };
     Ok(LibverBounds::new(low, high)?)
 }
 
+/// Returns the options of hyperslab for the properties of a file access list.
 fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     let limits = Limits { result_bytes: u64::MAX, ..Limits::default() };
     let mut options = AccessOptions::<M>::new()
@@ -102,13 +103,13 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
             (true, true) => FileLocking::BestEffort,
             (true, false) => FileLocking::On,
         };
-        // The environment decides over the property, as in the C library.
+        // The environment variable takes precedence over the property, as in the C library.
         if std::env::var_os("HDF5_USE_FILE_LOCKING").is_none() {
             options = options.locking(locking);
         }
     }
     if matches!(access.driver, DriverChoice::User(..)) {
-        // The user's driver sees each access.
+        // Without these buffers, the user's driver receives each access.
         options = options.buffer_raw_data(false).chunk_cache(0);
     }
     if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
@@ -117,8 +118,13 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     Ok(options)
 }
 
+/// Returns the options of a new file for the properties of its access list and its creation list.
 fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
-    let rank = |value: c_uint| u16::try_from(value).map_err(|_| Failure::bad_value("a rank above 65535"));
+    let rank = |value: c_uint| {
+        u16::try_from(value).map_err(|_| {
+            Failure::bad_value("the entry count of a B-tree node exceeds the limit of the file format")
+        })
+    };
     let strategy = match create.strategy {
         1 => FileSpaceStrategy::Page,
         2 => FileSpaceStrategy::Aggregators,
@@ -155,7 +161,7 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     Ok(options)
 }
 
-/// Returns the file space of a list without changes, which needs no message in the file.
+/// Returns the file space settings of an unchanged creation list, which the file does not store.
 fn default_space() -> FileSpace {
     let create = FileCreate::default();
     FileSpace {
@@ -166,10 +172,11 @@ fn default_space() -> FileSpace {
     }
 }
 
-/// The page strategy of file space (`H5F_FSPACE_STRATEGY_PAGE`).
+/// The number of the paged file space strategy (`H5F_FSPACE_STRATEGY_PAGE`).
 const PAGE_STRATEGY: c_int = 1;
 
-/// Returns the size of a file's page buffer: whole pages, and none without the page strategy.
+/// Returns the size of a file's page buffer in bytes: a whole number of pages, or 0 if the file has
+/// no paged allocation.
 fn page_buffer(file: &File, wanted: usize) -> usize {
     let space = file.info().file_space;
     let page = usize::try_from(space.page_size).unwrap_or(usize::MAX); // A page is below 4 GiB.
@@ -179,32 +186,36 @@ fn page_buffer(file: &File, wanted: usize) -> usize {
     (wanted / page).max(1).saturating_mul(page) // Only reported.
 }
 
-/// A request to open or create a file.
+/// A request to open an existing file or to create a file.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The name of the file.
+    /// The name of the file to open or create.
     pub name: &'a [u8],
-    /// The flags: `H5F_ACC_*`.
+    /// The flags of the request (`H5F_ACC_*`).
     pub flags: c_uint,
-    /// The access properties.
+    /// The access properties of the file.
     pub access: FileAccess,
-    /// The properties of a new file; `None` to open a file.
+    /// The creation properties of a new file; `None` for a request that opens a file.
     pub create: Option<FileCreate>,
 }
 
 impl Request<'_> {
+    /// Returns the file's name as a path.
     fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.name))
     }
 
+    /// Returns whether the request creates the file or opens the file for writing.
     fn writes(&self) -> bool {
         self.create.is_some() || self.flags & H5F_ACC_RDWR != 0
     }
 
-    /// Opens or creates the file, or shares the file if this process has it open already.
+    /// Opens or creates the file. If this process already has the file open, returns the shared
+    /// file.
     ///
     /// # Errors
-    /// Fails if the file cannot be opened, or is open with other rights.
+    /// Fails if the file cannot be opened, or if it is already open with incompatible flags or
+    /// properties.
     pub fn run(mut self) -> Outcome<Arc<SharedFile>> {
         let on_disk = matches!(
             self.access.driver,
@@ -216,7 +227,8 @@ impl Request<'_> {
         let is_empty =
             || std::fs::metadata(self.path()).is_ok_and(|found| found.is_file() && found.len() == 0);
         if on_disk && self.create.is_none() && self.writes() && is_empty() {
-            // The C library makes an HDF5 file of an empty file that is opened for writing.
+            // The C library writes a new HDF5 file into an empty file that a program opens for
+            // writing.
             self.create = Some(FileCreate::default());
             self.flags |= H5F_ACC_TRUNC;
         }
@@ -255,6 +267,8 @@ impl Request<'_> {
         Ok(shared.shared())
     }
 
+    /// Returns an open file for this request after a check that the request agrees with the open
+    /// file.
     fn share(&self, open: Arc<SharedFile>) -> Outcome<Arc<SharedFile>> {
         let flags = *open.flags.read();
         if self.create.is_some() {
@@ -270,7 +284,7 @@ impl Request<'_> {
         }
         let swmr = H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE;
         if self.flags & swmr != flags & swmr && (self.flags | flags) & H5F_ACC_SWMR_WRITE != 0 {
-            let text = "the file is open with another SWMR access";
+            let text = "the file is already open with a different SWMR access";
             return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, text));
         }
         let used = |access: &FileAccess| access.locking.unwrap_or((true, true));
@@ -289,6 +303,8 @@ impl Request<'_> {
         Ok(open)
     }
 
+    /// Opens or creates a file that this process does not have open yet. Also returns the file of a
+    /// user's driver.
     fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {
@@ -315,6 +331,7 @@ impl Request<'_> {
         }
     }
 
+    /// Returns the options of hyperslab that open the existing file.
     fn opening(&self) -> Outcome<OpenOptions> {
         Ok(options::<hyperslab::Opening>(&self.access)?
             .write(self.flags & H5F_ACC_RDWR != 0)
@@ -322,6 +339,7 @@ impl Request<'_> {
             .swmr_write(self.flags & H5F_ACC_SWMR_WRITE != 0))
     }
 
+    /// Opens or creates the file with a driver.
     fn with_driver(&self, driver: Arc<dyn Driver>) -> Outcome<File> {
         Ok(match &self.create {
             Some(create) => creation(&self.access, create)?.create_driver(driver)?,
@@ -329,7 +347,7 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the access of the drivers of the library to the bytes.
+    /// Returns the access mode with which the library's drivers open the file.
     fn mode(&self) -> Access {
         match self.create {
             Some(_) if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 => Access::CreateNew,
@@ -339,6 +357,7 @@ impl Request<'_> {
         }
     }
 
+    /// Opens the file with the driver that the access list chooses.
     fn driver(&self, driver: &DriverChoice) -> Outcome<Arc<dyn Driver>> {
         let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
         Ok(match driver {
@@ -364,12 +383,15 @@ impl Request<'_> {
                 Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
             }
             DriverChoice::Splitter(_) | DriverChoice::Onion(_) => {
-                return Err(Failure::unsupported("files of the splitter and the onion driver"));
+                return Err(Failure::unsupported(
+                    "the splitter driver and the onion driver are not supported",
+                ));
             }
             _ => Arc::new(Sec2::open(self.path(), self.mode()).map_err(driver_error)?),
         })
     }
 
+    /// Opens a file in memory, and reads its bytes from the file system or from the file image.
     fn core(&self, options: CoreOptions) -> Outcome<Arc<dyn Driver>> {
         let name = String::from_utf8_lossy(self.name).into_owned();
         if let (Some(image), None) = (&self.access.image, &self.create) {
@@ -390,6 +412,7 @@ impl Request<'_> {
     }
 }
 
+/// Returns the failure for an error of a driver, with the number of the system error.
 fn driver_error(error: hyperslab::vfd::DriverError) -> Failure {
     let number = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<std::io::Error>())
@@ -401,12 +424,13 @@ fn driver_error(error: hyperslab::vfd::DriverError) -> Failure {
     Failure::new(codes::VFL, codes::CANTOPENFILE, text)
 }
 
+/// Returns the failure for an I/O error, with the number of the system error.
 fn io_error(error: &std::io::Error) -> Failure {
     let number = error.raw_os_error().unwrap_or_default();
     Failure::new(codes::VFL, codes::CANTOPENFILE, format!("{error}, errno = {number}"))
 }
 
-/// Returns a new identifier of an open file.
+/// Registers a new handle of an open file and returns its identifier.
 pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::ctypes::hid_t {
     let number = SharedFile::next_number();
     let handle = FileHandle { shared, flags, name: name.to_vec(), number };

@@ -1,4 +1,4 @@
-//! The files that are open in this process.
+//! The registry of the files that this process has open.
 
 use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
@@ -12,34 +12,37 @@ use parking_lot::Mutex;
 use super::SharedFile;
 use crate::error::{Failure, Outcome};
 
+/// The open files with their numbers.
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
+/// The number of the next opened file or file handle.
 static NEXT: AtomicU64 = AtomicU64::new(1);
-/// The number of files that were opened and closed.
+/// The number of changes to the set of open files, plus one.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
+    /// The error of the last file that was closed by a drop on the current thread.
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
-/// Returns the identity of the file at a path; `None` if there is none.
+/// Returns the identity of the file at a path, or `None` if the file does not exist.
 pub fn identity_of(path: &Path) -> Option<FileIdentity> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with an identity.
+/// Returns the open file with the given identity, or `None` if this process does not have it open.
 pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     open.into_iter().find(|file| file.identity.as_ref() == Some(identity))
 }
 
 impl SharedFile {
-    /// Returns the number of a new file.
+    /// Returns a new number for a file or a file handle.
     pub fn next_number() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds the file to the open files.
+    /// Adds the file to the registry of open files and returns a shared reference to it.
     pub fn shared(self) -> Arc<Self> {
         GENERATION.fetch_add(1, Ordering::AcqRel);
         let file = Arc::new(self);
@@ -48,13 +51,13 @@ impl SharedFile {
     }
 }
 
-/// Returns all open files.
+/// Returns all files that this process has open.
 pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
 }
 
-/// Flushes the files that are open for writing, except one: virtual datasets of this file may show
-/// elements that other files keep in memory.
+/// Flushes all writable files except `this`. Virtual datasets of `this` may refer to elements that
+/// other files have not written yet.
 ///
 /// # Errors
 /// Returns the errors of writing a file.
@@ -65,7 +68,7 @@ pub fn flush_others(this: &SharedFile) -> Outcome<()> {
     Ok(())
 }
 
-/// The open files, for links and virtual datasets that lead to them.
+/// The registry of open files, through which external links and virtual datasets find an open file.
 #[derive(Debug)]
 pub struct Registry;
 
@@ -79,15 +82,18 @@ impl hyperslab::OpenFiles for Registry {
     }
 }
 
+/// Removes a closed file from the registry.
 pub(super) fn forget(number: u64) {
     GENERATION.fetch_add(1, Ordering::AcqRel);
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 
+/// Stores the error of closing a file for [`take_error`].
 pub(super) fn keep_error(failure: Failure) {
     CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
 }
 
+/// Returns and removes the error of the last file that was closed on this thread.
 pub(super) fn take_error() -> Option<Failure> {
     CLOSE_ERROR.with_borrow_mut(Option::take)
 }

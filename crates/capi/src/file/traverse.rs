@@ -1,5 +1,5 @@
-//! Paths from a location to an object: through mounted files, external links and user-defined
-//! links.
+//! Traversal of a path from a location to an object, through mounted files, external links and
+//! user-defined links.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -17,23 +17,23 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist;
 use crate::plist::settings::{DEFAULT_EXTERNAL_FLAGS, FileAccess, LinkAccess};
 
-/// An object and its place.
+/// An object with its file and its name.
 pub type Place = (Object, Location);
 
-/// Opens the object at a path that starts at the object of an identifier.
+/// Opens the object at a path relative to the object of an identifier.
 ///
 /// # Errors
-/// Fails if a link does not exist, or if the path leads nowhere.
+/// Fails if a link does not exist, or if its target does not exist.
 pub fn open(loc: hid_t, path: &[u8], lapl: hid_t) -> Outcome<Place> {
     let start = location::find(loc)?;
     let access = plist::link_access(lapl).because(codes::ARGS, codes::BADTYPE, "not a link access list")?;
     follow(start, path, &access)
 }
 
-/// Opens the object at a path that starts at an object.
+/// Opens the object at a path relative to an open object.
 ///
 /// # Errors
-/// Fails if a link does not exist, or if the path leads nowhere.
+/// Fails if a link does not exist, or if its target does not exist.
 pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let name = place.name.join(path);
     let group = match start(&object, &place, path)? {
@@ -47,7 +47,8 @@ pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outco
     links(group, at, path.to_vec(), access)
 }
 
-/// Returns the group at which a path starts; `None` if the path names the object itself.
+/// Returns the group at which a path starts, or `None` if the path is empty and names the object
+/// itself.
 fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group>> {
     if path.starts_with(b"/") {
         return Ok(Some(place.shared.file.root().clone()));
@@ -61,7 +62,7 @@ fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group
     Err(Failure::new(codes::SYM, codes::BADTYPE, "the path starts at an object that is not a group"))
 }
 
-/// Follows links until an object is found, from file to file.
+/// Traverses a path across external and user-defined links and returns the object at its end.
 fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> Outcome<Place> {
     let (mut group, mut place, mut path) = (group, place, path);
     for _ in 0..=access.max_links {
@@ -82,18 +83,20 @@ fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> O
             }
         }
     }
-    Err(Failure::new(codes::LINK, codes::NLINKS, "too many links"))
+    Err(Failure::new(codes::LINK, codes::NLINKS, "the path contains too many soft or external links"))
 }
 
+/// Returns a path relative to the root group as an absolute path.
 fn absolute(path: &[u8]) -> Vec<u8> {
     Name::known(b"/".to_vec()).join(path).get().unwrap_or_default()
 }
 
+/// Returns the link names of a path, without empty names and `.`.
 fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Follows a path name by name, because files are mounted on groups.
+/// Traverses a path link by link and enters the files that are mounted on its groups.
 fn through_mounts(
     group: Group,
     place: &Location,
@@ -111,7 +114,8 @@ fn through_mounts(
     Ok(at)
 }
 
-/// Returns the root group of the file that is mounted on a group, or the group itself.
+/// Returns the root group of the file that is mounted on a group, or the group itself if no file is
+/// mounted.
 fn mounted(place: Place) -> Place {
     let token = place.0.token();
     let mounts = place.1.shared.mounts.read();
@@ -126,7 +130,7 @@ fn mounted(place: Place) -> Place {
     }
 }
 
-/// Opens the file of an external link.
+/// Opens the file of an external link, or returns the open file.
 fn external(
     from: &Arc<SharedFile>,
     file: &[u8],
@@ -180,7 +184,8 @@ fn external(
     Err(failure.then(codes::LINK, codes::CANTOPENFILE, "cannot open the file of an external link"))
 }
 
-/// Returns the paths at which the file of an external link may be, in the order of the C library.
+/// Returns the paths at which the C library would look for the file of an external link, in its
+/// order.
 fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<PathBuf> {
     let path = Path::new(OsStr::from_bytes(file));
     let last = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
@@ -212,7 +217,8 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns a folder whose name may begin with `$ORIGIN`, the folder of the file.
+/// Returns the folder with the given name, in which the folder `origin` replaces a leading
+/// `$ORIGIN`.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
         Some(rest) => {
@@ -227,30 +233,31 @@ pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     }
 }
 
-/// A group, its place, and the name of a link in it.
+/// The group that contains the last link of a path, and the name of this link.
 #[derive(Debug)]
 pub struct Parent<'a> {
-    /// The group.
+    /// The group that contains the last link of the path.
     pub group: Group,
-    /// The place of the group.
+    /// The location of the group that contains the last link.
     pub place: Location,
-    /// The last name of the path.
+    /// The name of the last link of the path.
     pub last: &'a [u8],
 }
 
-/// Returns the group that has the last link of a path. With `intermediate`, creates missing groups.
+/// Returns the group that contains the last link of a path. If `intermediate` is true, creates
+/// missing groups.
 ///
 /// # Errors
-/// Fails if the path has no last name, or if a group does not exist.
+/// Fails if the path is empty, or if a group of the path does not exist.
 pub fn parent<'a>(loc: hid_t, path: &'a [u8], lapl: hid_t, intermediate: bool) -> Outcome<Parent<'a>> {
     let access = plist::link_access(lapl).because(codes::ARGS, codes::BADTYPE, "not a link access list")?;
     parent_of(location::find(loc)?, path, &access, intermediate)
 }
 
-/// Returns the group that has the last link of a path that starts at an object.
+/// Returns the group that contains the last link of a path relative to an open object.
 ///
 /// # Errors
-/// As [`parent`].
+/// Fails in the same cases as [`parent`].
 pub fn parent_of<'a>(
     (object, place): Place,
     path: &'a [u8],
@@ -267,7 +274,7 @@ pub fn parent_of<'a>(
         None => (&[][..], trimmed),
     };
     if last.is_empty() || last == b"." {
-        return Err(Failure::new(codes::SYM, codes::BADVALUE, "the path has no last name"));
+        return Err(Failure::new(codes::SYM, codes::BADVALUE, "the path contains no link name"));
     }
     let (object, place) = if before.is_empty() {
         mounted((object, place))
@@ -280,7 +287,7 @@ pub fn parent_of<'a>(
     Ok(Parent { group: group.because(codes::SYM, codes::BADTYPE, "not a group")?, place, last })
 }
 
-/// Follows a path, and creates the groups that do not exist.
+/// Opens the group at a path and creates the groups that do not exist.
 fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let mut at = start;
     if path.starts_with(b"/") {
@@ -289,7 +296,8 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     for part in components(path) {
         let group = at.0.clone().into_group()?;
         if group.by_bytes().link(part)?.is_none() {
-            // As in the C library, a group inherits the tracking of the order of its links.
+            // As in the C library, a new group tracks the creation order of its links if its parent
+            // does.
             let options = GroupOptions::new().link_order(group.link_order()?);
             group.by_bytes().create_group(part, charset_of(part), options)?;
         }
@@ -298,7 +306,7 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     Ok(at)
 }
 
-/// Returns the character set of a name whose creator states none.
+/// Returns the character set for a name without a stated one: ASCII if possible, otherwise UTF-8.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
     if name.is_ascii() || std::str::from_utf8(name).is_err() {
         CharacterSet::Ascii
@@ -307,11 +315,11 @@ pub fn charset_of(name: &[u8]) -> CharacterSet {
     }
 }
 
-/// Returns the properties of a link creation list: the character set of the name, and whether
+/// Returns two properties of a link creation list: the character set of the name, and whether
 /// missing groups are created.
 ///
 /// # Errors
-/// Fails with a bad type for other lists.
+/// Fails with a bad type if `lcpl` is not a link creation list.
 pub fn link_creation(lcpl: hid_t) -> Outcome<(CharacterSet, bool)> {
     if lcpl == H5P_DEFAULT {
         return Ok((CharacterSet::Ascii, false));

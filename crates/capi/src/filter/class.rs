@@ -1,4 +1,4 @@
-//! Filters as tables of functions in C (`H5Z_class2_t` and the older form).
+//! The C structs that describe user-defined filters (`H5Z_class2_t` and its older form).
 
 #![expect(unsafe_code, reason = "this module reads tables of functions of users")]
 
@@ -7,83 +7,97 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::ctypes::{herr_t, hid_t, htri_t};
 use crate::error::{Failure, Outcome};
 
-/// A function that decides whether a filter applies to a dataset.
+/// The C type of a filter's function that decides whether the filter applies to a dataset.
 pub type CanApply = unsafe extern "C" fn(hid_t, hid_t, hid_t) -> htri_t;
-/// A function that computes the parameters of a filter for a dataset.
+/// The C type of a filter's function that computes the filter parameters for a dataset.
 pub type SetLocal = unsafe extern "C" fn(hid_t, hid_t, hid_t) -> herr_t;
-/// A function that encodes or decodes a chunk.
+/// The C type of a filter's function that encodes or decodes one chunk.
 pub type FilterFunction =
     unsafe extern "C" fn(c_uint, usize, *const c_uint, usize, *mut usize, *mut *mut c_void) -> usize;
 
-/// The table of functions of version 2.
+/// The C struct of a filter in version 2 (`H5Z_class2_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct H5Z_class2_t {
+    /// The version of the struct, which is 1.
     version: c_int,
+    /// The identifier of the filter.
     id: c_int,
+    /// Nonzero if the filter encodes.
     encoder_present: c_uint,
+    /// Nonzero if the filter decodes.
     decoder_present: c_uint,
+    /// The name of the filter.
     name: *const c_char,
+    /// The function that decides whether the filter applies to a dataset.
     can_apply: Option<CanApply>,
+    /// The function that computes the filter parameters for a dataset.
     set_local: Option<SetLocal>,
+    /// The function that encodes or decodes a chunk.
     filter: Option<FilterFunction>,
 }
 
-/// The table of functions of version 1, without a version.
+/// The C struct of a filter in version 1 (`H5Z_class1_t`), which has no version field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct H5Z_class1_t {
+    /// The identifier of the filter.
     id: c_int,
+    /// The name of the filter.
     name: *const c_char,
+    /// The function that decides whether the filter applies to a dataset.
     can_apply: Option<CanApply>,
+    /// The function that computes the filter parameters for a dataset.
     set_local: Option<SetLocal>,
+    /// The function that encodes or decodes a chunk.
     filter: Option<FilterFunction>,
 }
 
 const _: () = assert!(size_of::<H5Z_class2_t>() == 48 && size_of::<H5Z_class1_t>() == 40);
 
-/// The version of the table of functions.
+/// The value of the version field in the C struct of a filter.
 const CLASS_VERSION: c_int = 1;
-/// The largest identifier of a filter.
+/// The largest filter identifier.
 const MAX_ID: c_int = 65_535;
-/// The first identifier that users may register.
+/// The smallest filter identifier that users may register.
 const FIRST_USER_ID: c_int = 256;
 
-/// A filter of a user.
+/// A filter that a user registered or that a plugin provides.
 #[derive(Debug, Clone)]
 pub struct FilterClass {
-    /// The identifier.
+    /// The identifier of the filter.
     pub id: u16,
-    /// The name.
+    /// The name of the filter.
     pub name: Vec<u8>,
-    /// True if the filter encodes.
+    /// True if the filter can encode.
     pub encoder_present: bool,
-    /// True if the filter decodes.
+    /// True if the filter can decode.
     pub decoder_present: bool,
-    /// Decides whether the filter applies to a dataset.
+    /// The function that decides whether the filter applies to a dataset.
     pub can_apply: Option<CanApply>,
-    /// Computes the parameters for a dataset.
+    /// The function that computes the filter parameters for a dataset.
     pub set_local: Option<SetLocal>,
-    /// Encodes or decodes a chunk.
+    /// The function that encodes or decodes one chunk.
     pub filter: FilterFunction,
 }
 
-/// Reads the table of functions of a user. The version field tells the two forms apart: in the
-/// older form it is the identifier, which is never 1 for a filter of a user.
+/// Reads the C struct of a filter in either version. The first field distinguishes them: it is 1 in
+/// version 2. In version 1, the first field is the identifier, which is at least 256 for filters of
+/// users.
 ///
 /// # Errors
-/// Fails with a bad value if there is no table, or a value of it is not valid.
+/// Fails with a bad value if the pointer is null or if a field of the struct is invalid.
 pub fn read(class: *const c_void) -> Outcome<FilterClass> {
     if class.is_null() {
         return Err(Failure::bad_value("no filter class"));
     }
-    // SAFETY: both forms start with an integer, and the caller's pointer leads to one of them.
+    // SAFETY: both versions start with an integer, and the caller's pointer leads to one of them.
     let version = unsafe { class.cast::<c_int>().read_unaligned() };
     let table = if version == CLASS_VERSION {
-        // SAFETY: the version says that this form has the caller's pointer.
+        // SAFETY: the first field shows that the pointer leads to a struct of this version.
         unsafe { class.cast::<H5Z_class2_t>().read_unaligned() }
     } else {
-        // SAFETY: see above.
+        // SAFETY: the first field shows that the pointer leads to a struct of this version.
         let old = unsafe { class.cast::<H5Z_class1_t>().read_unaligned() };
         H5Z_class2_t {
             version: CLASS_VERSION,
@@ -106,7 +120,7 @@ pub fn read(class: *const c_void) -> Outcome<FilterClass> {
     let name = if table.name.is_null() {
         Vec::new()
     } else {
-        // SAFETY: the name is a text with a zero byte at its end.
+        // SAFETY: the name is a C string.
         unsafe { CStr::from_ptr(table.name) }.to_bytes().to_vec()
     };
     Ok(FilterClass {

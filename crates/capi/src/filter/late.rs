@@ -1,5 +1,5 @@
-//! The scaleoffset filter as the C library applies it: parameters that do not fit the datatype are
-//! an error when a chunk is written, and not when the dataset is created.
+//! The scaleoffset filter with the error behaviour of the C library: parameters that do not match
+//! the datatype are an error when a chunk is written, not when the dataset is created.
 
 use hyperslab::DatatypeClass;
 use hyperslab::datatype::ByteOrder;
@@ -8,16 +8,18 @@ use hyperslab::filter::{
     DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace,
 };
 
-/// The number of client data values of the filter.
+/// The number of client data values of the scaleoffset filter.
 const CLIENT_DATA_COUNT: usize = 20;
 
-/// The scaleoffset filter whose parameters are checked late.
+/// The scaleoffset filter that reports parameters of the wrong scale type only when it encodes a
+/// chunk.
 #[derive(Debug, Default)]
 pub struct LateScaleOffset(ScaleOffset);
 
-/// Returns the client data of a dataset whose datatype does not fit the scale type; `None` for
-/// datatypes that are not numbers.
-fn unfit(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
+/// Returns the client data that the C library stores for a dataset whose datatype does not match
+/// the scale type. Returns `None` if the datatype is neither an integer nor a floating-point
+/// number.
+fn client_data_of_mismatch(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
     let [scale, factor, ..] = requested else { return None };
     let (class, sign, order) = match &dataset.datatype.class {
         DatatypeClass::FixedPoint(number) => (0, u32::from(number.signed), number.order),
@@ -75,7 +77,9 @@ impl Filter for LateScaleOffset {
 
     fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         match self.0.prepare(requested, dataset) {
-            Err(error @ FilterError::Refused { .. }) => unfit(requested, dataset).ok_or(error),
+            Err(error @ FilterError::Refused { .. }) => {
+                client_data_of_mismatch(requested, dataset).ok_or(error)
+            }
             other => other,
         }
     }

@@ -1,4 +1,4 @@
-//! Filters: those of hyperslab, those that users register, and those of plugins.
+//! Filters of hyperslab, of users, and of plugins.
 
 pub mod class;
 pub mod late;
@@ -14,24 +14,27 @@ use parking_lot::Mutex;
 use crate::file::SharedFile;
 use user::UserFilter;
 
-/// The flag of a filter that can encode.
+/// The configuration flag of a filter that can encode (`H5Z_FILTER_CONFIG_ENCODE_ENABLED`).
 pub const ENCODES: c_uint = 1;
-/// The flag of a filter that can decode.
+/// The configuration flag of a filter that can decode (`H5Z_FILTER_CONFIG_DECODE_ENABLED`).
 pub const DECODES: c_uint = 2;
 
+/// The filters that users registered or that plugins provided.
 static USERS: Mutex<Vec<Arc<UserFilter>>> = Mutex::new(Vec::new());
+/// The filters that hyperslab provides.
 static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     let mut registry = Registry::default();
     registry.register(Arc::new(late::LateScaleOffset::default()));
     registry
 });
 
-/// Returns the identifier of a filter for a registry.
+/// Converts a C filter identifier to a filter identifier of hyperslab, or returns `None` if it is
+/// out of range.
 fn number(id: c_int) -> Option<FilterId> {
     u16::try_from(id).ok().map(FilterId)
 }
 
-/// Adds a filter of the user, which replaces one with its identifier.
+/// Registers a filter of the user in place of an earlier filter with the same identifier.
 pub fn register(filter: UserFilter) {
     let filter = Arc::new(filter);
     let mut users = USERS.lock();
@@ -39,7 +42,7 @@ pub fn register(filter: UserFilter) {
     users.push(filter);
 }
 
-/// Removes a filter of the user. Returns `false` if there is none.
+/// Removes a filter of the user. Returns `false` if no such filter is registered.
 pub fn unregister(id: c_int) -> bool {
     let Some(id) = number(id) else { return false };
     let mut users = USERS.lock();
@@ -48,14 +51,14 @@ pub fn unregister(id: c_int) -> bool {
     users.len() != before
 }
 
-/// Returns the filter of the user with an identifier.
+/// Returns the user's filter with the given identifier.
 pub fn find_user(id: c_int) -> Option<Arc<UserFilter>> {
     let id = number(id)?;
     USERS.lock().iter().find(|filter| filter.id() == id).cloned()
 }
 
-/// Returns the flags of a filter, which is loaded from a plugin if necessary; `None` if it is not
-/// available.
+/// Returns the configuration flags of a filter, or `None` if the filter is not available. Loads the
+/// filter from a plugin if necessary.
 pub fn configuration(id: c_int) -> Option<c_uint> {
     let flags = |encodes: bool, decodes: bool| {
         (if encodes { ENCODES } else { 0 }) | if decodes { DECODES } else { 0 }
@@ -72,12 +75,12 @@ pub fn configuration(id: c_int) -> Option<c_uint> {
     Some(result)
 }
 
-/// Returns whether a filter is available.
+/// Returns whether a filter is available, and loads it from a plugin if necessary.
 pub fn is_available(id: c_int) -> bool {
     configuration(id).is_some()
 }
 
-/// Returns the name of a filter.
+/// Returns the name of an available filter.
 pub fn name(id: c_int) -> Option<Vec<u8>> {
     if let Some(filter) = find_user(id) {
         return Some(filter.class.name.clone());
@@ -85,7 +88,7 @@ pub fn name(id: c_int) -> Option<Vec<u8>> {
     number(id).and_then(FilterId::name).map(|name| name.as_bytes().to_vec())
 }
 
-/// Returns the filters of hyperslab and those of users. A user's filter replaces one of hyperslab.
+/// Returns a registry of all filters. A user's filter takes precedence over a filter of hyperslab.
 pub fn registry() -> Registry {
     let mut registry = BUILT_IN.clone();
     for filter in USERS.lock().iter() {
@@ -95,8 +98,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Adds the filters with these identifiers to a file: filters that users registered after the file
-/// was opened, and filters of plugins.
+/// Adds filters to an open file if the file does not know them yet: filters that users registered
+/// after the file was opened, and filters of plugins.
 pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
     let mut any = false;
     for id in ids {

@@ -1,4 +1,5 @@
-//! Filters in shared libraries (plugins), and the folders where they are searched.
+//! Filters in shared libraries (plugins), and the folders in which the library searches for
+//! plugins.
 
 #![expect(unsafe_code, reason = "this module loads shared libraries and calls two functions of them")]
 
@@ -12,29 +13,29 @@ use parking_lot::Mutex;
 use super::class;
 use super::user::UserFilter;
 
-/// The folder of plugins without an environment variable.
+/// The plugin folder if the environment variable `HDF5_PLUGIN_PATH` is not set.
 const DEFAULT_FOLDER: &[u8] = b"/usr/local/hdf5/lib/plugin";
-/// The kind of plugins that are filters (`H5PL_TYPE_FILTER`).
+/// The plugin type of filters (`H5PL_TYPE_FILTER`).
 const FILTER_KIND: c_int = 0;
-/// The flag of filters in the loading state.
+/// The flag of filters in the loading state (`H5PL_FILTER_PLUGIN`).
 const FILTER_FLAG: c_uint = 1;
-/// The flags of all plugins.
+/// The loading state that permits all plugins (`H5PL_ALL_PLUGIN`).
 const ALL_PLUGINS: c_uint = 0xffff;
-/// The value of the environment variable that turns plugins off.
+/// The value of `HDF5_PLUGIN_PRELOAD` that disables plugins.
 const NO_PLUGIN: &[u8] = b"::";
 
-/// The folders, and the kinds of plugins that may be loaded.
+/// The plugin folders and the plugin types that the library may load.
 #[derive(Debug)]
 pub struct Plugins {
-    /// The folders, in the order of the search.
+    /// The plugin folders in the order of the search.
     pub folders: Vec<Vec<u8>>,
-    /// The flags of kinds: `H5PL_*_PLUGIN`.
+    /// The flags of the plugin types that the library may load (`H5PL_*_PLUGIN`).
     pub state: c_uint,
-    /// Plugins are off for the whole process.
+    /// True if plugins are disabled for the whole process.
     pub disabled: bool,
 }
 
-/// The folders and the loading state.
+/// The plugin folders and the loading state of the process.
 pub static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
     let preload = std::env::var_os("HDF5_PLUGIN_PRELOAD").map(OsStringExt::into_vec);
     let path = std::env::var_os("HDF5_PLUGIN_PATH").map(OsStringExt::into_vec);
@@ -45,10 +46,12 @@ pub static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
     Mutex::new(Plugins { folders, state: if disabled { 0 } else { ALL_PLUGINS }, disabled })
 });
 
+/// The C type of a plugin's function that returns the plugin type (`H5PLget_plugin_type`).
 type GetType = unsafe extern "C" fn() -> c_int;
+/// The C type of a plugin's function that returns the filter struct (`H5PLget_plugin_info`).
 type GetInfo = unsafe extern "C" fn() -> *const c_void;
 
-/// Returns the filter with an identifier from the first plugin that has it.
+/// Loads the filter with the given identifier from the first plugin that provides it.
 pub fn load(id: c_int) -> Option<UserFilter> {
     let folders = {
         let plugins = PLUGINS.lock();
@@ -66,17 +69,18 @@ pub fn load(id: c_int) -> Option<UserFilter> {
     })
 }
 
-/// Returns whether a file has the name of a shared library.
+/// Returns whether the name of a file is the name of a shared library.
 fn is_library(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
     name.windows(3).any(|part| part == b".so") || name.ends_with(b".dylib")
 }
 
-/// Returns the filter of a shared library, if it has the identifier. Other libraries are closed.
+/// Loads a shared library and returns its filter if the filter has the given identifier. Otherwise,
+/// closes the library.
 fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: the path ends with a zero byte. The functions that start the library run; the owner
-    // of the plugin folders vouches for them.
+    // SAFETY: the path ends with a zero byte. Loading runs the initializers of the library; the
+    // owner of the plugin folders is responsible for them.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
     if library.is_null() {
         return None;
@@ -86,13 +90,13 @@ fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
         .filter(|class| c_int::from(class.id) == id)
         .map(|class| UserFilter { class });
     if filter.is_none() {
-        // SAFETY: the handle comes from `dlopen`, and nothing of the library is used any more.
+        // SAFETY: the handle comes from `dlopen`, and nothing of the library is in use.
         unsafe { libc::dlclose(library) };
     }
     filter
 }
 
-/// Returns the description of the filter in a library.
+/// Returns the filter struct of a loaded plugin, or `None` if the plugin is not a filter.
 fn info(library: *mut c_void) -> Option<*const c_void> {
     // SAFETY: the handle comes from `dlopen`; the names end with a zero byte.
     let (kind, info) = unsafe {

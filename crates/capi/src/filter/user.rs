@@ -1,4 +1,4 @@
-//! Filters of users as filters of hyperslab.
+//! The adapter from a filter of a user to the filter trait of hyperslab.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::pointer::Buffer;
 use crate::space::CSpace;
 use crate::{call_user, memory};
 
-/// The flag of a call that decodes.
+/// The flag of a filter call that decodes (`H5Z_FLAG_REVERSE`).
 const REVERSE: c_uint = 0x100;
-/// The flag of a call that does not verify checksums.
+/// The flag of a filter call that does not verify checksums (`H5Z_FLAG_SKIP_EDC`).
 const SKIP_CHECK: c_uint = 0x200;
 
-/// A filter of a user.
+/// A filter of a user or of a plugin.
 #[derive(Debug)]
 pub struct UserFilter {
-    /// The functions.
+    /// The description and the functions of the filter.
     pub class: FilterClass,
 }
 
-/// A block of C's memory that a filter may replace.
+/// A block from C's allocator that the filter's function may replace. The block is freed on drop.
 struct Block(*mut c_void);
 
 impl Drop for Block {
@@ -36,7 +36,7 @@ impl Drop for Block {
     }
 }
 
-/// Temporary identifiers for the functions of a filter.
+/// Temporary identifiers that the filter's functions receive. The identifiers are released on drop.
 struct Temporary(Vec<hid_t>);
 
 impl Drop for Temporary {
@@ -48,7 +48,7 @@ impl Drop for Temporary {
 }
 
 impl UserFilter {
-    /// Calls the filter's function.
+    /// Calls the filter's function to encode or decode the bytes of a chunk.
     fn run(
         &self,
         flags: c_uint,
@@ -91,8 +91,8 @@ impl UserFilter {
         Ok(Produced::Output)
     }
 
-    /// Returns identifiers of a list with this filter, of the datatype, and of the chunk's
-    /// dataspace.
+    /// Returns temporary identifiers of a creation list with this filter, of the datatype, and of
+    /// the chunk's dataspace.
     fn identifiers(&self, requested: &[u32], facts: &DatasetFacts<'_>) -> Option<(Temporary, [hid_t; 3])> {
         let class: Arc<PropertyClass> = match id::find(crate::symbols::CLASS_DATASET_CREATE) {
             Some(Entry::PropertyClass(class)) => class,
@@ -111,6 +111,7 @@ impl UserFilter {
         Some((Temporary(all.to_vec()), all))
     }
 
+    /// Returns the error for a call after the library has been closed, when no identifiers exist.
     fn without_identifiers(&self) -> FilterError {
         FilterError::refused(self.id(), "the library has been closed")
     }

@@ -1,4 +1,4 @@
-//! The links of a group in the orders in which programs ask for them.
+//! Lists of a group's links, sorted by name or by creation order.
 
 use std::ffi::c_int;
 
@@ -7,35 +7,35 @@ use hyperslab::{CreationOrder, Group, Link};
 use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 
-/// Returns the index of an iteration.
+/// Returns the iteration index with the given number (`H5_index_t`).
 ///
 /// # Errors
-/// Fails for other numbers.
+/// Fails if the number is unknown.
 pub fn index(number: c_int) -> Outcome<Index> {
     match number {
         0 => Ok(Index::Name),
         1 => Ok(Index::CreationOrder),
-        _ => Err(Failure::bad_value("not an index")),
+        _ => Err(Failure::bad_value("unknown iteration index")),
     }
 }
 
-/// Returns the order of an iteration.
+/// Returns the iteration order with the given number (`H5_iter_order_t`).
 ///
 /// # Errors
-/// Fails for other numbers.
+/// Fails if the number is unknown.
 pub fn order(number: c_int) -> Outcome<Order> {
     match number {
         0 => Ok(Order::Increasing),
         1 => Ok(Order::Decreasing),
         2 => Ok(Order::Native),
-        _ => Err(Failure::bad_value("not an order")),
+        _ => Err(Failure::bad_value("unknown iteration order")),
     }
 }
 
-/// Returns the links of a group in an order.
+/// Returns the links of a group, sorted by an index in an order.
 ///
 /// # Errors
-/// Fails if the group does not track the order of creation.
+/// Fails if the index is the creation order and the group does not track it.
 pub fn sorted(group: &Group, index: Index, order: Order) -> Outcome<Vec<Link>> {
     if index == Index::CreationOrder && group.link_order()? == CreationOrder::Untracked {
         let text = "the group does not track the creation order of its links";
@@ -52,17 +52,17 @@ pub fn sorted(group: &Group, index: Index, order: Order) -> Outcome<Vec<Link>> {
     Ok(links)
 }
 
-/// Returns one link of a group by its position in an order.
+/// Returns the link at position `number` in the given index and order.
 ///
 /// # Errors
-/// Fails if there are fewer links.
+/// Fails if the group has at most `number` links.
 pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome<Link> {
     let links = sorted(group, index, order)?;
     let number = usize::try_from(number).map_err(|_| Failure::bad_value("the position is out of range"))?;
     links.into_iter().nth(number).because(codes::ARGS, codes::BADVALUE, "the position is out of range")
 }
 
-/// Returns the creation order that the next link of a group gets.
+/// Returns the creation order value of the next link that is added to a group.
 ///
 /// # Errors
 /// Returns the errors of reading the group.

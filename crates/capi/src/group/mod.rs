@@ -1,4 +1,4 @@
-//! Groups with identifiers.
+//! Groups that C programs hold by identifiers.
 
 pub mod links;
 
@@ -11,19 +11,19 @@ use crate::error::{Failure, Outcome};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// A group with an identifier.
+/// An open group to which an identifier refers.
 #[derive(Debug)]
 pub struct GroupHandle {
-    /// The group.
+    /// The open group of hyperslab.
     pub group: Group,
-    /// The place of the group.
+    /// The file and the name of the group.
     pub location: Location,
 }
 
-/// Returns the group of an identifier.
+/// Returns the open group to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a group.
 pub fn find(id: hid_t) -> Outcome<Arc<GroupHandle>> {
     match id::find(id) {
         Some(Entry::Group(group)) => Ok(group),

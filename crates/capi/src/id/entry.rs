@@ -1,4 +1,4 @@
-//! The objects of identifiers.
+//! The objects to which identifiers refer.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::group::GroupHandle;
 use crate::plist::{PropertyClass, PropertyList};
 use crate::space::{SelectionIterator, SpaceHandle};
 
-/// An object with an identifier.
+/// An object to which an identifier refers.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say the kinds of objects")]
 pub enum Entry {
@@ -26,7 +26,7 @@ pub enum Entry {
     Dataset(Arc<DatasetHandle>),
     Attribute(Arc<AttributeHandle>),
     Driver(Arc<DriverHandle>),
-    /// A connector of the object layer, by its name.
+    /// A virtual object layer connector, represented by its name.
     Connector(&'static str),
     PropertyClass(Arc<PropertyClass>),
     PropertyList(Arc<PropertyList>),
@@ -39,7 +39,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Returns the number of the kind.
+    /// Returns the number of the identifier kind for this object (`H5I_type_t`).
     pub fn kind(&self) -> c_int {
         let kind = match self {
             Self::File(_) => IdKind::File,

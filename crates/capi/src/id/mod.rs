@@ -1,7 +1,8 @@
-//! Identifiers: the table of all objects that C programs hold.
+//! Identifiers, and the table of all objects to which identifiers refer.
 //!
-//! An identifier has the kind of its object in the bits above 56. The numbers below are never used
-//! again while the library is in use. The table holds no lock while an object is used or closed.
+//! The bits of an identifier from bit 56 on contain the kind of its object. The bits below contain
+//! a number, which the library never reuses while it is running. The table is not locked while an
+//! object is used or closed.
 
 mod entry;
 pub mod predefined;
@@ -18,15 +19,15 @@ pub use table::{
 
 use crate::ctypes::{IdKind, hid_t};
 
-/// The bits of an identifier below its kind.
+/// The number of bits of an identifier below the kind.
 const KIND_SHIFT: u32 = 56;
 
-/// Returns the identifier of a predefined object.
+/// Returns the identifier of the predefined object with the given kind and number.
 pub const fn constant(kind: IdKind, number: u32) -> hid_t {
     (kind as hid_t) << KIND_SHIFT | number as hid_t
 }
 
-/// Returns the number of the kind in an identifier. The object may not exist.
+/// Returns the kind number that an identifier contains, even if the identifier refers to no object.
 pub fn kind_number(id: hid_t) -> Option<c_int> {
     let kind = (id >> KIND_SHIFT) & 0x7f;
     (id > 0 && kind != 0).then(|| c_int::try_from(kind).ok()).flatten()

@@ -1,4 +1,5 @@
-//! The predefined objects: datatypes, property list classes and lists, errors, drivers.
+//! Registration of the predefined objects: datatypes, property list classes and lists, errors,
+//! drivers.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::error::codes;
 use crate::error::message::{ErrorClass, ErrorMessage};
 use crate::error::stack::text;
 
-/// Registers all predefined objects.
+/// Adds all predefined objects to the identifier table.
 pub fn register() {
     errors();
     crate::symbols::datatypes::register();
@@ -17,6 +18,7 @@ pub fn register() {
     register_as(crate::symbols::NATIVE_CONNECTOR, Entry::Connector("native"));
 }
 
+/// Adds the library's error class and error messages to the identifier table.
 fn errors() {
     let class = Arc::new(ErrorClass {
         name: text(b"HDF5"),

@@ -1,4 +1,4 @@
-//! The table from identifiers to objects, with the counts of references.
+//! The table that maps identifiers to objects and counts the references to each identifier.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
@@ -12,19 +12,23 @@ use super::{Entry, KIND_SHIFT, kind_number, user};
 use crate::call_user;
 use crate::ctypes::hid_t;
 
-/// The first number of identifiers that are not predefined.
+/// The smallest number of identifiers that are not predefined.
 const FIRST_NUMBER: i64 = 1 << 20;
 
-/// An object and the references to its identifier.
+/// An object in the table, with the number of references to its identifier.
 #[derive(Debug)]
 struct Slot {
+    /// The object to which the identifier refers.
     entry: Entry,
-    /// The references of the application. Predefined objects have one that is never released.
+    /// The number of references that the program holds. A predefined object has one that is never
+    /// released.
     count: c_uint,
+    /// True if the identifier is predefined and not created by the program.
     predefined: bool,
 }
 
-/// A hasher for identifiers, whose low bits differ already.
+/// A hasher that uses an identifier as its own hash value, because identifiers differ in their low
+/// bits.
 #[derive(Debug, Default)]
 struct IdHasher(u64);
 
@@ -44,12 +48,15 @@ impl Hasher for IdHasher {
     }
 }
 
+/// A hash map from identifiers to objects.
 type Table = HashMap<hid_t, Slot, BuildHasherDefault<IdHasher>>;
 
+/// The objects of all identifiers of the process.
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
+/// The number of the next identifier that the table assigns.
 static NEXT: AtomicI64 = AtomicI64::new(FIRST_NUMBER);
 
-/// Adds an object, and returns its new identifier with one reference.
+/// Adds an object to the table and returns a new identifier with one reference.
 pub fn register(entry: Entry) -> hid_t {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = hid_t::from(entry.kind()) << KIND_SHIFT | number;
@@ -57,27 +64,27 @@ pub fn register(entry: Entry) -> hid_t {
     id
 }
 
-/// Adds a predefined object.
+/// Adds a predefined object to the table under a given identifier.
 pub fn register_as(id: hid_t, entry: Entry) {
     TABLE.write().insert(id, Slot { entry, count: 1, predefined: true });
 }
 
-/// Returns the object of an identifier.
+/// Returns the object to which an identifier refers.
 pub fn find(id: hid_t) -> Option<Entry> {
     TABLE.read().get(&id).map(|slot| slot.entry.clone())
 }
 
-/// Replaces the object of an identifier, and returns the earlier object.
+/// Replaces the object to which an identifier refers, and returns the earlier object.
 pub fn replace(id: hid_t, entry: Entry) -> Option<Entry> {
     TABLE.write().get_mut(&id).map(|slot| std::mem::replace(&mut slot.entry, entry))
 }
 
-/// Returns the number of references.
+/// Returns the number of references to an identifier.
 pub fn references(id: hid_t) -> Option<c_uint> {
     TABLE.read().get(&id).map(|slot| slot.count)
 }
 
-/// Adds a reference, and returns the new number.
+/// Adds a reference to an identifier and returns the new number of references.
 pub fn increment(id: hid_t) -> Option<c_uint> {
     let mut table = TABLE.write();
     let slot = table.get_mut(&id)?;
@@ -85,8 +92,8 @@ pub fn increment(id: hid_t) -> Option<c_uint> {
     Some(slot.count)
 }
 
-/// Releases a reference. Returns the remaining number, and the object if it has none left: the
-/// caller drops or closes the object, after the lock of the table is released.
+/// Releases a reference to an identifier. Returns the remaining number and, if it is 0, the object.
+/// The caller closes the object after the lock of the table is released.
 pub fn decrement(id: hid_t) -> Option<(c_uint, Option<Entry>)> {
     let mut table = TABLE.write();
     let slot = table.get_mut(&id)?;
@@ -100,18 +107,18 @@ pub fn decrement(id: hid_t) -> Option<(c_uint, Option<Entry>)> {
     }
 }
 
-/// Removes an identifier whatever its references, and returns the object.
+/// Removes an identifier regardless of its references and returns its object.
 pub fn take(id: hid_t) -> Option<Entry> {
     TABLE.write().remove(&id).map(|slot| slot.entry)
 }
 
-/// Returns the number of objects of a kind, without the predefined ones.
+/// Returns the number of objects of a kind, not counting predefined objects.
 pub fn count(kind: c_int) -> usize {
     TABLE.read().iter().filter(|(id, slot)| !slot.predefined && kind_number(**id) == Some(kind)).count()
 }
 
-/// Returns the identifiers and objects of a kind in the order of creation, without the predefined
-/// ones.
+/// Returns the identifiers and objects of a kind in the order of creation, without predefined
+/// objects.
 pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
     let table = TABLE.read();
     let mut found: Vec<(hid_t, Entry)> = table
@@ -123,8 +130,8 @@ pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
     found
 }
 
-/// Removes the identifiers of a user's kind. The user's function frees the objects; objects that it
-/// cannot free stay, unless `force` is set.
+/// Removes the identifiers of a user-defined kind and frees their objects with the user's function.
+/// If the function fails, the identifier stays in the table, unless `force` is true.
 pub fn clear_user_kind(kind: c_int, force: bool) {
     for (id, entry) in list(kind) {
         let Entry::User(object) = entry else { continue };
@@ -134,14 +141,15 @@ pub fn clear_user_kind(kind: c_int, force: bool) {
     }
 }
 
-/// Calls the user's function that frees an object. Returns `true` if the object is freed.
+/// Frees an object with the user's function. Returns `true` if the function succeeds or does not
+/// exist.
 fn free_user(object: user::UserObject) -> bool {
     let Some(free) = user::find(object.kind).and_then(|kind| kind.free) else { return true };
     let request = std::ptr::null_mut();
     call_user!(free, object.address as *mut c_void, request) >= 0
 }
 
-/// Removes all identifiers. Objects are dropped after the table is empty.
+/// Removes all identifiers, and then drops their objects.
 pub fn close_all() {
     let entries = std::mem::take(&mut *TABLE.write());
     let (files, others): (Vec<Slot>, Vec<Slot>) =

@@ -1,4 +1,4 @@
-//! Kinds of identifiers that users register, and their objects.
+//! User-defined kinds of identifiers, and the objects of these kinds.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -6,37 +6,38 @@ use parking_lot::Mutex;
 
 use crate::ctypes::{FIRST_USER_KIND, herr_t};
 
-/// A function that frees an object of a user's kind (`H5I_free_t`).
+/// The C type of a user's function that frees an object of a user-defined kind (`H5I_free_t`).
 pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
 
-/// The largest number of a kind, which has seven bits in an identifier.
+/// The largest kind number, because an identifier has seven bits for the kind.
 const MAX_KIND: c_int = 126;
 
-/// An object of a user's kind: a pointer that only the user interprets.
+/// An object of a user-defined kind: a pointer that the library does not interpret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserObject {
-    /// The number of the kind.
+    /// The number of the object's kind.
     pub kind: c_int,
-    /// The address of the object, as a number, because the library never uses it.
+    /// The address of the object as a number, because the library never dereferences it.
     pub address: usize,
 }
 
-/// A registered kind.
+/// A kind of identifiers that a user registered.
 #[derive(Debug, Clone, Copy)]
 pub struct UserKind {
-    /// The number of the kind.
+    /// The number of the identifier kind.
     pub number: c_int,
-    /// The function that frees objects.
+    /// The user's function that frees objects of the kind.
     pub free: Option<Free>,
-    /// The number of identifiers that the user reserves; the library reserves none.
+    /// The number of identifiers that the user asked to reserve. The library ignores this number.
     pub reserved: c_uint,
-    /// The number of references to the kind.
+    /// The number of references to the identifier kind.
     pub count: c_int,
 }
 
+/// The kinds of identifiers that users registered.
 static KINDS: Mutex<Vec<UserKind>> = Mutex::new(Vec::new());
 
-/// Registers a kind and returns its number; `None` if all numbers are taken.
+/// Registers a kind and returns its number, or `None` if all numbers are in use.
 pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let taken = |number| kinds.iter().any(|kind| kind.number == number);
@@ -45,12 +46,12 @@ pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     Some(number)
 }
 
-/// Returns the kind with a number.
+/// Returns the user-defined kind with the given number.
 pub fn find(number: c_int) -> Option<UserKind> {
     KINDS.lock().iter().find(|kind| kind.number == number).copied()
 }
 
-/// Removes a kind. Returns `false` if the kind does not exist.
+/// Removes a user-defined kind. Returns `false` if the kind does not exist.
 pub fn remove(number: c_int) -> bool {
     let mut kinds = KINDS.lock();
     let before = kinds.len();
@@ -58,6 +59,7 @@ pub fn remove(number: c_int) -> bool {
     kinds.len() != before
 }
 
+/// Changes the number of references to a kind by `by` and returns the new number.
 fn change(number: c_int, by: c_int) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let kind = kinds.iter_mut().find(|kind| kind.number == number)?;
@@ -65,17 +67,17 @@ fn change(number: c_int, by: c_int) -> Option<c_int> {
     Some(kind.count)
 }
 
-/// Adds a reference to a kind, and returns the new number.
+/// Adds a reference to a user-defined kind and returns the new number of references.
 pub fn add_reference(number: c_int) -> Option<c_int> {
     change(number, 1)
 }
 
-/// Releases a reference to a kind, and returns the remaining number.
+/// Releases a reference to a user-defined kind and returns the remaining number of references.
 pub fn drop_reference(number: c_int) -> Option<c_int> {
     change(number, -1)
 }
 
-/// Returns the number of references to a kind.
+/// Returns the number of references to a user-defined kind.
 pub fn references(number: c_int) -> Option<c_int> {
     change(number, 0)
 }

@@ -1,18 +1,18 @@
-//! Functions of the user that property lists hold.
+//! Callbacks of the user that property lists contain.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::ctypes::{herr_t, hid_t, hsize_t};
 
-/// Defines a function of the user with its data.
+/// Defines a struct for each kind of callback, with the function and its data.
 macro_rules! callbacks {
     ($($(#[$meta:meta])* $name:ident: $function:ty;)*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy)]
         pub struct $name {
-            /// The function, if one is set.
+            /// The user's function, or `None` if no function is set.
             pub function: Option<$function>,
-            /// The data that the function gets.
+            /// The data that the user's function receives.
             pub data: *mut c_void,
         }
 
@@ -22,8 +22,8 @@ macro_rules! callbacks {
             }
         }
 
-        // SAFETY: `data` is opaque to the library, which only passes it to `function`. The C
-        // interface leaves its use by several threads to the user.
+        // SAFETY: the library only passes the opaque pointer `data` to `function`. The C interface
+        // makes the user responsible for the use by several threads.
         #[expect(unsafe_code, reason = "property lists with opaque data of users cross threads")]
         unsafe impl Send for $name {}
         // SAFETY: see above.
@@ -33,60 +33,61 @@ macro_rules! callbacks {
 }
 
 callbacks! {
-    /// The function that is called for exceptions of conversions (`H5T_conv_except_func_t`).
+    /// The callback for conversion exceptions (`H5T_conv_except_func_t`).
     TypeConversionCallback: unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
-    /// The function that is called when a filter fails (`H5Z_filter_func_t`).
+    /// The callback for failed filters (`H5Z_filter_func_t`).
     FilterCallback: unsafe extern "C" fn(c_int, *mut c_void, usize, *mut c_void) -> c_int;
-    /// The function that is called before an external link is followed (`H5L_elink_traverse_t`).
+    /// The callback before the traversal of an external link (`H5L_elink_traverse_t`).
     ExternalLinkCallback: unsafe extern "C" fn(*const c_char, *const c_char, *const c_char, *const c_char, *mut c_uint, hid_t, *mut c_void) -> herr_t;
-    /// The function that is called when an object is flushed (`H5F_flush_cb_t`).
+    /// The callback for the flush of an object (`H5F_flush_cb_t`).
     FlushCallback: unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-    /// The function that decides about the search for committed datatypes (`H5O_mcdt_search_cb_t`).
+    /// The callback that decides how `H5Ocopy` searches for equal committed datatypes
+    /// (`H5O_mcdt_search_cb_t`).
     MergeCallback: unsafe extern "C" fn(*mut c_void) -> c_int;
-    /// The function that is called at a boundary of appended data (`H5D_append_cb_t`).
+    /// The callback for appended data that reaches a boundary (`H5D_append_cb_t`).
     AppendFunction: unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) -> herr_t;
-    /// The function that allocates variable-length data (`H5MM_allocate_t`).
+    /// The function that allocates memory for variable-length data (`H5MM_allocate_t`).
     Allocate: unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void;
-    /// The function that frees variable-length data (`H5MM_free_t`).
+    /// The function that frees memory of variable-length data (`H5MM_free_t`).
     Free: unsafe extern "C" fn(*mut c_void, *mut c_void);
 }
 
-/// The boundary of appended data in each dimension, and the function that is called there.
+/// The boundary of appended data in each dimension, with the callback at the boundary.
 #[derive(Debug, Clone, Default)]
 pub struct AppendFlush {
-    /// The boundary in each dimension; empty if none is set.
+    /// The boundary in each dimension; empty if no boundary is set.
     pub boundary: Vec<hsize_t>,
-    /// The function.
+    /// The callback that the user set for the boundary.
     pub function: AppendFunction,
 }
 
-/// The functions that allocate and free variable-length data; `malloc` and `free` by default.
+/// The allocator of variable-length data in memory: functions of the user, or `malloc` and `free`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VariableLengthMemory {
-    /// The function that allocates.
+    /// The function that allocates memory; `malloc` if it is not set.
     pub allocate: Allocate,
-    /// The function that frees.
+    /// The function that frees memory; `free` if it is not set.
     pub free: Free,
 }
 
-/// The functions for file images (`H5FD_file_image_callbacks_t`).
+/// The functions that manage the memory of file images (`H5FD_file_image_callbacks_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ImageCallbacks {
-    /// Allocates an image.
+    /// The function that allocates the memory of an image.
     pub image_malloc: Option<unsafe extern "C" fn(usize, c_int, *mut c_void) -> *mut c_void>,
-    /// Copies an image.
+    /// The function that copies an image.
     pub image_memcpy:
         Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int, *mut c_void) -> *mut c_void>,
-    /// Changes the size of an image.
+    /// The function that changes the size of an image.
     pub image_realloc: Option<unsafe extern "C" fn(*mut c_void, usize, c_int, *mut c_void) -> *mut c_void>,
-    /// Frees an image.
+    /// The function that frees the memory of an image.
     pub image_free: Option<unsafe extern "C" fn(*mut c_void, c_int, *mut c_void) -> herr_t>,
-    /// Copies the user's data.
+    /// The function that copies the data of the image functions.
     pub udata_copy: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
-    /// Frees the user's data.
+    /// The function that frees the data of the image functions.
     pub udata_free: Option<unsafe extern "C" fn(*mut c_void) -> herr_t>,
-    /// The user's data.
+    /// The data that the image functions receive.
     pub udata: *mut c_void,
 }
 
@@ -104,8 +105,8 @@ impl Default for ImageCallbacks {
     }
 }
 
-// SAFETY: `udata` is opaque to the library, which only passes it to the functions. The C interface
-// leaves its use by several threads to the user.
+// SAFETY: the library only passes the opaque pointer `udata` to the functions. The C interface
+// makes the user responsible for the use by several threads.
 #[expect(unsafe_code, reason = "property lists with opaque data of users cross threads")]
 unsafe impl Send for ImageCallbacks {}
 // SAFETY: see above.

@@ -1,4 +1,4 @@
-//! Property list classes.
+//! Property list classes of the library and of users.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::ctypes::{herr_t, hid_t};
 use crate::id::{Entry, register_as};
 use crate::symbols as s;
 
-/// A function that is called when a list is created, copied or closed.
+/// The C type of a user's function for the creation or the close of a property list.
 pub type ListFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-/// A function that is called when a list is copied.
+/// The C type of a user's function for the copy of a property list.
 pub type CopyFunction = unsafe extern "C" fn(hid_t, hid_t, *mut c_void) -> herr_t;
 
-/// The functions of a class.
+/// The user's functions for the lists of a property list class.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassCallbacks {
-    /// Called when a list is created, with its data.
+    /// The function that the library calls after it creates a list, with the function's data.
     pub create: (Option<ListFunction>, *mut c_void),
-    /// Called when a list is copied, with its data.
+    /// The function that the library calls after it copies a list, with the function's data.
     pub copy: (Option<CopyFunction>, *mut c_void),
-    /// Called when a list is closed, with its data.
+    /// The function that the library calls before it closes a list, with the function's data.
     pub close: (Option<ListFunction>, *mut c_void),
 }
 
@@ -45,8 +45,8 @@ unsafe impl Send for ClassCallbacks {}
 #[expect(unsafe_code, reason = "classes with opaque data of users cross threads")]
 unsafe impl Sync for ClassCallbacks {}
 
-/// The class of the library whose properties a class has: its own, or those of its nearest parent
-/// of the library.
+/// The library's property list classes. A class of a user has the properties of its nearest
+/// ancestor in this enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the classes")]
 pub enum LibraryClass {
@@ -75,7 +75,7 @@ pub enum LibraryClass {
 }
 
 impl LibraryClass {
-    /// Returns the default values of the class's properties.
+    /// Returns the default values of this class's properties.
     pub fn defaults(self) -> Settings {
         match self {
             Self::Root | Self::ConnectorInitialize => Settings::Empty,
@@ -101,23 +101,23 @@ impl LibraryClass {
     }
 }
 
-/// A class of property lists.
+/// A property list class of the library or of a user.
 #[derive(Debug)]
 pub struct PropertyClass {
-    /// The name.
+    /// The name of the property list class.
     pub name: Vec<u8>,
-    /// The parent; `None` for the root class.
+    /// The parent class; `None` for the root class.
     pub parent: Option<Arc<PropertyClass>>,
-    /// The class of the library.
+    /// The nearest class of the library: this class or an ancestor.
     pub library: LibraryClass,
-    /// The properties that users registered.
+    /// The properties that users registered in this class.
     pub user: RwLock<Properties>,
-    /// The functions of the user.
+    /// The user's functions for the lists of this class.
     pub callbacks: ClassCallbacks,
 }
 
 impl PropertyClass {
-    /// Returns whether this class is `other`, or a descendant of it.
+    /// Returns whether this class equals `other` or descends from `other`.
     pub fn is_a(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         let mut class = Some(self);
         while let Some(this) = class {
@@ -130,7 +130,7 @@ impl PropertyClass {
     }
 }
 
-/// The classes of the library: identifier, name, identifier of the parent, class, and the
+/// The library's property list classes: identifier, name, identifier of the parent, class, and
 /// identifier of the default list. Parents come before their children.
 const CLASSES: &[(hid_t, &str, hid_t, LibraryClass, hid_t)] = {
     use LibraryClass as L;
@@ -208,7 +208,7 @@ const CLASSES: &[(hid_t, &str, hid_t, LibraryClass, hid_t)] = {
     ]
 };
 
-/// Registers the classes and the default lists of the library.
+/// Adds the library's property list classes and default lists to the identifier table.
 pub fn register() {
     let mut made: Vec<(hid_t, Arc<PropertyClass>)> = Vec::with_capacity(CLASSES.len());
     for (id, name, parent, library, list) in CLASSES {

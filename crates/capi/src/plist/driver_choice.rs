@@ -1,4 +1,4 @@
-//! The driver of a file access list, with the driver's configuration.
+//! The file driver that a file access list chooses, with the driver's configuration.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
@@ -8,104 +8,111 @@ use crate::ctypes::{hid_t, hsize_t};
 use crate::driver::{DriverHandle, UserInfo};
 use crate::symbols;
 
-/// A driver with its configuration.
+/// A file driver with its configuration.
 #[derive(Debug, Clone, Default)]
 pub enum DriverChoice {
-    /// One file, by positioned reads and writes.
+    /// The driver for a single file with positioned reads and writes.
     #[default]
     Sec2,
-    /// One file, by C streams.
+    /// The driver for a single file with C streams.
     Stdio,
-    /// A file in memory.
+    /// The driver for a file in memory.
     Core {
-        /// The bytes by which the memory grows.
+        /// The number of bytes by which the memory grows.
         increment: usize,
-        /// True if the bytes are stored in a file at the end.
+        /// True if the driver writes the bytes to a file when the program closes the file.
         backing_store: bool,
-        /// True if only changed pages are written, and the size of a page.
+        /// The tracking of changes: true if the driver writes only changed pages, and the page size
+        /// in bytes.
         tracking: (bool, usize),
     },
-    /// Members of equal size.
+    /// The driver for a family of members of equal size.
     Family {
         /// The size of a member in bytes; 0 for the size that the file states.
         member_size: hsize_t,
-        /// The access list of the members.
+        /// The access list with which the driver opens the members.
         access: Option<Arc<PropertyList>>,
     },
-    /// One member for metadata, one for raw data.
+    /// The driver for two members: one for metadata and one for raw data.
     Split {
-        /// The extension of the metadata's name.
+        /// The extension of the metadata member's name.
         metadata: Vec<u8>,
-        /// The extension of the raw data's name.
+        /// The extension of the raw data member's name.
         raw: Vec<u8>,
-        /// The configuration that `H5Pget_fapl_multi` returns.
+        /// The equivalent configuration of the multi driver, which `H5Pget_fapl_multi` returns.
         multi: Arc<MultiConfiguration>,
     },
-    /// One member for each kind of data.
+    /// The driver for one member for each memory kind (`H5FD_mem_t`).
     Multi(Arc<MultiConfiguration>),
-    /// One file, with a log of accesses.
+    /// The driver for a single file that also writes a log of all accesses.
     Log {
-        /// The name of the log.
+        /// The name of the log file for accesses.
         log: Option<Vec<u8>>,
-        /// The flags: `H5FD_LOG_*`.
+        /// The flags that select the logged information (`H5FD_LOG_*`).
         flags: u64,
-        /// The size of the buffer.
+        /// The size of the log buffer in bytes.
         buffer: usize,
     },
-    /// A file, and a copy of it through a second driver.
+    /// The splitter driver, which writes a second copy of the file through another driver.
     Splitter(Arc<SplitterConfiguration>),
-    /// A file with revisions.
+    /// The onion driver, which stores revisions of a file.
     Onion(c_uint),
-    /// A driver of the user.
+    /// A driver of the user, with its configuration.
     User(Arc<DriverHandle>, UserInfo),
 }
 
-/// The configuration of the multi driver, which has six kinds of data and a default.
+/// The configuration of the multi driver for six memory kinds and a default kind.
 #[derive(Debug, Clone)]
 pub struct MultiConfiguration {
-    /// The member of each kind of data (`H5FD_mem_t`).
+    /// The member that stores each memory kind (`H5FD_mem_t`).
     pub map: [c_int; 7],
-    /// The access list of each member.
+    /// The access list identifier for each member.
     pub access: [hid_t; 7],
-    /// The pattern of each member's name.
+    /// The name pattern of each member.
     pub names: [Option<Vec<u8>>; 7],
-    /// The start of each member's addresses.
+    /// The first address of each member.
     pub starts: [u64; 7],
-    /// True if the file opens even if a member is missing.
+    /// True if the file can be opened although members are missing.
     pub relax: bool,
 }
 
 /// The configuration of the splitter driver.
 #[derive(Debug, Clone)]
 pub struct SplitterConfiguration {
-    /// The access list of the file.
+    /// The access list identifier for the file that the program reads and writes.
     pub access: hid_t,
-    /// The access list of the copy.
+    /// The access list identifier for the copy, which the driver only writes.
     pub copy_access: hid_t,
-    /// The name of the copy.
+    /// The file name of the copy.
     pub copy: Vec<u8>,
-    /// The name of the log.
+    /// The name of the log for errors of the copy.
     pub log: Vec<u8>,
-    /// True if errors of the copy are ignored.
+    /// True if the driver ignores errors of the copy.
     pub ignore_errors: bool,
 }
 
-/// The C form of the splitter's configuration (`H5FD_splitter_vfd_config_t`).
+/// The splitter driver's configuration as a C struct (`H5FD_splitter_vfd_config_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5FD_splitter_vfd_config_t {
+    /// A constant that identifies a configuration of the splitter driver.
     pub magic: i32,
+    /// The version of this C struct.
     pub version: c_uint,
+    /// The access list identifier for the file that the program reads and writes.
     pub rw_fapl_id: hid_t,
+    /// The access list identifier for the copy, which the driver only writes.
     pub wo_fapl_id: hid_t,
+    /// The file name of the copy.
     pub wo_path: [c_char; 4097],
+    /// The name of the log for errors of the copy.
     pub log_file_path: [c_char; 4097],
+    /// True if the driver ignores errors of the copy.
     pub ignore_wo_errs: bool,
 }
 
 impl DriverChoice {
-    /// Returns the identifier of the driver.
+    /// Returns the identifier of the chosen driver.
     pub fn id(&self) -> hid_t {
         match self {
             Self::Sec2 => symbols::SEC2_DRIVER,

@@ -1,4 +1,4 @@
-//! New property lists with given properties.
+//! Creation of property lists with given property values.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
 
-/// Returns a list of the class with the identifier `class`, with these properties.
+/// Returns a new property list with the given properties and the class to which the identifier
+/// `class` refers.
 ///
 /// # Errors
-/// Fails if the identifier is not a class.
+/// Fails if `class` does not refer to a property list class.
 pub fn list(class: hid_t, settings: Settings) -> Outcome<PropertyList> {
     match id::find(class) {
         Some(Entry::PropertyClass(class)) => {
@@ -24,16 +25,16 @@ pub fn list(class: hid_t, settings: Settings) -> Outcome<PropertyList> {
     }
 }
 
-/// Returns the identifier of a new list of the class with the identifier `class`, with these
-/// properties.
+/// Registers a new property list with the given properties and the class to which the identifier
+/// `class` refers. Returns the identifier of the list.
 ///
 /// # Errors
-/// Fails if the identifier is not a class.
+/// Fails if `class` does not refer to a property list class.
 pub fn register(class: hid_t, settings: Settings) -> Outcome<hid_t> {
     Ok(id::register(Entry::PropertyList(Arc::new(list(class, settings)?))))
 }
 
-/// Returns a copy of the properties of a list.
+/// Returns a copy of the library's properties of a list.
 pub fn settings(list: &RwLock<Settings>) -> Settings {
     list.read().clone()
 }

@@ -25,30 +25,30 @@ use settings::{
     ObjectCopy, ObjectCreate, StringCreate, Transfer,
 };
 
-/// A property list.
+/// A property list with the properties of the library and of the user.
 #[derive(Debug)]
 pub struct PropertyList {
-    /// The class.
+    /// The class of the property list.
     pub class: Arc<PropertyClass>,
-    /// The properties of the library.
+    /// The values of the library's properties.
     pub settings: RwLock<Settings>,
-    /// The properties of the user.
+    /// The properties that the user added, with their values.
     pub user: RwLock<user::Properties>,
 }
 
 impl PropertyList {
-    /// Returns a list of a class with the default values of the library's properties, and without
-    /// properties of the user.
+    /// Returns a list of the given class with the default values of the library's properties and
+    /// without properties of the user.
     pub fn new(class: Arc<PropertyClass>) -> Self {
         let settings = RwLock::new(class.library.defaults());
         Self { class, settings, user: RwLock::default() }
     }
 }
 
-/// Returns the property list of an identifier.
+/// Returns the property list to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a property list.
 pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     match id::find(id) {
         Some(Entry::PropertyList(list)) => Ok(list),
@@ -56,11 +56,11 @@ pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     }
 }
 
-/// Returns an error unless an identifier is `H5P_DEFAULT`, or a property list of the class with the
-/// identifier `class` or of a descendant of this class. `subject` names the list.
+/// Checks that an identifier is `H5P_DEFAULT` or refers to a list whose class is or descends from
+/// the class of the identifier `class`. `subject` names the list in the error.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier refers to anything else.
 pub fn require_class(id: hid_t, class: hid_t, subject: &str) -> Outcome<()> {
     if id == H5P_DEFAULT {
         return Ok(());
@@ -73,14 +73,14 @@ pub fn require_class(id: hid_t, class: hid_t, subject: &str) -> Outcome<()> {
     }
 }
 
-/// Defines a function that returns a copy of the properties of one class, and one that changes
-/// them. The first one takes `H5P_DEFAULT` for the default values.
+/// Defines two functions for the properties of a class: one returns a copy, and the other changes
+/// the properties. The first function returns the default values for `H5P_DEFAULT`.
 macro_rules! access {
     ($($read:ident $change:ident $name:literal: $type:ty {$($pattern:pat => $part:expr),* $(,)?})*) => {$(
-        #[doc = concat!("Returns a copy of the properties of ", $name, ". `H5P_DEFAULT` has the default values.")]
+        #[doc = concat!("Returns a copy of a list's properties for ", $name, ", or the default values for `H5P_DEFAULT`.")]
         ///
         /// # Errors
-        /// Fails with a bad type for other identifiers.
+        /// Fails with a bad type if the identifier does not refer to a list with these properties.
         pub fn $read(id: hid_t) -> Outcome<$type> {
             if id == H5P_DEFAULT {
                 return Ok(<$type>::default());
@@ -91,10 +91,11 @@ macro_rules! access {
             }
         }
 
-        #[doc = concat!("Changes the properties of ", $name, ".")]
+        #[doc = concat!("Calls `change` with the properties of a list for ", $name, ".")]
         ///
         /// # Errors
-        /// Fails with a bad type for other identifiers. Returns the errors of `change`.
+        /// Fails with a bad type if the identifier does not refer to a list with these properties.
+        /// Returns the errors of `change`.
         pub fn $change<T>(id: hid_t, change: impl FnOnce(&mut $type) -> Outcome<T>) -> Outcome<T> {
             match &mut *find(id)?.settings.write() {
                 $($pattern => change($part),)*

@@ -1,4 +1,4 @@
-//! The names of the library's properties in C programs.
+//! The library's properties under the names that C programs pass to `H5Pget` and `H5Pset`.
 
 use std::ffi::{c_int, c_uint};
 
@@ -8,58 +8,67 @@ use super::settings::{DatasetAccess, DatasetCreate, FileCreate, GroupCreate, Lin
 use crate::ctypes::{herr_t, hsize_t};
 use crate::error::{Failure, Outcome};
 
-/// The form of a value in an encoded list.
+/// The encoding of a property value in an encoded property list (`H5Pencode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One byte.
+    /// A value of one byte.
     Byte,
-    /// A number of fixed width, after its width.
+    /// A value of fixed width, after a byte with the width.
     Number,
-    /// A size without its leading zeros, after its width.
+    /// A size without leading zero bytes, after a byte with the number of bytes.
     Size,
 }
 
-/// A property of the library.
+/// A property of the library that C programs can access by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
-    /// The name.
+    /// The name of the property.
     pub name: &'static str,
     /// The size of the value in bytes.
     pub size: usize,
-    /// The form of the value in an encoded list.
+    /// The encoding of the value in an encoded property list.
     pub form: Form,
-    /// Returns the value.
+    /// A function that returns the value's bytes from the settings of a list.
     read: fn(&Settings) -> Option<Vec<u8>>,
-    /// Sets the value.
+    /// A function that stores the value's bytes in the settings of a list.
     write: fn(&mut Settings, &[u8]) -> Option<()>,
 }
 
 impl Known {
-    /// Returns the value.
+    /// Returns the bytes of the property's value in the memory of a C program.
     ///
     /// # Errors
-    /// Fails for properties that only their own functions return.
+    /// Fails if only a dedicated function, and not `H5Pget`, returns the property.
     pub fn get(&self, settings: &Settings) -> Outcome<Vec<u8>> {
         (self.read)(settings).ok_or_else(|| {
-            Failure::unsupported(format!("the property {} has no value in the form of C", self.name))
+            Failure::unsupported(format!(
+                "the property {} has no C value; use the functions for this property",
+                self.name
+            ))
         })
     }
 
-    /// Sets the value.
+    /// Sets the property to a value in the memory of a C program.
     ///
     /// # Errors
-    /// Fails for properties that only their own functions set.
+    /// Fails if only a dedicated function, and not `H5Pset`, sets the property.
     pub fn set(&self, settings: &mut Settings, bytes: &[u8]) -> Outcome<herr_t> {
         (self.write)(settings, bytes).map(|()| 0).ok_or_else(|| {
-            Failure::unsupported(format!("the property {} has no value in the form of C", self.name))
+            Failure::unsupported(format!(
+                "the property {} has no C value; use the functions for this property",
+                self.name
+            ))
         })
     }
 }
 
-/// A value with a form in C.
+/// A property value that has a fixed size in C.
 trait Scalar: Sized {
+    /// The encoding of the value in an encoded property list.
     const FORM: Form;
+    /// Returns the bytes of the value as C programs store them in memory.
     fn store(&self) -> Vec<u8>;
+    /// Returns the value of bytes from a C program, or `None` if the number of bytes is wrong.
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -118,9 +127,11 @@ impl Scalar for bool {
     }
 }
 
-/// Defines the properties of a class: those with a value in C, and the names and sizes of others.
+/// Defines the property table of a class: properties with a C value, and the names and sizes of the
+/// other properties.
 macro_rules! properties {
     ($table:ident { $pattern:pat }: $($name:literal $type:ty = $field:expr;)* | $($other:literal $size:literal;)*) => {
+        /// The properties that this class adds to its parent class.
         const $table: &[Known] = &[
             $(Known {
                 name: $name,
@@ -247,7 +258,7 @@ properties! { OBJECT_COPY { Settings::ObjectCopy(it) }:
     | "merge committed dtype list" 8; "committed dtype list search" 16;
 }
 
-/// Returns the tables of a class and its parents.
+/// Returns the property tables of a class and its ancestors.
 fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
     use LibraryClass as L;
     match class {
@@ -269,18 +280,18 @@ fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
     }
 }
 
-/// Returns the property of a class of the library with a name.
+/// Returns the property with the given name in a class of the library.
 pub fn find(class: LibraryClass, name: &[u8]) -> Option<&'static Known> {
     let all = tables(class).iter().flat_map(|table| table.iter());
     all.into_iter().find(|known| known.name.as_bytes() == name)
 }
 
-/// Returns the properties of a class of the library.
+/// Returns all properties of a class of the library, including properties of its ancestors.
 pub fn known(class: LibraryClass) -> impl Iterator<Item = &'static Known> {
     tables(class).iter().flat_map(|table| table.iter())
 }
 
-/// Returns the names of the properties of a class of the library.
+/// Returns the names of all properties of a class of the library.
 pub fn all(class: LibraryClass) -> Vec<&'static str> {
     known(class).map(|known| known.name).collect()
 }

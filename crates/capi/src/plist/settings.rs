@@ -1,4 +1,4 @@
-//! The library's properties, one struct for each class of property lists.
+//! The library's properties, with one struct for each property list class.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -11,12 +11,12 @@ use super::metadata_cache::H5AC_cache_config_t;
 pub use super::transfer::Transfer;
 use crate::ctypes::{H5S_UNLIMITED, hid_t, hsize_t};
 
-/// The library's properties of a list.
+/// The library's properties of a property list, by the class of the list.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say the classes")]
 #[expect(clippy::large_enum_variant, reason = "a list is behind a pointer")]
 pub enum Settings {
-    /// A class without properties of the library.
+    /// The properties of a class to which the library adds none.
     Empty,
     ObjectCreate(ObjectCreate),
     FileCreate(FileCreate),
@@ -32,16 +32,16 @@ pub enum Settings {
     ObjectCopy(ObjectCopy),
 }
 
-/// Properties of new objects.
+/// The creation properties of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectCreate {
-    /// The number of attributes above which they are stored densely.
+    /// The maximum number of attributes in compact storage.
     pub max_compact: c_uint,
-    /// The number of attributes below which they are stored in the object header again.
+    /// The minimum number of attributes in dense storage.
     pub min_dense: c_uint,
-    /// The flags of the attributes' creation order (`H5P_CRT_ORDER_*`).
+    /// The flags of creation order tracking for attributes (`H5P_CRT_ORDER_*`).
     pub attribute_order: c_uint,
-    /// True if the object header stores times.
+    /// True if new object headers store times.
     pub track_times: bool,
 }
 
@@ -51,22 +51,22 @@ impl Default for ObjectCreate {
     }
 }
 
-/// Properties of new groups.
+/// The creation properties of groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupCreate {
-    /// The properties of all objects.
+    /// The creation properties that all objects have.
     pub object: ObjectCreate,
-    /// The size of the local heap in bytes; 0 for the default.
+    /// The size of the group's local heap in bytes; 0 for the default.
     pub local_heap_size: usize,
-    /// The expected number of links.
+    /// The expected number of links in the group.
     pub estimated_links: c_uint,
-    /// The expected length of the names of links.
+    /// The expected length of a link name in bytes.
     pub estimated_name_length: c_uint,
-    /// The number of links above which they are stored densely.
+    /// The maximum number of links in compact storage.
     pub max_compact: c_uint,
-    /// The number of links below which they are stored in the object header again.
+    /// The minimum number of links in dense storage.
     pub min_dense: c_uint,
-    /// The flags of the links' creation order (`H5P_CRT_ORDER_*`).
+    /// The flags of creation order tracking for links (`H5P_CRT_ORDER_*`).
     pub link_order: c_uint,
 }
 
@@ -84,38 +84,39 @@ impl Default for GroupCreate {
     }
 }
 
-/// Properties of new files.
+/// The creation properties of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCreate {
-    /// The properties of the root group.
+    /// The creation properties of the root group.
     pub group: GroupCreate,
     /// The size of the user block in bytes.
     pub user_block: hsize_t,
-    /// The bytes of an address in the file.
+    /// The number of bytes of an address in the file.
     pub offset_bytes: u8,
-    /// The bytes of a length in the file.
+    /// The number of bytes of a length in the file.
     pub length_bytes: u8,
-    /// Half of the entries of a B-tree node of groups.
+    /// Half of the maximum number of entries in a B-tree node of a symbol table.
     pub group_internal_k: c_uint,
-    /// Half of the entries of a symbol table node.
+    /// Half of the maximum number of entries in a symbol table node.
     pub group_leaf_k: c_uint,
-    /// Half of the entries of a B-tree node of chunks.
+    /// Half of the maximum number of entries in a B-tree node of a chunk index.
     pub chunk_k: c_uint,
-    /// The indexes of shared messages: flags of message types and the minimum size in bytes.
+    /// The indexes of shared messages: flags of message types, and the minimum message size in
+    /// bytes.
     pub shared_indexes: Vec<(c_uint, c_uint)>,
-    /// The number of messages above which an index is a B-tree.
+    /// The maximum number of messages in an index that is stored as a list.
     pub shared_max_list: c_uint,
-    /// The number of messages below which an index is a list again.
+    /// The minimum number of messages in an index that is stored as a B-tree.
     pub shared_min_btree: c_uint,
     /// The file space strategy (`H5F_fspace_strategy_t`).
     pub strategy: c_int,
-    /// True if free space is stored in the file.
+    /// True if the file stores its free space when it is closed.
     pub persist: bool,
-    /// The smallest free section that is tracked, in bytes.
+    /// The minimum size of a tracked free-space section in bytes.
     pub threshold: hsize_t,
-    /// The size of a page in bytes.
+    /// The page size for paged allocation in bytes.
     pub page_size: hsize_t,
-    /// The version of the superblock of a file that exists.
+    /// The superblock version of an existing file.
     pub superblock_version: c_uint,
 }
 
@@ -141,73 +142,76 @@ impl Default for FileCreate {
     }
 }
 
-/// The number of slots of a chunk cache, its bytes, and its preemption factor.
+/// The parameters of a chunk cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChunkCache {
-    /// The number of slots of the hash table.
+    /// The number of slots in the hash table of the chunk cache.
     pub slots: usize,
-    /// The size in bytes.
+    /// The maximum size of the chunk cache in bytes.
     pub bytes: usize,
-    /// The preemption factor, from 0 to 1.
+    /// The preemption factor for completely read or written chunks, from 0 to 1.
     pub preemption: f64,
 }
 
-/// Properties of opening a file.
+/// The access properties of files.
 #[derive(Debug, Clone)]
 pub struct FileAccess {
-    /// The driver and its configuration.
+    /// The file driver and its configuration.
     pub driver: DriverChoice,
-    /// The default chunk cache of datasets.
+    /// The default chunk cache parameters of the file's datasets.
     pub cache: ChunkCache,
-    /// The least size of a block that is aligned, in bytes.
+    /// The minimum size of an aligned block in bytes.
     pub alignment_threshold: hsize_t,
-    /// The alignment in bytes.
+    /// The alignment of blocks in bytes.
     pub alignment: hsize_t,
-    /// The size of the blocks for metadata, in bytes.
+    /// The minimum size of a block that is allocated for metadata, in bytes.
     pub metadata_block: hsize_t,
-    /// The size of the blocks for small raw data, in bytes.
+    /// The minimum size of a block that is allocated for small raw data, in bytes.
     pub small_data_block: hsize_t,
     /// The size of the sieve buffer in bytes.
     pub sieve_buffer: usize,
-    /// True if references are collected.
+    /// The garbage collection flag for references, which the library stores but does not use.
     pub collect_references: c_uint,
-    /// The close degree (`H5F_close_degree_t`).
+    /// The close degree of the file (`H5F_close_degree_t`).
     pub close_degree: c_int,
-    /// The lowest and highest library version (`H5F_libver_t`).
+    /// The lowest and the highest library version whose format the file may use (`H5F_libver_t`).
     pub libver: (c_int, c_int),
-    /// The kind of memory of the multi driver.
+    /// The memory kind that the multi driver's handle belongs to (`H5FD_mem_t`).
     pub multi_type: c_int,
-    /// The offset of the family driver's file descriptor.
+    /// The file offset that selects the member whose descriptor the family driver returns.
     pub family_offset: hsize_t,
-    /// The initial file image.
+    /// The initial bytes of a file in memory.
     pub image: Option<std::sync::Arc<[u8]>>,
-    /// The functions that allocate and free file images.
+    /// The user's functions that manage the memory of file images.
     pub image_callbacks: ImageCallbacks,
     /// The configuration of the metadata cache, which clients set and read back.
     pub metadata_cache: H5AC_cache_config_t,
-    /// True if metadata of an object leaves the cache when the object is closed.
+    /// True if the library evicts an object's metadata when the object is closed.
     pub evict_on_close: bool,
-    /// The configuration of the metadata cache image: generate, resize status, entry ageout.
+    /// The configuration of the metadata cache image: generation, saved resize status, and entry
+    /// age limit.
     pub cache_image: (bool, bool, c_int),
-    /// The size of the page buffer, and the least percentages of metadata and raw data.
+    /// The page buffer: size in bytes, and minimum percentages for metadata and raw data.
     pub page_buffer: (usize, c_uint, c_uint),
-    /// The use of file locks, and whether a file system without locks is ignored; `None` until set.
+    /// The use of file locks, and whether missing lock support is ignored; `None` if not set.
     pub locking: Option<(bool, bool)>,
-    /// The number of files of external links that stay open.
+    /// The maximum number of external link files that stay open.
     pub external_link_cache: c_uint,
-    /// The function that is called when an object is flushed.
+    /// The callback for the flush of an object.
     pub object_flush: FlushCallback,
-    /// The number of attempts to read metadata of a SWMR file; 0 for the default.
+    /// The number of attempts to read metadata under SWMR access; 0 for the default.
     pub read_attempts: c_uint,
-    /// The log of the metadata cache: enabled, path, starts with the access.
+    /// The log of the metadata cache: whether it is enabled, its path, and whether it starts when
+    /// the file is opened.
     pub cache_log: (bool, Vec<u8>, bool),
-    /// The connector of the object layer.
+    /// The identifier of the virtual object layer connector.
     pub connector: hid_t,
-    /// The configuration text of the driver.
+    /// The text that configures the driver.
     pub driver_config: Option<Vec<u8>>,
-    /// The checks of the file that are left out (`H5F_RFIC_*`).
+    /// The integrity checks that are skipped when the file is opened (`H5F_RFIC_*`).
     pub relaxed_checks: u64,
-    /// Durability of flushes: 0 full, 1 ordered, 2 none. A property of hyperslab.
+    /// The durability of flushes: 0 full, 1 ordered, 2 none. This property exists only in
+    /// hyperslab.
     pub durability: c_int,
 }
 
@@ -245,7 +249,7 @@ impl Default for FileAccess {
     }
 }
 
-/// The layout that a new dataset shall have (`H5D_layout_t`).
+/// The layout of a new dataset (`H5D_layout_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the layouts")]
 pub enum LayoutChoice {
@@ -259,29 +263,30 @@ pub enum LayoutChoice {
 /// The fill value of a new dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FillChoice {
-    /// Zeros.
+    /// The default fill value, which consists of zero bytes.
     Default,
     /// No fill value.
     Undefined,
-    /// An element in the memory form of a datatype.
+    /// A fill value with its datatype in memory form.
     Value(Datatype, Vec<u8>),
 }
 
-/// One filter of a pipeline.
+/// A filter in the filter pipeline of a creation list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterEntry {
-    /// The identifier.
+    /// The identifier of the filter.
     pub id: c_int,
-    /// The flags: `H5Z_FLAG_*`.
+    /// The flags of the filter (`H5Z_FLAG_*`).
     pub flags: c_uint,
-    /// The client data.
+    /// The client data values of the filter.
     pub data: Vec<c_uint>,
-    /// The name, for filters without one in the registry.
+    /// The name of the filter; `None` if only the registry knows it.
     pub name: Option<Vec<u8>>,
 }
 
 impl FilterEntry {
-    /// Returns the filter for the pipeline of a new dataset.
+    /// Returns the filter specification for a new dataset, or `None` if the identifier is out of
+    /// range.
     pub fn spec(&self) -> Option<FilterSpec> {
         let id = u16::try_from(self.id).ok()?;
         let flags = u16::try_from(self.flags & 0xffff).ok()?;
@@ -290,56 +295,56 @@ impl FilterEntry {
     }
 }
 
-/// One mapping of a new virtual dataset.
+/// A mapping of a new virtual dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingChoice {
-    /// The extent of the virtual dataset's dataspace, and its selection.
+    /// The extent of the virtual dataset and the selection of its mapped elements.
     pub space: (hyperslab::Dataspace, Selection),
     /// The name of the source file.
     pub file: Vec<u8>,
-    /// The name of the source dataset.
+    /// The path of the source dataset.
     pub dataset: Vec<u8>,
-    /// The extent of the source's dataspace, and its selection.
+    /// The extent of the source dataset and the selection of its mapped elements.
     pub source: (hyperslab::Dataspace, Selection),
 }
 
-/// Structured chunks of a new dataset.
+/// The structured chunks of a new dataset.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StructuredChoice {
-    /// The shape of the chunks.
+    /// The shape of the structured chunks.
     pub chunk: Vec<hsize_t>,
-    /// The kind: `H5D_SPARSE_CHUNK`, `H5D_VL_CHUNK`.
+    /// The kind of the chunks: `H5D_SPARSE_CHUNK` or `H5D_VL_CHUNK`.
     pub flags: c_uint,
-    /// The filters of each section: selection, values, heap.
+    /// The filters of the selection section, the value section and the heap section.
     pub filters: [Vec<FilterEntry>; 3],
 }
 
-/// Properties of new datasets.
+/// The creation properties of datasets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetCreate {
-    /// The properties of all objects.
+    /// The creation properties that all objects have.
     pub object: ObjectCreate,
-    /// The layout.
+    /// The layout of the new dataset's raw data.
     pub layout: LayoutChoice,
-    /// The shape of the chunks of a chunked layout.
+    /// The chunk shape of a chunked layout.
     pub chunk: Vec<hsize_t>,
-    /// The options of chunks (`H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS`).
+    /// The chunk options (`H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS`).
     pub chunk_options: c_uint,
-    /// The structured chunks.
+    /// The chunks of a structured chunk layout.
     pub structured: StructuredChoice,
-    /// The external files: name, offset, size.
+    /// The external files of a contiguous layout: name, offset and size in bytes.
     pub external: Vec<(Vec<u8>, i64, hsize_t)>,
     /// The mappings of a virtual layout.
     pub mappings: Vec<MappingChoice>,
-    /// The fill value.
+    /// The fill value of the dataset.
     pub fill: FillChoice,
-    /// The time at which the fill value is written (`H5D_fill_time_t`).
+    /// The time at which the library writes the fill value (`H5D_fill_time_t`).
     pub fill_time: c_int,
-    /// The time at which space is allocated (`H5D_alloc_time_t`); `None` until set.
+    /// The time at which the library allocates raw data (`H5D_alloc_time_t`); `None` if not set.
     pub allocation_time: Option<c_int>,
-    /// The filter pipeline.
+    /// The filters in the order of encoding.
     pub filters: Vec<FilterEntry>,
-    /// True if the object header is made as small as possible.
+    /// True if the library gives the object header the minimum size.
     pub minimize_header: bool,
 }
 
@@ -362,22 +367,23 @@ impl Default for DatasetCreate {
     }
 }
 
-/// Properties of access by links.
+/// The access properties of links.
 #[derive(Debug, Clone)]
 pub struct LinkAccess {
-    /// The number of soft and external links that a path may follow.
+    /// The maximum number of soft and external links that the library follows in a path.
     pub max_links: usize,
-    /// The folder of the files of external links.
+    /// The folder that contains the files of external links.
     pub external_prefix: Option<Vec<u8>>,
-    /// The access list of the files of external links.
+    /// The access list with which the library opens the files of external links.
     pub external_access: Option<std::sync::Arc<super::PropertyList>>,
-    /// The flags with which files of external links are opened.
+    /// The flags with which the library opens the files of external links.
     pub external_flags: c_uint,
-    /// The function that is called before an external link is followed.
+    /// The callback before the traversal of an external link.
     pub external_callback: ExternalLinkCallback,
 }
 
-/// The flag that opens files of external links as the file that contains the link.
+/// The value of `external_flags` that opens an external link's file with the flags of the file that
+/// contains the link.
 pub const DEFAULT_EXTERNAL_FLAGS: c_uint = 0xffff;
 
 impl Default for LinkAccess {
@@ -392,28 +398,28 @@ impl Default for LinkAccess {
     }
 }
 
-/// Properties of access to datasets.
+/// The access properties of datasets.
 #[derive(Debug, Clone)]
 pub struct DatasetAccess {
-    /// The properties of links.
+    /// The access properties of links.
     pub link: LinkAccess,
-    /// The number of slots of the chunk cache; `None` for the file's number.
+    /// The number of chunk cache slots; `None` for the number that the file states.
     pub cache_slots: Option<usize>,
-    /// The size of the chunk cache in bytes; `None` for the file's size.
+    /// The size of the chunk cache in bytes; `None` for the size that the file states.
     pub cache_bytes: Option<usize>,
-    /// The preemption factor of the chunk cache; `None` for the file's factor.
+    /// The preemption factor of the chunk cache; `None` for the factor that the file states.
     pub cache_preemption: Option<f64>,
-    /// The extent of unlimited virtual datasets (`H5D_vds_view_t`).
+    /// The rule for the extent of unlimited virtual datasets (`H5D_vds_view_t`).
     pub virtual_view: c_int,
-    /// The number of missing sources that end an unlimited virtual dataset.
+    /// The maximum number of successive missing source files inside an unlimited virtual dataset.
     pub virtual_gap: hsize_t,
-    /// The folder of the sources of virtual datasets.
+    /// The folder that contains the source files of virtual datasets.
     pub virtual_prefix: Option<Vec<u8>>,
-    /// The folder of external files.
+    /// The folder that contains external raw data files.
     pub external_prefix: Option<Vec<u8>>,
-    /// The function that is called when appended data reaches a boundary.
+    /// The boundary and callback for appended data.
     pub append_flush: AppendFlush,
-    /// True if the mappings of a virtual dataset are found by a spatial tree.
+    /// True if a spatial tree speeds up the search for mappings of a virtual dataset.
     pub virtual_tree: bool,
 }
 
@@ -434,45 +440,45 @@ impl Default for DatasetAccess {
     }
 }
 
-/// Properties of mounting a file.
+/// The properties of file mounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileMount {
-    /// True if soft links lead out of the mounted file.
+    /// True if soft links of the mounted file resolve only within it.
     pub local: bool,
 }
 
-/// Properties of new names.
+/// The creation properties of link and attribute names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringCreate {
-    /// The character set (`H5T_cset_t`).
+    /// The character set of the name (`H5T_cset_t`).
     pub charset: c_int,
 }
 
-/// Properties of new links.
+/// The creation properties of links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkCreate {
-    /// The properties of the name.
+    /// The creation properties of the link's name.
     pub name: StringCreate,
-    /// True if missing groups of the path are created.
+    /// Nonzero if the library creates missing groups of the path.
     pub intermediate_groups: c_uint,
 }
 
-/// Properties of copies of objects.
+/// The properties of object copies.
 #[derive(Debug, Clone, Default)]
 pub struct ObjectCopy {
-    /// The flags: `H5O_COPY_*`.
+    /// The flags of the copy (`H5O_COPY_*`).
     pub flags: c_uint,
-    /// The paths in which committed datatypes are searched first.
+    /// The paths of committed datatypes that the copy may reuse.
     pub merge_paths: Vec<Vec<u8>>,
-    /// The function that decides about the search for committed datatypes.
+    /// The callback that decides about the search for equal committed datatypes.
     pub merge_callback: MergeCallback,
 }
 
-/// The size of a chunk cache property that stands for the file's value.
+/// The value of a chunk cache property that stands for the file's setting.
 pub const UNSET_SIZE: usize = usize::MAX;
 
-/// An unlimited size of an external file.
+/// The size value that stands for an external file without a size limit.
 pub const UNLIMITED_SIZE: hsize_t = H5S_UNLIMITED;
 
-/// Opaque data of a callback.
+/// A pointer to the user's data that a callback receives.
 pub type UserData = *mut c_void;

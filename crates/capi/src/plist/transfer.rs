@@ -1,4 +1,4 @@
-//! The properties of transfers of elements.
+//! The properties of data transfers.
 
 use std::ffi::c_int;
 
@@ -6,32 +6,34 @@ use hyperslab::Selection;
 
 use super::callbacks::{FilterCallback, TypeConversionCallback, VariableLengthMemory};
 
-/// Properties of transfers of elements.
+/// The properties of data transfers (`H5Dread`, `H5Dwrite`).
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    /// The size of the conversion buffer in bytes, and the buffers of the user.
+    /// The size of the conversion buffer in bytes, and the addresses of the user's conversion and
+    /// background buffers.
     pub buffer: (usize, usize, usize),
-    /// The split ratios of B-trees.
+    /// The split ratios of B-tree nodes, which the library stores but does not use.
     pub btree_ratios: [f64; 3],
-    /// True if members that are not written keep their values.
+    /// True if a write keeps compound members of the file that the memory datatype lacks.
     pub preserve: bool,
-    /// True if checksums are verified (`H5Z_EDC_t`).
+    /// The rule for the verification of checksums (`H5Z_EDC_t`).
     pub check_errors: c_int,
-    /// The function that is called when a filter fails.
+    /// The callback for failed filters.
     pub filter_callback: FilterCallback,
-    /// The function that is called for exceptions of conversions.
+    /// The callback for conversion exceptions.
     pub conversion_callback: TypeConversionCallback,
-    /// The functions that allocate and free variable-length data.
+    /// The user's functions that allocate and free variable-length data.
     pub variable_memory: VariableLengthMemory,
-    /// The number of vectors of a hyperslab transfer.
+    /// The number of vectors of a hyperslab transfer, which the library stores but does not use.
     pub hyper_vector_size: usize,
     /// The data transform expression.
     pub transform: Option<Vec<u8>>,
-    /// The mode of selection input and output (`H5D_selection_io_mode_t`).
+    /// The mode of selection I/O (`H5D_selection_io_mode_t`), which the library stores but does not
+    /// use.
     pub selection_io: c_int,
-    /// True if a write may change the caller's buffer.
+    /// True if a write may change the program's buffer.
     pub modify_buffer: bool,
-    /// The selection of the file's elements that `H5S_PLIST` stands for.
+    /// The file selection that the dataspace argument `H5S_PLIST` stands for.
     pub selection: Option<Selection>,
 }
 

@@ -1,4 +1,4 @@
-//! Properties that users add to classes and lists.
+//! Properties that users add to property list classes and property lists.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::Arc;
@@ -12,53 +12,53 @@ use crate::error::stack::text;
 use crate::error::{Failure, Outcome, codes};
 use crate::h5p_dataset_create::allocation_time;
 
-/// A function for the value of a property.
+/// The C type of a user's function that receives the value of a property.
 pub type ValueFunction = unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t;
-/// A function for the value of a property in a list.
+/// The C type of a user's function that receives a property list and the value of a property.
 pub type ListValueFunction = unsafe extern "C" fn(hid_t, *const c_char, usize, *mut c_void) -> herr_t;
-/// A function that compares two values.
+/// The C type of a user's function that compares two property values.
 pub type CompareFunction = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
 
-/// The functions that are called for a property.
+/// The user's functions for one property.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PropertyCallbacks {
-    /// Called when a list gets the property.
+    /// The function that the library calls when a list is created with the property.
     pub create: Option<ValueFunction>,
-    /// Called before a value is set.
+    /// The function that the library calls before it sets a value.
     pub set: Option<ListValueFunction>,
-    /// Called when a value is read.
+    /// The function that the library calls when a program reads the value.
     pub get: Option<ListValueFunction>,
-    /// Called when the property is removed from a list, or its value is replaced.
+    /// The function that the library calls before it removes the property or replaces its value.
     pub delete: Option<ListValueFunction>,
-    /// Called when a list is copied.
+    /// The function that the library calls when a list is copied.
     pub copy: Option<ValueFunction>,
-    /// Compares two values.
+    /// The function that compares two values; `None` for a comparison of bytes.
     pub compare: Option<CompareFunction>,
-    /// Called when a list is closed.
+    /// The function that the library calls when a list is closed.
     pub close: Option<ValueFunction>,
 }
 
-/// A property of the user.
+/// A property that a user added to a class or a list.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// The name.
+    /// The name of the property.
     pub name: Vec<u8>,
-    /// The value; its length is the size of the property.
+    /// The bytes of the value; their number is the size of the property.
     pub value: Vec<u8>,
-    /// The functions.
+    /// The user's functions for the property.
     pub callbacks: PropertyCallbacks,
 }
 
 impl Property {
-    /// Returns the name for a function of the user.
+    /// Returns the property's name as a C string.
     fn c_name(&self) -> CString {
         text(&self.name)
     }
 
-    /// Calls a function with the value, which it may change.
+    /// Calls a user's function with the value, which the function may change.
     ///
     /// # Errors
-    /// Fails if the function fails.
+    /// Fails if the user's function fails. `subject` is the error text.
     pub fn call(&mut self, function: Option<ValueFunction>, subject: &'static str) -> Outcome<()> {
         let Some(function) = function else { return Ok(()) };
         let (name, size) = (self.c_name(), self.value.len());
@@ -68,10 +68,10 @@ impl Property {
         Ok(())
     }
 
-    /// Calls a function with the list and the value, which it may change.
+    /// Calls a user's function with a list and the value, which the function may change.
     ///
     /// # Errors
-    /// Fails if the function fails.
+    /// Fails if the user's function fails. `subject` is the error text.
     pub fn call_in(
         &mut self,
         list: hid_t,
@@ -86,7 +86,7 @@ impl Property {
         Ok(())
     }
 
-    /// Returns whether two properties are equal.
+    /// Returns whether two properties have the same name, functions and value.
     pub fn equals(&self, other: &Self) -> bool {
         if self.name != other.name || self.value.len() != other.value.len() {
             return false;
@@ -101,20 +101,21 @@ impl Property {
     }
 }
 
-/// The properties of the user in a class or list, in the order of their creation.
+/// The user's properties of a class or a list, in the order of their creation.
 #[derive(Debug, Clone, Default)]
 pub struct Properties {
-    /// The properties.
+    /// The properties in the order of their creation.
     pub list: Vec<Property>,
 }
 
 impl Properties {
-    /// Returns the property with a name.
+    /// Returns the property with the given name.
     pub fn find(&self, name: &[u8]) -> Option<&Property> {
         self.list.iter().find(|property| property.name == name)
     }
 
-    /// Adds a property, or replaces the one with its name; returns the earlier one.
+    /// Adds a property in place of an earlier property with the same name, and returns the earlier
+    /// property.
     pub fn put(&mut self, property: Property) -> Option<Property> {
         if let Some(earlier) = self.list.iter_mut().find(|earlier| earlier.name == property.name) {
             return Some(std::mem::replace(earlier, property));
@@ -123,13 +124,13 @@ impl Properties {
         None
     }
 
-    /// Removes the property with a name.
+    /// Removes the property with the given name and returns it.
     pub fn take(&mut self, name: &[u8]) -> Option<Property> {
         let index = self.list.iter().position(|property| property.name == name)?;
         Some(self.list.remove(index))
     }
 
-    /// Returns whether two sets of properties are equal.
+    /// Returns whether two property sets contain equal properties.
     pub fn equals(&self, other: &Self) -> bool {
         self.list.len() == other.list.len()
             && self.list.iter().all(|one| other.find(&one.name).is_some_and(|two| one.equals(two)))
@@ -137,8 +138,8 @@ impl Properties {
 }
 
 impl PropertyClass {
-    /// Returns the properties that users registered in the class and in its parents. A property of
-    /// a class hides one of its parents with the same name.
+    /// Returns the properties that users registered in the class and its ancestors. A property of
+    /// the class takes precedence over a property of an ancestor with the same name.
     pub fn inherited(&self) -> Properties {
         let mut properties = self.user.read().clone();
         let mut parent = self.parent.as_ref();
@@ -155,34 +156,36 @@ impl PropertyClass {
 }
 
 impl PropertyList {
-    /// Returns a new list of a class, with the properties of the library and of users.
+    /// Returns a new list of the given class with the default properties of the library and of
+    /// users.
     ///
     /// # Errors
-    /// Fails if a function of the user fails.
+    /// Fails if a user's function for a property fails.
     pub fn create(class: Arc<PropertyClass>) -> Outcome<Self> {
         let mut properties = class.inherited();
         for property in &mut properties.list {
-            property.call(property.callbacks.create, "the property's function for its creation failed")?;
+            property.call(property.callbacks.create, "the property's create function failed")?;
         }
         let list = Self::new(class);
         *list.user.write() = properties;
         Ok(list)
     }
 
-    /// Returns a copy of a list.
+    /// Returns a copy of a list, after the user's copy functions have run.
     ///
     /// # Errors
-    /// Fails if a function of the user fails.
+    /// Fails if a user's function for a property fails.
     pub fn copied(&self) -> Outcome<Self> {
         let settings = RwLock::new(self.settings.read().clone());
         let mut properties = self.user.read().clone();
         for property in &mut properties.list {
-            property.call(property.callbacks.copy, "the property's function for copies failed")?;
+            property.call(property.callbacks.copy, "the property's copy function failed")?;
         }
         Ok(Self { class: Arc::clone(&self.class), settings, user: RwLock::new(properties) })
     }
 
-    /// Returns a copy of a list, without the user's properties if one of them cannot be copied.
+    /// Returns a copy of a list. If a user's property cannot be copied, the copy has no user
+    /// properties.
     pub fn duplicate(&self) -> Arc<Self> {
         Arc::new(self.copied().unwrap_or_else(|_| {
             let settings = RwLock::new(self.settings.read().clone());
@@ -190,7 +193,7 @@ impl PropertyList {
         }))
     }
 
-    /// Returns whether two lists have equal classes and properties.
+    /// Returns whether two lists have the same class and equal properties.
     pub fn equals(&self, other: &Self) -> bool {
         if !Arc::ptr_eq(&self.class, &other.class) {
             return false;
@@ -204,16 +207,17 @@ impl PropertyList {
 impl Drop for PropertyList {
     fn drop(&mut self) {
         for property in &mut self.user.get_mut().list {
-            // There is no caller who could get the error of the user's function.
-            let _ = property.call(property.callbacks.close, "the property's function for its end failed");
+            // The caller of `drop` cannot receive an error of the user's function.
+            let _ = property.call(property.callbacks.close, "the property's close function failed");
         }
     }
 }
 
 impl super::Settings {
-    /// Returns whether two lists have the same values.
+    /// Returns whether two lists have equal values for the library's properties.
     pub fn equals(mut self, mut other: Self) -> bool {
-        // The debug forms show all values. Images are compared first, because they may be large.
+        // The debug representations contain all values. Images are compared first, because they may
+        // be large.
         if let (Self::FileAccess(one), Self::FileAccess(two)) = (&mut self, &mut other)
             && one.image.take() != two.image.take()
         {

@@ -1,4 +1,4 @@
-//! Set operations on the selections of one extent.
+//! Set operations on two selections of the same extent.
 
 use std::ffi::c_int;
 
@@ -8,10 +8,10 @@ use hyperslab::{Dataspace, Hyperslab, Region, Selection, SetOperation, UNLIMITED
 use super::corners;
 use crate::error::{Failure, Outcome, codes};
 
-/// Returns the set operation of a number of `H5S_seloper_t`.
+/// Returns the set operation with the given number (`H5S_seloper_t`).
 ///
 /// # Errors
-/// Fails for other numbers, also for the operations on lists of points.
+/// Fails for unknown numbers and for the operations that append points.
 pub fn operation(number: c_int) -> Outcome<SetOperation> {
     Ok(match number {
         0 => SetOperation::Set,
@@ -24,10 +24,11 @@ pub fn operation(number: c_int) -> Outcome<SetOperation> {
     })
 }
 
-/// Combines two selections of an extent. Both are without their offsets.
+/// Combines two selections of an extent by a set operation. Both selections already include their
+/// offsets.
 ///
 /// # Errors
-/// Fails for lists of points, and for results without end.
+/// Fails for point selections, and if the result is unlimited.
 pub fn combine(
     a: &Selection,
     operation: SetOperation,
@@ -52,7 +53,7 @@ pub fn combine(
     Ok(a.combine(operation, &b, &limits)?)
 }
 
-/// Returns a selection of all elements as a hyperslab, and each other selection as it is.
+/// Returns a selection of all elements as a hyperslab, and returns any other selection unchanged.
 fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     match selection {
         Selection::All if extent.dims().contains(&0) => Selection::None,
@@ -61,31 +62,32 @@ fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     }
 }
 
-/// Returns the shape of an extent that contains both selections. Of a hyperslab without end, only
-/// the part within the other selection matters.
+/// Returns a shape of an extent that contains both selections. An unlimited hyperslab counts only
+/// up to the end of the other selection.
 fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Dataspace) -> Outcome<Dims> {
     let limits = Dims::from_elem(u64::MAX, extent.rank());
-    // The elements of an endless selection outside of the other one must not be in the result.
-    let endless = match (is_endless(a), is_endless(b)) {
+    // Elements of the unlimited selection beyond the other selection must not belong to the result.
+    let unlimited = match (is_unlimited(a), is_unlimited(b)) {
         (false, false) => return Ok(limits),
         (true, false) if !operation.keeps(true, false) => b,
         (false, true) if !operation.keeps(false, true) => a,
         _ => {
-            let text = "the result of the operation has no end";
+            let text = "the result of the selection operation is unlimited";
             return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
         }
     };
-    let Some((_, high)) = corners(endless, extent) else { return Ok(limits) };
-    let open = open_dimensions(if std::ptr::eq(endless, b) { a } else { b });
+    let Some((_, high)) = corners(unlimited, extent) else { return Ok(limits) };
+    let open = open_dimensions(if std::ptr::eq(unlimited, b) { a } else { b });
     let limit = |(open, last): (bool, &u64)| if open { last.saturating_add(1) } else { u64::MAX };
     Ok(open.into_iter().zip(&high).map(limit).collect())
 }
 
-fn is_endless(selection: &Selection) -> bool {
+/// Returns whether a selection is an unlimited hyperslab.
+fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited())
 }
 
-/// Returns for each dimension whether the hyperslab has no end in it.
+/// Returns for each dimension whether the hyperslab is unlimited in this dimension.
 fn open_dimensions(selection: &Selection) -> Vec<bool> {
     match selection {
         Selection::Hyperslab(Hyperslab::Regular(slab)) => {

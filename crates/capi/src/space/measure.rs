@@ -1,7 +1,7 @@
-//! The numbers, bounds and offsets of selections.
+//! Counts, bounds and offsets of selections.
 //!
-//! The C interface accepts selections that reach beyond the extent until elements are accessed, so
-//! these functions do not need the extent of bounded hyperslabs.
+//! The C interface accepts selections that exceed the extent until a program accesses elements.
+//! Therefore, these functions do not use the extent for limited hyperslabs.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use hyperslab::{Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, S
 use super::{CSpace, elements};
 use crate::error::{Failure, Outcome, codes};
 
-/// Returns the number of selected elements; [`UNLIMITED`] for hyperslabs without end.
+/// Returns the number of selected elements, or [`UNLIMITED`] for an unlimited hyperslab.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -19,7 +19,8 @@ pub fn count(space: &CSpace) -> Outcome<u64> {
     count_in(&space.extent, &space.selection)
 }
 
-/// Returns the number of selected elements of an extent, as [`count`].
+/// Returns the number of elements that `selection` selects in `extent`, in the same form as
+/// [`count`].
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -43,16 +44,16 @@ pub fn count_in(extent: &Dataspace, selection: &Selection) -> Outcome<u64> {
     })
 }
 
-/// Returns the lowest and the highest selected coordinate in each dimension, without the offset;
-/// `None` if no element is selected. The highest coordinate is [`UNLIMITED`] in a dimension without
-/// end.
+/// Returns the lowest and the highest selected coordinate in each dimension, without the offset, or
+/// `None` if no element is selected. In an unlimited dimension, the highest coordinate is
+/// [`UNLIMITED`].
 pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)> {
     match selection {
         Selection::None => None,
         Selection::All => {
             let dims = extent.dims();
             let zeros = Dims::from_elem(0, dims.len());
-            // An empty dimension has the wrapped end that the C library states.
+            // The C library states the wrapped end 2⁶⁴ − 1 for an empty dimension.
             Some((zeros, dims.iter().map(|size| size.wrapping_sub(1)).collect()))
         }
         Selection::Points(points) => enclose(points.points().map(|point| (point, point))),
@@ -77,6 +78,7 @@ fn ends(slab: &RegularHyperslab) -> Dims {
     parts.map(last).collect()
 }
 
+/// Returns the lowest and the highest corner of the smallest box that encloses all boxes.
 fn enclose<'a>(mut boxes: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<(Dims, Dims)> {
     let (start, end) = boxes.next()?;
     let (mut low, mut high) = (Dims::from_slice(start), Dims::from_slice(end));
@@ -87,10 +89,10 @@ fn enclose<'a>(mut boxes: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Optio
     Some((low, high))
 }
 
-/// Returns the bounds of a selection, with the offset.
+/// Returns the lowest and the highest selected coordinate in each dimension, with the offset.
 ///
 /// # Errors
-/// Fails if no element is selected, or if the offset moves the selection below zero.
+/// Fails if no element is selected, or if the offset makes a coordinate negative.
 pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     let (mut low, mut high) = corners(&space.selection, &space.extent)
         .ok_or_else(|| Failure::new(codes::DATASPACE, codes::CANTGET, "no element is selected"))?;
@@ -101,20 +103,20 @@ pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     Ok((low, high))
 }
 
-/// Returns the number of selected elements, also of those outside of the extent.
+/// Returns the number of selected elements, including elements outside of the extent.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
 pub fn count_anywhere(space: &CSpace) -> Outcome<u64> {
     let mut dims = Dims::from_slice(space.extent.dims());
     if let Some((_, high)) = corners(&space.selection, &space.extent) {
-        // Saturates, because an unlimited selection has no number of elements.
+        // Saturates, because an unlimited selection has no element count.
         dims.iter_mut().zip(high).for_each(|(size, last)| *size = (*size).max(last.saturating_add(1)));
     }
     Ok(space.selection.element_count(&dims)?)
 }
 
-/// Returns whether the selection with its offset lies in the extent.
+/// Returns whether all selected elements lie in the extent after the offset is applied.
 pub fn is_valid(space: &CSpace) -> bool {
     match &space.selection {
         Selection::None | Selection::All => true,
@@ -123,7 +125,7 @@ pub fn is_valid(space: &CSpace) -> bool {
     }
 }
 
-/// Adds an offset to coordinates. [`UNLIMITED`] stays.
+/// Adds an offset to coordinates, except to coordinates that are [`UNLIMITED`].
 fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     for (at, by) in coordinates.iter_mut().zip(offset).filter(|(at, _)| **at != UNLIMITED) {
         *at = at.checked_add_signed(*by).ok_or_else(|| {
@@ -133,10 +135,10 @@ fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a selection that is moved by an offset.
+/// Returns a selection after an offset is added to its coordinates.
 ///
 /// # Errors
-/// Fails if the offset moves an element below zero.
+/// Fails if the offset makes a coordinate negative.
 pub fn shift(selection: &Selection, offset: &[i64]) -> Outcome<Selection> {
     let mut moved = selection.clone();
     if offset.iter().all(|by| *by == 0) {
@@ -160,10 +162,10 @@ pub fn shift(selection: &Selection, offset: &[i64]) -> Outcome<Selection> {
     Ok(moved)
 }
 
-/// Returns the selection with the offset applied.
+/// Returns the selection of a dataspace after its offset is applied.
 ///
 /// # Errors
-/// Fails if the offset moves an element below zero.
+/// Fails if the offset makes a coordinate negative.
 pub fn effective(space: &CSpace) -> Outcome<Cow<'_, Selection>> {
     if space.offset.iter().all(|by| *by == 0) {
         return Ok(Cow::Borrowed(&space.selection));
@@ -171,8 +173,7 @@ pub fn effective(space: &CSpace) -> Outcome<Cow<'_, Selection>> {
     shift(&space.selection, &space.offset).map(Cow::Owned)
 }
 
-/// Returns whether a selection contains an element of the box from `low` to `high`, both of which
-/// belong to the box.
+/// Returns whether a selection contains an element of the box from `low` to `high`, inclusive.
 pub fn intersects(selection: &Selection, low: &[u64], high: &[u64]) -> bool {
     let meets = |start: &[u64], end: &[u64]| {
         start.iter().zip(high).all(|(start, high)| start <= high)

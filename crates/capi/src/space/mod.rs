@@ -1,4 +1,4 @@
-//! Dataspaces with identifiers: an extent and a selection.
+//! Dataspaces that C programs hold by identifiers: an extent and a selection.
 
 mod combine;
 mod measure;
@@ -20,25 +20,25 @@ use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome};
 use crate::id::{self, Entry};
 
-/// A dataspace.
+/// A dataspace of the C interface: an extent with a selection and its offset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CSpace {
-    /// The extent.
+    /// The extent of the dataspace.
     pub extent: Dataspace,
-    /// The selection, without the offset.
+    /// The selection of the dataspace, before its offset is applied.
     pub selection: Selection,
-    /// The offset of the selection in each dimension; empty if it is zero.
+    /// The offset of the selection in each dimension; empty for a zero offset.
     pub offset: Vec<i64>,
 }
 
 impl CSpace {
-    /// Returns a dataspace in which all elements are selected.
+    /// Returns a dataspace that selects all elements of an extent.
     pub fn all(extent: Dataspace) -> Self {
         Self { extent, selection: Selection::All, offset: Vec::new() }
     }
 
-    /// Sets the extent. The offset becomes zero. A selection of another rank becomes the selection
-    /// of all elements.
+    /// Sets the extent and resets the offset. If the rank changes, the selection becomes the
+    /// selection of all elements.
     pub fn set_extent(&mut self, extent: Dataspace) {
         if extent.rank() != self.extent.rank() && self.selection != Selection::None {
             self.selection = Selection::All;
@@ -48,19 +48,18 @@ impl CSpace {
     }
 }
 
-/// Returns the extent of a dataspace whose extent was removed: a simple extent without dimensions,
-/// with a maximum shape.
+/// Returns the extent that represents a removed extent: no dimensions, but a maximum shape.
 pub fn unset_extent() -> Dataspace {
     Dataspace::Simple(SimpleExtent { dims: [].into_iter().collect(), max_dims: Some(MaxDims::new()) })
 }
 
-/// Returns an extent without dimensions, which the caller sets later.
+/// Returns the extent of a new simple dataspace without dimensions, which the program sets later.
 pub fn empty_extent() -> Dataspace {
     Dataspace::simple(&[])
 }
 
-/// Returns the number of elements of an extent; `None` if it does not fit in 64 bits. A simple
-/// extent without dimensions has none.
+/// Returns the number of elements of an extent, or `None` if it does not fit in 64 bits. A simple
+/// extent without dimensions has 0 elements.
 pub fn elements(extent: &Dataspace) -> Option<u64> {
     match extent {
         Dataspace::Simple(simple) if simple.dims.is_empty() => Some(0),
@@ -68,23 +67,23 @@ pub fn elements(extent: &Dataspace) -> Option<u64> {
     }
 }
 
-/// A dataspace with an identifier.
+/// An open dataspace to which an identifier refers.
 #[derive(Debug)]
 pub struct SpaceHandle(pub RwLock<CSpace>);
 
-/// An iterator over the runs of a selection.
+/// An iterator over the runs of a selection (`H5Ssel_iter_create`).
 #[derive(Debug)]
 pub struct SelectionIterator {
     /// The size of an element in bytes.
     pub element_size: u64,
-    /// The remaining runs: offset and length in bytes, the next one last.
+    /// The remaining runs in reverse order, each with its offset and length in bytes.
     pub runs: Mutex<Vec<(u64, u64)>>,
 }
 
-/// Returns the dataspace of an identifier.
+/// Returns the open dataspace to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a dataspace.
 pub fn find(id: hid_t) -> Outcome<Arc<SpaceHandle>> {
     match id::find(id) {
         Some(Entry::Dataspace(space)) => Ok(space),
@@ -92,15 +91,15 @@ pub fn find(id: hid_t) -> Outcome<Arc<SpaceHandle>> {
     }
 }
 
-/// Returns a copy of the dataspace of an identifier.
+/// Returns a copy of the dataspace to which an identifier refers.
 ///
 /// # Errors
-/// Fails with a bad type for other identifiers.
+/// Fails with a bad type if the identifier does not refer to a dataspace.
 pub fn copy_of(id: hid_t) -> Outcome<CSpace> {
     Ok(find(id)?.0.read().clone())
 }
 
-/// Returns a new identifier of a dataspace.
+/// Registers a dataspace and returns its new identifier.
 pub fn register(space: CSpace) -> hid_t {
     id::register(Entry::Dataspace(Arc::new(SpaceHandle(RwLock::new(space)))))
 }

@@ -6,14 +6,14 @@ use hyperslab::{Block, Points, Selection, SetOperation};
 use super::{CSpace, combine, count, intersects};
 use crate::error::{Failure, Outcome, codes};
 
-/// Positions in the order of a selection: the first one and the number.
+/// A span of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Returns the part of the selection of `target` that corresponds to the elements of `source` that
-/// `part` selects, too.
+/// Returns the elements of the selection of `target` at the positions where `part` selects elements
+/// of the selection of `source`.
 ///
 /// # Errors
-/// Fails if the two selections have different numbers of elements or no end.
+/// Fails if the two selections have different element counts or are unlimited.
 pub fn project(source: &CSpace, target: &CSpace, part: &CSpace) -> Outcome<CSpace> {
     let number = count(source)?;
     if number != count(target)? || number == u64::MAX {
@@ -29,7 +29,7 @@ pub fn project(source: &CSpace, target: &CSpace, part: &CSpace) -> Outcome<CSpac
     Ok(result)
 }
 
-/// Returns the shape of an extent that contains the selection.
+/// Returns the shape of an extent that contains the selection of a dataspace.
 fn limits(space: &CSpace) -> Vec<u64> {
     match space.selection {
         Selection::All => space.extent.dims().to_vec(),
@@ -37,7 +37,7 @@ fn limits(space: &CSpace) -> Vec<u64> {
     }
 }
 
-/// Returns the positions of those elements of `source` that `part` selects.
+/// Returns the positions in the selection of `source` at which `part` selects elements.
 fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     let mut spans = Vec::new();
     if let Selection::Points(points) = &source.selection {
@@ -71,7 +71,8 @@ fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
                 next = Some(current);
                 break;
             };
-            // The kept elements are a subset: a run that ends later goes on in the next run.
+            // The common elements are a subset of the source. A source run that ends later
+            // continues in the next common run.
             let length = current.length.min(run.length - distance);
             append(&mut spans, (position + distance, length));
             next = if length < current.length { Some(rest(current, length)) } else { kept.next() };
@@ -81,7 +82,8 @@ fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     Ok(spans)
 }
 
-/// Returns the distance of a run from the start of another run that contains its start.
+/// Returns the distance from the start of `outer` to the start of `inner`, or `None` if `outer`
+/// does not contain that start.
 fn within(outer: &Run, inner: &Run) -> Option<u64> {
     let ((outer_last, outer_row), (inner_last, inner_row)) =
         (outer.start.split_last()?, inner.start.split_last()?);
@@ -89,7 +91,7 @@ fn within(outer: &Run, inner: &Run) -> Option<u64> {
     (outer_row == inner_row && distance < outer.length).then_some(distance)
 }
 
-/// Returns a run without its first elements.
+/// Returns the part of a run after its first `length` elements.
 fn rest(mut run: Run, length: u64) -> Run {
     if let Some(last) = run.start.last_mut() {
         *last += length;
@@ -98,7 +100,7 @@ fn rest(mut run: Run, length: u64) -> Run {
     run
 }
 
-/// Appends positions. Adjacent positions become one span.
+/// Appends a span to a list of spans and merges it with an adjacent last span.
 fn append(spans: &mut Vec<Span>, (start, length): Span) {
     match spans.last_mut() {
         Some((first, number)) if *first + *number == start => *number += length,
@@ -106,7 +108,7 @@ fn append(spans: &mut Vec<Span>, (start, length): Span) {
     }
 }
 
-/// Returns the elements at some positions of a selection.
+/// Returns a selection of the elements at the given positions in the selection of `space`.
 fn at_spans(space: &CSpace, spans: &[Span]) -> Outcome<Selection> {
     let missing = || Failure::new(codes::DATASPACE, codes::CANTSELECT, "a position has no element");
     if let Selection::Points(points) = &space.selection {

@@ -1,4 +1,4 @@
-//! The comparison of the shapes of selections.
+//! Comparison of the shapes of two selections.
 
 use hyperslab::dataspace::Dims;
 use hyperslab::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED};
@@ -6,14 +6,15 @@ use hyperslab::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED
 use super::{CSpace, corners, count};
 use crate::error::Outcome;
 
-/// The pattern of a selection along one dimension: number of blocks, distance, size of a block.
+/// The pattern of a selection along one dimension: number of blocks, stride and block size.
 type Pattern = (u64, u64, u64);
 
-/// Returns whether two selections have the same shape, wherever they are. A selection of higher
-/// rank may have one coordinate in each of its additional, slowest dimensions.
+/// Returns whether two selections have the same shape, independent of their position. If one
+/// selection has a higher rank, it must have a single coordinate in each additional, slowest
+/// dimension.
 ///
 /// # Errors
-/// Fails if a number of elements does not fit in 64 bits.
+/// Fails if an element count does not fit in 64 bits.
 pub fn same_shape(a: &CSpace, b: &CSpace) -> Outcome<bool> {
     let number = count(a)?;
     if number != count(b)? {
@@ -47,7 +48,8 @@ pub fn same_shape(a: &CSpace, b: &CSpace) -> Outcome<bool> {
     Ok(a.eq(b.into_iter().map(|block| (block.start, block.end))))
 }
 
-/// Returns the pattern of a regular selection in each dimension; `None` for other selections.
+/// Returns the pattern of a regular selection in each dimension, or `None` for an irregular
+/// selection.
 fn patterns(space: &CSpace) -> Outcome<Option<Vec<Pattern>>> {
     Ok(match &space.selection {
         Selection::All => Some(space.extent.dims().iter().map(|size| (1, 1, *size)).collect()),
@@ -60,6 +62,7 @@ fn patterns(space: &CSpace) -> Outcome<Option<Vec<Pattern>>> {
     })
 }
 
+/// Returns the pattern of a regular hyperslab in each dimension.
 fn regular(slab: &RegularHyperslab) -> Vec<Pattern> {
     let parts = slab.stride.iter().zip(slab.count.iter().zip(&slab.block));
     let pattern = |(stride, (count, block)): (&u64, (&u64, &u64))| match (*count, *block) {
@@ -82,8 +85,8 @@ fn blocks(space: &CSpace, low: &[u64]) -> Outcome<Option<Vec<Block>>> {
     Ok(Some(blocks.iter().map(block).collect()))
 }
 
-/// Returns the coordinates of the elements relative to the lowest corner, in the order of the
-/// selection. One of the two compared selections is a list with the same number of points.
+/// Returns the coordinates of the selected elements relative to the lowest corner, in the order of
+/// the selection. The other selection of the comparison is a point selection of the same size.
 fn coordinates(space: &CSpace, number: u64, low: &[u64]) -> Outcome<Option<Vec<Dims>>> {
     let relative = |at: &[u64]| at.iter().zip(low).map(|(at, low)| at.saturating_sub(*low)).collect::<Dims>();
     if let Selection::Points(Points { rank, coordinates }) = &space.selection {

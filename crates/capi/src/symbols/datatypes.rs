@@ -1,4 +1,4 @@
-//! The predefined datatypes and their exported identifiers.
+//! The predefined datatypes and the data symbols that export their identifiers.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::ctypes::{IdKind, hid_t};
 use crate::datatype::TypeHandle;
 use crate::id::{Entry, constant, register_as};
 
-/// The byte order of this machine.
+/// The byte order of the machine on which the library runs.
 const NATIVE: ByteOrder = ByteOrder::NATIVE;
 
 macro_rules! datatypes {
     ($($number:literal $symbol:ident = $make:expr;)*) => {
         $(
-            /// A predefined datatype.
+            /// The exported identifier of a predefined datatype.
             #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
             // SAFETY: the name belongs to the interface; nothing else defines it.
             #[unsafe(no_mangle)]
             pub static $symbol: hid_t = constant(IdKind::Datatype, $number);
         )*
 
-        /// Registers the predefined datatypes.
+        /// Adds the predefined datatypes to the identifier table.
         pub fn register() {
             $(register_as($symbol, Entry::Datatype(Arc::new(TypeHandle::predefined($make))));)*
         }
@@ -140,22 +140,22 @@ datatypes! {
     105 H5T_VAX_F64_g = Datatype::vax_f64();
 }
 
-/// Returns a time of the class that HDF5 keeps for compatibility.
+/// Returns a datatype of the time class, which HDF5 keeps only for compatibility.
 fn time(bytes: u32, order: ByteOrder) -> Datatype {
     let precision = if bytes == 4 { 32 } else { 64 };
     Datatype { class: DatatypeClass::Time(Time { order, precision }), size: bytes }
 }
 
-/// The bytes of a reference of any kind in memory (`H5R_ref_t`).
+/// The size of a reference in memory form (`H5R_ref_t`) in bytes.
 pub const REFERENCE_BYTES: u32 = 64;
 
-/// Returns the type of references of any kind in memory.
+/// Returns the datatype of references in memory form (`H5T_STD_REF`).
 fn reference() -> Datatype {
     let kind = Reference { kind: ReferenceKind::Object2, version: 1 };
     Datatype { class: DatatypeClass::Reference(kind), size: REFERENCE_BYTES }
 }
 
-/// Returns a floating-point type of less than 8 bits in one byte.
+/// Returns a one-byte floating-point datatype with fewer than 8 significant bits.
 fn small_float(precision: u16, exponent_size: u8, mantissa_size: u8) -> Datatype {
     let class = FloatingPoint {
         order: FloatOrder::LittleEndian,

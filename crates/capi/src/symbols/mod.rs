@@ -1,17 +1,17 @@
-//! Exported data symbols and the identifiers in them.
+//! The data symbols that the library exports, and the predefined identifiers.
 
 pub mod datatypes;
 
 use crate::ctypes::{H5O_token_t, IdKind, hid_t};
 use crate::id::constant;
 
-/// Defines exported constant identifiers.
+/// Defines predefined identifiers and the data symbols that export them.
 macro_rules! identifiers {
     ($kind:ident: $($number:literal $name:ident $symbol:ident)*) => {$(
-        /// A predefined identifier.
+        #[doc = concat!("The predefined identifier in the data symbol `", stringify!($symbol), "`.")]
         pub const $name: hid_t = constant(IdKind::$kind, $number);
 
-        /// An exported identifier.
+        #[doc = concat!("The exported data symbol with the identifier `", stringify!($name), "`.")]
         #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
         // SAFETY: the name belongs to the interface; nothing else defines it.
         #[unsafe(no_mangle)]
@@ -82,19 +82,21 @@ identifiers! { PropertyList:
     19 LIST_VOL_INITIALIZE H5P_LST_VOL_INITIALIZE_ID_g
 }
 
-/// The undefined token.
+/// The exported value of an undefined token (`H5O_TOKEN_UNDEF`).
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
 pub static H5O_TOKEN_UNDEF_g: H5O_token_t = H5O_token_t::UNDEFINED;
 
-/// Always `true`: all identifiers are constants, and the first call starts the library.
+/// The exported flag that the library is initialized. Always `true`: all identifiers are constants,
+/// and the first call starts the library.
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
 pub static H5_libinit_g: bool = true;
 
-/// Always `false`: the library can be started again after its end.
+/// The exported flag that the library is shutting down. Always `false`: the library can start again
+/// after its shutdown.
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
