@@ -80,7 +80,8 @@ impl GlobalHeapWriter {
             let mut builder = self.builder.lock();
             let wanted = std::mem::take(&mut builder.wanted);
             if result.is_ok() && wanted == 0 {
-                *self.last_bytes.lock() = builder.written.saturating_sub(before.written); // An estimate.
+                // Insertions only increase `written`.
+                *self.last_bytes.lock() = builder.written - before.written;
                 heap.put_full(edit, &mut builder)?;
                 return result;
             }
