@@ -12,7 +12,6 @@ use crate::space::{self, CSpace};
 use crate::{export, id};
 
 /// The classes of extents (`H5S_class_t`).
-const NO_CLASS: c_int = -1;
 const SCALAR: c_int = 0;
 const SIMPLE: c_int = 1;
 const NULL: c_int = 2;
@@ -22,7 +21,6 @@ fn class_of(extent: &Dataspace) -> c_int {
     match extent {
         Dataspace::Null => NULL,
         Dataspace::Scalar => SCALAR,
-        Dataspace::Simple(_) if *extent == space::unset_extent() => NO_CLASS,
         Dataspace::Simple(_) => SIMPLE,
     }
 }
@@ -123,9 +121,9 @@ export! {
         Ok(0)
     }
 
-    /// Removes the extent.
+    /// Removes the extent: the dataspace has no elements, like a null dataspace.
     fn H5Sset_extent_none(space: hid_t) -> herr_t {
-        space::find(space)?.0.write().set_extent(space::unset_extent());
+        space::find(space)?.0.write().set_extent(Dataspace::Null);
         Ok(0)
     }
 
@@ -194,7 +192,7 @@ mod tests {
             assert_eq!(H5Sextent_copy(other, id), 0);
             assert_eq!(H5Sextent_equal(id, other), 1);
             assert_eq!(H5Sset_extent_none(other), 0);
-            assert_eq!(H5Sget_simple_extent_type(other), NO_CLASS);
+            assert_eq!(H5Sget_simple_extent_type(other), NULL);
             assert_eq!((H5Sclose(id), H5Sclose(id)), (0, -1));
             assert_eq!(
                 stack::copy().last().map(|record| (record.major, record.minor)),

@@ -65,8 +65,8 @@ pub enum DriverChoice {
 pub struct MultiConfiguration {
     /// The member of each kind of data (`H5FD_mem_t`).
     pub map: [c_int; 7],
-    /// The access list of each member.
-    pub access: [hid_t; 7],
+    /// The access list of each member, unless it is the default list.
+    pub access: [Option<Arc<PropertyList>>; 7],
     /// The pattern of each member's name.
     pub names: [Option<Vec<u8>>; 7],
     /// The start of each member's addresses.
@@ -78,10 +78,10 @@ pub struct MultiConfiguration {
 /// The configuration of the splitter driver.
 #[derive(Debug, Clone)]
 pub struct SplitterConfiguration {
-    /// The access list of the file.
-    pub access: hid_t,
-    /// The access list of the copy.
-    pub copy_access: hid_t,
+    /// The access list of the file, unless it is the default list.
+    pub access: Option<Arc<PropertyList>>,
+    /// The access list of the copy, unless it is the default list.
+    pub copy_access: Option<Arc<PropertyList>>,
     /// The name of the copy.
     pub copy: Vec<u8>,
     /// The name of the log.

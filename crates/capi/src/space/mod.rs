@@ -7,8 +7,7 @@ mod shape;
 
 use std::sync::Arc;
 
-use hyperslab::dataspace::MaxDims;
-use hyperslab::{Dataspace, Selection, SimpleExtent};
+use hyperslab::{Dataspace, Selection};
 use parking_lot::{Mutex, RwLock};
 
 pub use combine::{combine, operation};
@@ -48,15 +47,22 @@ impl CSpace {
     }
 }
 
-/// Returns the extent of a dataspace whose extent was removed: a simple extent without dimensions,
-/// with a maximum shape.
-pub fn unset_extent() -> Dataspace {
-    Dataspace::Simple(SimpleExtent { dims: [].into_iter().collect(), max_dims: Some(MaxDims::new()) })
-}
-
 /// Returns an extent without dimensions, which the caller sets later.
 pub fn empty_extent() -> Dataspace {
     Dataspace::simple(&[])
+}
+
+/// Returns an error if the extent was never set.
+///
+/// # Errors
+/// Fails with a bad value for a simple extent without dimensions.
+pub fn require_extent(extent: &Dataspace) -> Outcome<()> {
+    match extent {
+        Dataspace::Simple(simple) if simple.dims.is_empty() => {
+            Err(Failure::bad_value("the dataspace has no extent"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the number of elements of an extent; `None` if it does not fit in 64 bits. A simple

@@ -61,6 +61,13 @@ impl Block {
         (0..self.size).map(|at| self.get(at)).collect()
     }
 
+    /// Returns the first bytes, without zeros at the end.
+    pub(crate) fn start(&self) -> Vec<u8> {
+        let bytes: Vec<u8> = (0..self.size.min(48)).map(|at| self.get(at)).collect();
+        let length = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+        bytes[..length].to_vec()
+    }
+
     /// Returns the word at a position that counts words.
     pub(crate) fn word_at(&self, at: usize) -> u64 {
         let bytes: Vec<u8> = (at * 8..at * 8 + 8).map(|at| self.get(at)).collect();

@@ -153,14 +153,14 @@ pub(crate) fn query(name: &str, words: &[u64]) -> i64 {
 /// Calls a function and judges the call. Returns the result with its sign.
 pub(crate) fn perform(prototype: &'static Prototype, arguments: &Arguments) -> i64 {
     state::record(prototype.name, || {
-        let words: Vec<String> = arguments.words.iter().map(|word| format!("{word:#x}")).collect();
+        let words: Vec<String> = arguments.words.iter().map(|word| shown(*word, &arguments.blocks)).collect();
         format!("({}) {:?}", words.join(", "), arguments.numbers)
     });
     let start = Instant::now();
     let result = signed(prototype, names::call(prototype.function, &arguments.words, &arguments.numbers));
     let name = prototype.name;
     if state::with(|state| state.trace) {
-        eprintln!("    = {result:#x}, {:?}", scene::counts());
+        eprintln!("    = {result:#x}");
     }
     if start.elapsed() > MAX_TIME {
         state::fail(&format!("{name} took {:?}", start.elapsed()));
@@ -179,6 +179,15 @@ pub(crate) fn perform(prototype: &'static Prototype, arguments: &Arguments) -> i
         }
     }
     result
+}
+
+/// Returns a word as hexadecimal number, with the start of the buffer to which it points.
+fn shown(word: u64, blocks: &[Block]) -> String {
+    let block = blocks.iter().find(|block| block.word() == word);
+    block.map_or_else(
+        || format!("{word:#x}"),
+        |block| format!("[{}]\"{}\"", block.size(), block.start().escape_ascii()),
+    )
 }
 
 /// Returns a result with the sign of its type.
@@ -204,6 +213,10 @@ fn keep(prototype: &Prototype, arguments: &Arguments, result: i64) {
         }
         "H5FD_t *" if result != 0 => state::with(|state| state.drivers.push(result as u64)),
         _ => {}
+    }
+    if prototype.name == "H5Pget_fapl_multi" && arguments.words[2] != 0 {
+        let lists = arguments.blocks.iter().find(|block| block.word() == arguments.words[2]);
+        (0..7).filter_map(|at| Some(lists?.word_at(at))).for_each(|list| state::keep_id(list as i64));
     }
     for at in &arguments.results {
         state::keep_id(arguments.blocks[*at].word_at(0) as i64);
