@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::calls::state::{self, byte, chance, one_of};
-use crate::calls::{query, step};
+use crate::calls::{find, query, step};
 
 /// The largest number of callbacks within callbacks that make calls.
 const MAX_DEPTH: usize = 2;
@@ -31,7 +31,7 @@ unsafe extern "C" {
 /// Returns a callback of a type, or null.
 pub(crate) fn choose(kind: &str) -> u64 {
     let function = match kind {
-        "H5FD_init_t" => return 0,
+        "H5FD_init_t" => find("H5FD_core_init").function as *const () as u64,
         "H5MM_allocate_t" => allocate as *const () as u64,
         "H5MM_free_t" => release as *const () as u64,
         "H5D_scatter_func_t" => supply as *const () as u64,

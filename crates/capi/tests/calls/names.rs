@@ -1,5 +1,6 @@
 //! All exported functions by their names, and calls of them.
 
+use std::ffi::{c_char, c_int, c_uint};
 use std::sync::LazyLock;
 
 /// The largest number of words that a call passes: integers and pointers.
@@ -47,6 +48,36 @@ pub(crate) fn call(function: Function, words: &[u64], numbers: &[f64]) -> u64 {
             n[1], n[2],
         )
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+// SAFETY: the declaration is that of the header. The library has the variadic function on x86-64.
+unsafe extern "C" {
+    fn H5Epush2(
+        stack: i64,
+        file: *const c_char,
+        function: *const c_char,
+        line: c_uint,
+        class: i64,
+        major: i64,
+        minor: i64,
+        format: *const c_char,
+        ...
+    ) -> c_int;
+}
+
+/// Calls the variadic function with a format and arguments for it. Returns its name, if the library
+/// has it.
+pub(crate) fn push_error(stack: i64, [class, major, minor]: [i64; 3]) -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the texts end with a zero byte, and the arguments are those of the format.
+    unsafe {
+        let (text, format) = (c"text".as_ptr(), c"%d %s %.2f %ld".as_ptr());
+        H5Epush2(stack, text, text, 7, class, major, minor, format, -1, text, 0.5_f64, i64::MIN);
+        Some("H5Epush2")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
 }
 
 exported! {

@@ -172,6 +172,7 @@ fn kind(base: &str, name: &str, stars: usize, is_array: bool, is_constant: bool)
         (_, 0) if is_callback(base) => Kind::Callback(base.to_owned()),
         (_, 0) if !is_array => if WIDE.contains(&base) { Kind::Wide } else { Kind::Integer },
         // Arrays of pointers, and pointers that a function returns.
+        ("char", 2) if name == "memb_name" && !is_constant => Kind::Array(8),
         ("void" | "char", _) if is_array || is_constant || is_many => Kind::Null,
         (_, 2) => Kind::Single(8),
         (_, 1) if is_callback(base) => Kind::Single(8),

@@ -48,8 +48,10 @@ pub(crate) fn text(text: &str) -> Block {
 /// Makes property lists, and a file with a group, datasets, an attribute and links.
 pub(crate) fn set(fixture: &[u8]) {
     api("H5Eset_auto2", &[0, 0, 0]);
+    let (property, value) = (text("a"), Block::zeroed(8));
     for class in CLASSES {
-        api("H5Pcreate", &[constant(&format!("H5P_CLS_{class}_ID_g"))]);
+        let list = api("H5Pcreate", &[constant(&format!("H5P_CLS_{class}_ID_g"))]) as u64;
+        api("H5Pinsert2", &[list, property.word(), 8, value.word(), 0, 0, 0, 0, 0, 0]);
     }
     let folder = state::with(|state| state.folder.clone());
     if chance(96) {

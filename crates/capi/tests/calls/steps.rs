@@ -8,7 +8,7 @@ use crate::calls::scene::text;
 use crate::calls::state::{self, below, byte, chance, one_of};
 use crate::calls::texts;
 use crate::calls::transfers::{elements, extent, pick, size_of};
-use crate::calls::{api, find, perform, query};
+use crate::calls::{api, find, names, perform, query};
 
 /// The largest number of elements that a step converts.
 const MAX_ELEMENTS: u64 = 16;
@@ -29,7 +29,7 @@ const SPLITTER_MAGIC: u32 = 0x2b91_6880;
 pub(crate) const STEPS: &[fn()] = &[
     convert, fill, iterate, gather, scatter, reclaim, fill_value, enumeration, member_value, property,
     read_chunk, write_chunk, structured_chunk, encode, decode_changed, event_errors, classes, splitter, multi,
-    image, link_value, close,
+    image, link_value, push_error, close,
 ];
 
 /// Calls a function with buffers, which the call may fill.
@@ -313,6 +313,14 @@ fn link_value() {
     let (flags, file, path) = (Block::zeroed(4), Block::zeroed(8), Block::zeroed(8));
     let words = [buffer.word(), buffer.size() as u64, flags.word(), file.word(), path.word()];
     call("H5Lunpack_elink_val", &words, vec![buffer, flags, file, path, name]);
+}
+
+fn push_error() {
+    let stack = if chance(128) { 0 } else { pick("err_stack") };
+    let ids = ["err_class", "maj_id", "min_id"].map(|parameter| pick(parameter) as i64);
+    if let Some(name) = names::push_error(stack as i64, ids) {
+        state::record(name, || format!("({stack:#x}, {ids:x?})"));
+    }
 }
 
 /// Closes an identifier by the function for its kind, or by one for another kind.
