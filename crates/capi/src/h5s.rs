@@ -214,4 +214,20 @@ mod tests {
         assert_eq!(simple(&[5], Some(&[4])), -1);
         assert_eq!(simple(&[1; 33], None), -1);
     }
+
+    #[test]
+    fn a_dataspace_without_extent_has_no_elements() {
+        let int = crate::symbols::datatypes::H5T_NATIVE_INT_g;
+        let mut value = [5_u8; 4];
+        // SAFETY: the buffer has an element; the fill value may be null.
+        unsafe {
+            let unset = H5Screate(SIMPLE);
+            let buffer = crate::pointer::Buffer::of(value.as_mut_ptr().cast());
+            let none = crate::pointer::Data::of(std::ptr::null());
+            assert_eq!(crate::h5d::H5Dfill(none, int, buffer, int, unset), -1);
+            assert_eq!(crate::h5t_convert::H5Treclaim(int, unset, 0, buffer), -1);
+            assert_eq!(H5Sclose(unset), 0);
+        }
+        assert_eq!(value, [5; 4]);
+    }
 }

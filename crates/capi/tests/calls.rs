@@ -87,7 +87,8 @@ fn no_sequence_of_calls_panics_or_leaves_objects() {
         called.extend(report.called);
         calls += report.calls;
         successes += report.successes;
-        failures.extend(report.failures.into_iter().map(|failure| format!("{SEED_VARIABLE}={seed}: {failure}")));
+        failures
+            .extend(report.failures.into_iter().map(|failure| format!("{SEED_VARIABLE}={seed}: {failure}")));
     }
     let exported = exported();
     eprintln!("{calls} calls, {successes} succeeded, {} of {} functions", called.len(), exported.len());

@@ -7,8 +7,17 @@ use crate::calls::state::{self, below, byte, chance, one_of};
 use crate::calls::{ids, texts};
 
 /// Names of parameters that state the size of the buffer of the same call.
-const SIZE_NAMES: &[&str] =
-    &["size", "buf_size", "bufsize", "namelen", "name_size", "buf_len", "udata_size", "link_size", "data_size"];
+const SIZE_NAMES: &[&str] = &[
+    "size",
+    "buf_size",
+    "bufsize",
+    "namelen",
+    "name_size",
+    "buf_len",
+    "udata_size",
+    "link_size",
+    "data_size",
+];
 
 /// Sizes of buffers that calls state.
 const SIZES: &[usize] = &[0, 1, 2, 3, 7, 8, 16, 24, 64, 200];
@@ -63,7 +72,9 @@ pub(crate) fn choose(prototype: &Prototype) -> Arguments {
             Kind::Integer => chosen.words.push(integer(&parameter.name, has_buffer)),
             Kind::Wide => chosen.words.push(wide(has_buffer)),
             Kind::Flag => chosen.words.push(u64::from(chance(128))),
-            Kind::Number => chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY])),
+            Kind::Number => {
+                chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY]))
+            }
             Kind::Callback(name) => chosen.words.push(callbacks::choose(name)),
             Kind::Token => chosen.words.extend([u64::from(byte()) * 8, 0]),
             Kind::Stream => chosen.words.push(callbacks::stream()),
@@ -82,7 +93,8 @@ fn is_buffer(kind: &Kind) -> bool {
 
 fn is_null(function: &str, parameter: &Parameter) -> bool {
     let is_listed = NULLS.iter().any(|(prefix, name)| {
-        function.starts_with(prefix) && (*name == parameter.name || (name.is_empty() && parameter.kind == Kind::Bytes))
+        function.starts_with(prefix)
+            && (*name == parameter.name || (name.is_empty() && parameter.kind == Kind::Bytes))
     });
     is_listed || parameter.kind == Kind::Null || chance(8)
 }

@@ -140,7 +140,9 @@ extern "C" fn look(_number: u32, record: *const Record, _data: *mut c_void) -> c
     // SAFETY: `H5Ewalk2` passes a record, whose texts end with a zero byte or are null.
     let text = unsafe {
         let text = (*record).description;
-        if text.is_null() { return 0 };
+        if text.is_null() {
+            return 0;
+        };
         std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned()
     };
     if text.contains("internal error") {
@@ -216,7 +218,11 @@ extern "C" fn filter(_flags: u32, _count: usize, _values: *const u32, size: usiz
 /// Opens the root group of the link's file.
 extern "C" fn traverse(_name: *const c_char, group: i64) -> i64 {
     nested();
-    if chance(64) { -1 } else { query("H5Gopen2", &[group as u64, c"/".as_ptr().expose_provenance() as u64, 0]) }
+    if chance(64) {
+        -1
+    } else {
+        query("H5Gopen2", &[group as u64, c"/".as_ptr().expose_provenance() as u64, 0])
+    }
 }
 
 extern "C" fn query_link() -> i64 {

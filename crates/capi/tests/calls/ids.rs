@@ -68,12 +68,8 @@ const KINDS: &[(&str, &[i64])] = &[
 ];
 
 /// Kinds of parameters without a telling name, by the start of the function's name.
-const PREFIXES: &[(&str, &[i64])] = &[
-    ("H5T", &[DATATYPE]),
-    ("H5S", &[DATASPACE]),
-    ("H5P", &[PROPERTY_LIST]),
-    ("H5E", &[ERROR_STACK]),
-];
+const PREFIXES: &[(&str, &[i64])] =
+    &[("H5T", &[DATATYPE]), ("H5S", &[DATASPACE]), ("H5P", &[PROPERTY_LIST]), ("H5E", &[ERROR_STACK])];
 
 /// Parts of names of parameters, and names of the classes of property lists that fit, as the
 /// predefined lists and classes have them.
@@ -159,7 +155,8 @@ fn list(prototype: &Prototype, parameter: &str) -> i64 {
     if !is_property && byte() < 150 {
         return 0;
     }
-    let class = predefined().iter().find(|(name, _)| *name == format!("H5P_CLS_{class}_ID_g")).map_or(0, |row| row.1);
+    let class =
+        predefined().iter().find(|(name, _)| *name == format!("H5P_CLS_{class}_ID_g")).map_or(0, |row| row.1);
     let ids = state::with(|state| state.ids.clone());
     let fits = |id: &i64| {
         kind_of(*id) == PROPERTY_LIST && super::query("H5Pisa_class", &[*id as u64, class as u64]) == 1

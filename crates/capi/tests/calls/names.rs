@@ -26,7 +26,23 @@ macro_rules! exported {
 
 /// A function that takes all its arguments as words.
 type Called = unsafe extern "C" fn(
-    u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    f64,
+    f64,
+    f64,
 ) -> u64;
 
 /// Calls a function with words in the registers and on the stack. Functions with fewer arguments

@@ -30,21 +30,44 @@ H5_DLL herr_t H5VLstart_lib_state(void);
 
 /// Types of 64 bits.
 const WIDE: &[&str] = &[
-    "size_t", "ssize_t", "hsize_t", "hssize_t", "haddr_t", "uint64_t", "int64_t", "HDoff_t", "unsigned long",
+    "size_t",
+    "ssize_t",
+    "hsize_t",
+    "hssize_t",
+    "haddr_t",
+    "uint64_t",
+    "int64_t",
+    "HDoff_t",
+    "unsigned long",
     "unsigned long long",
 ];
 
 /// The sizes of types to which pointers to single values lead.
 const SIZES: &[(&str, usize)] = &[
-    ("H5A_info_t", 24), ("H5L_info1_t", 32), ("H5L_info2_t", 40), ("H5O_info1_t", 160), ("H5O_info2_t", 72),
-    ("H5O_native_info_t", 96), ("H5O_token_t", 16), ("H5G_info_t", 32), ("H5G_stat_t", 80),
-    ("H5F_info1_t", 32), ("H5F_info2_t", 80), ("H5F_retry_info_t", 176), ("H5AC_cache_config_t", 1216),
-    ("H5AC_cache_image_config_t", 12), ("H5FD_onion_fapl_info_t", 296), ("bool", 1),
-    ("H5FD_file_image_callbacks_t", 56), ("H5FD_splitter_vfd_config_t", 8224), ("double", 8),
+    ("H5A_info_t", 24),
+    ("H5L_info1_t", 32),
+    ("H5L_info2_t", 40),
+    ("H5O_info1_t", 160),
+    ("H5O_info2_t", 72),
+    ("H5O_native_info_t", 96),
+    ("H5O_token_t", 16),
+    ("H5G_info_t", 32),
+    ("H5G_stat_t", 80),
+    ("H5F_info1_t", 32),
+    ("H5F_info2_t", 80),
+    ("H5F_retry_info_t", 176),
+    ("H5AC_cache_config_t", 1216),
+    ("H5AC_cache_image_config_t", 12),
+    ("H5FD_onion_fapl_info_t", 296),
+    ("bool", 1),
+    ("H5FD_file_image_callbacks_t", 56),
+    ("H5FD_splitter_vfd_config_t", 8224),
+    ("double", 8),
 ];
 
 /// Parameters that are arrays although their type does not say so.
-const ARRAYS: &[&str] = &["off", "len", "obj_id_list", "sect_info", "memb_map", "memb_fapl", "memb_addr", "connector_ids"];
+const ARRAYS: &[&str] =
+    &["off", "len", "obj_id_list", "sect_info", "memb_map", "memb_fapl", "memb_addr", "connector_ids"];
 
 /// The kind of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,8 +150,11 @@ fn collect(text: &str, header: &str, found: &mut BTreeMap<String, Found>) {
         let head = head.trim();
         let name = head.rsplit([' ', '*']).next().unwrap_or_default();
         let result = head.strip_suffix(name).unwrap_or_default().trim().to_owned();
-        let parameters =
-            parameters.split(',').map(str::trim).filter(|text| !["void", "..."].contains(text)).map(parameter);
+        let parameters = parameters
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !["void", "..."].contains(text))
+            .map(parameter);
         found.insert(name.to_owned(), (result, parameters.collect(), header.to_owned()));
     }
 }
@@ -170,7 +196,13 @@ fn kind(base: &str, name: &str, stars: usize, is_array: bool, is_constant: bool)
         ("FILE", 1) => Kind::Stream,
         ("H5O_token_t", 0) => Kind::Token,
         (_, 0) if is_callback(base) => Kind::Callback(base.to_owned()),
-        (_, 0) if !is_array => if WIDE.contains(&base) { Kind::Wide } else { Kind::Integer },
+        (_, 0) if !is_array => {
+            if WIDE.contains(&base) {
+                Kind::Wide
+            } else {
+                Kind::Integer
+            }
+        }
         // Arrays of pointers, and pointers that a function returns.
         ("char", 2) if name == "memb_name" && !is_constant => Kind::Array(8),
         ("void" | "char", _) if is_array || is_constant || is_many => Kind::Null,
@@ -191,7 +223,9 @@ fn pointer(base: &str, name: &str, is_many: bool, is_constant: bool) -> Kind {
         None if WIDE.contains(&base) => Kind::Single(8),
         None if is_number => Kind::Single(4),
         None if base == "H5F_sect_info_t" => Kind::Array(8),
-        None if base.starts_with("H5VL") || base.contains("class") || base.contains("H5D_struct") => Kind::Null,
+        None if base.starts_with("H5VL") || base.contains("class") || base.contains("H5D_struct") => {
+            Kind::Null
+        }
         None if is_enumerator && is_many => Kind::Array(width),
         None if is_enumerator => Kind::Single(4),
         _ => Kind::Null,
@@ -201,11 +235,32 @@ fn pointer(base: &str, name: &str, is_many: bool, is_constant: bool) -> Kind {
 /// Returns whether a type is a pointer to a function.
 fn is_callback(base: &str) -> bool {
     const OTHERS: &[&str] = &[
-        "H5D_append_cb_t", "H5D_chunk_iter_op_t", "H5D_operator_t", "H5D_struct_chunk_iter_op_t", "H5E_auto1_t",
-        "H5E_auto2_t", "H5E_walk1_t", "H5E_walk2_t", "H5F_flush_cb_t", "H5FD_init_t", "H5G_iterate_t",
-        "H5L_elink_traverse_t", "H5L_iterate1_t", "H5L_iterate2_t", "H5A_operator1_t", "H5A_operator2_t",
-        "H5MM_allocate_t", "H5MM_free_t", "H5I_free_t", "H5M_iterate_t", "H5O_iterate1_t", "H5O_iterate2_t",
-        "H5O_mcdt_search_cb_t", "H5P_iterate_t", "H5T_conv_t", "H5VL_request_notify_t",
+        "H5D_append_cb_t",
+        "H5D_chunk_iter_op_t",
+        "H5D_operator_t",
+        "H5D_struct_chunk_iter_op_t",
+        "H5E_auto1_t",
+        "H5E_auto2_t",
+        "H5E_walk1_t",
+        "H5E_walk2_t",
+        "H5F_flush_cb_t",
+        "H5FD_init_t",
+        "H5G_iterate_t",
+        "H5L_elink_traverse_t",
+        "H5L_iterate1_t",
+        "H5L_iterate2_t",
+        "H5A_operator1_t",
+        "H5A_operator2_t",
+        "H5MM_allocate_t",
+        "H5MM_free_t",
+        "H5I_free_t",
+        "H5M_iterate_t",
+        "H5O_iterate1_t",
+        "H5O_iterate2_t",
+        "H5O_mcdt_search_cb_t",
+        "H5P_iterate_t",
+        "H5T_conv_t",
+        "H5VL_request_notify_t",
     ];
     base.ends_with("_func_t") || OTHERS.contains(&base)
 }

@@ -27,9 +27,29 @@ const SPLITTER_MAGIC: u32 = 0x2b91_6880;
 
 /// The steps.
 pub(crate) const STEPS: &[fn()] = &[
-    convert, fill, iterate, gather, scatter, reclaim, fill_value, enumeration, member_value, property,
-    read_chunk, write_chunk, structured_chunk, encode, decode_changed, event_errors, classes, splitter, multi,
-    image, link_value, push_error, close,
+    convert,
+    fill,
+    iterate,
+    gather,
+    scatter,
+    reclaim,
+    fill_value,
+    enumeration,
+    member_value,
+    property,
+    read_chunk,
+    write_chunk,
+    structured_chunk,
+    encode,
+    decode_changed,
+    event_errors,
+    classes,
+    splitter,
+    multi,
+    image,
+    link_value,
+    push_error,
+    close,
 ];
 
 /// Calls a function with buffers, which the call may fill.
@@ -103,7 +123,9 @@ fn fill_value() {
 
 fn enumeration() {
     let datatype = pick("mem_type_id");
-    let (Some(value), name) = (elements(datatype, 1), Block::of(&texts::choose("", "member"))) else { return };
+    let (Some(value), name) = (elements(datatype, 1), Block::of(&texts::choose("", "member"))) else {
+        return;
+    };
     match below(3) {
         0 => call("H5Tenum_insert", &[datatype, name.word(), value.word()], vec![name, value]),
         1 => call("H5Tenum_valueof", &[datatype, name.word(), value.word()], vec![name, value]),
@@ -184,7 +206,8 @@ fn structured_chunk() {
         0 => api("H5Dread_struct_chunk", &[dataset, list, offset.word(), info.word(), pointers.word()]),
         1 => api("H5Dwrite_struct_chunk", &[dataset, list, offset.word(), info.word(), pointers.word()]),
         2 => {
-            let words = [dataset, 0, below(3) as u64, offset.word(), info.word(), address.word(), size.word()];
+            let words =
+                [dataset, 0, below(3) as u64, offset.word(), info.word(), address.word(), size.word()];
             api("H5Dget_struct_chunk_info", &words)
         }
         _ => {
@@ -290,9 +313,13 @@ fn multi() {
     let names: Vec<Block> = ["%s-1", "%s-2", "%s-3"].map(text).into();
     let pointers = Block::of_words(&(0..MEMBERS).map(|at| names[at % 3].word()).collect::<Vec<u64>>());
     let starts = Block::of_words(&(0..MEMBERS as u64).map(|at| at << 20).collect::<Vec<u64>>());
-    let words = [pick("fapl_id"), map.word(), lists.word(), pointers.word(), starts.word(), u64::from(chance(128))];
-    let words: Vec<u64> =
-        words.iter().enumerate().map(|(at, word)| if (1..5).contains(&at) && chance(48) { 0 } else { *word }).collect();
+    let words =
+        [pick("fapl_id"), map.word(), lists.word(), pointers.word(), starts.word(), u64::from(chance(128))];
+    let words: Vec<u64> = words
+        .iter()
+        .enumerate()
+        .map(|(at, word)| if (1..5).contains(&at) && chance(48) { 0 } else { *word })
+        .collect();
     call("H5Pset_fapl_multi", &words, vec![map, lists, pointers, starts]);
 }
 
@@ -326,9 +353,17 @@ fn push_error() {
 /// Closes an identifier by the function for its kind, or by one for another kind.
 fn close() {
     const CLOSE: &[(&str, &str)] = &[
-        ("H5Fclose", "file_id"), ("H5Gclose", "group_id"), ("H5Dclose", "dset_id"), ("H5Aclose", "attr_id"),
-        ("H5Tclose", "mem_type_id"), ("H5Sclose", "space_id"), ("H5Pclose", "plist_id"), ("H5Oclose", "obj_id"),
-        ("H5ESclose", "es_id"), ("H5Eclose_stack", "err_stack"), ("H5Ssel_iter_close", "sel_iter_id"),
+        ("H5Fclose", "file_id"),
+        ("H5Gclose", "group_id"),
+        ("H5Dclose", "dset_id"),
+        ("H5Aclose", "attr_id"),
+        ("H5Tclose", "mem_type_id"),
+        ("H5Sclose", "space_id"),
+        ("H5Pclose", "plist_id"),
+        ("H5Oclose", "obj_id"),
+        ("H5ESclose", "es_id"),
+        ("H5Eclose_stack", "err_stack"),
+        ("H5Ssel_iter_close", "sel_iter_id"),
     ];
     let (function, parameter) = one_of(CLOSE);
     api(function, &[pick(parameter)]);

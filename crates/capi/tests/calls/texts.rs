@@ -6,8 +6,29 @@ use crate::calls::state::{self, below, byte, chance, one_of};
 
 /// Names of links, attributes and properties.
 const NAMES: &[&[u8]] = &[
-    b"a", b"b", b"d", b"g", b"v", b"c", b"s", b"t", b"e", b"/", b".", b"/g", b"g/a", b"g/new/deep", b"..", b"",
-    b"missing", b"\xff\xfe", b"\xc3\xbc", b"//g//d/", b"./d", b"/g/../d", b"x",
+    b"a",
+    b"b",
+    b"d",
+    b"g",
+    b"v",
+    b"c",
+    b"s",
+    b"t",
+    b"e",
+    b"/",
+    b".",
+    b"/g",
+    b"g/a",
+    b"g/new/deep",
+    b"..",
+    b"",
+    b"missing",
+    b"\xff\xfe",
+    b"\xc3\xbc",
+    b"//g//d/",
+    b"./d",
+    b"/g/../d",
+    b"x",
 ];
 
 /// Names of files in the folder of the run.
@@ -15,7 +36,8 @@ const FILES: &[&str] =
     &["one.h5", "two.h5", "three.h5", "damaged.h5", "fixture.h5", "part%d.h5", "missing/file.h5", "four.h5"];
 
 /// Names of parameters that are names of files.
-const FILE_WORDS: &[&str] = &["filename", "file_name", "container", "logfile", "location", "prefix", "search_path"];
+const FILE_WORDS: &[&str] =
+    &["filename", "file_name", "container", "logfile", "location", "prefix", "search_path"];
 
 /// Functions whose `name` is the name of a file.
 const FILE_FUNCTIONS: &[&str] = &["H5FDopen", "H5FDdelete", "H5Pset_external"];
@@ -29,7 +51,8 @@ const EXPRESSIONS: &[&[u8]] = &[b"x", b"2*x+1", b"(x", b"x/0", b"", b"1e400*x", 
 
 /// Returns a text with the zero byte at its end.
 pub(crate) fn choose(function: &str, parameter: &str) -> Vec<u8> {
-    let is_file = FILE_WORDS.iter().any(|word| parameter.contains(word)) || FILE_FUNCTIONS.contains(&function);
+    let is_file =
+        FILE_WORDS.iter().any(|word| parameter.contains(word)) || FILE_FUNCTIONS.contains(&function);
     let text = match parameter {
         _ if is_file => file(),
         "driver_name" => one_of(DRIVERS).to_vec(),

@@ -29,7 +29,15 @@ pub(crate) fn elements(datatype: u64, count: u64) -> Option<Block> {
     let size = size_of(datatype).checked_mul(count).filter(|size| *size <= LARGE as u64)? as usize;
     let is_zero = POINTER_CLASSES.iter().any(|class| query("H5Tdetect_class", &[datatype, *class]) != 0);
     let (first, second) = (byte() % 7, byte() % 3);
-    let value = |at: usize| if is_zero { 0 } else if at % 4 == 0 { first } else { second };
+    let value = |at: usize| {
+        if is_zero {
+            0
+        } else if at % 4 == 0 {
+            first
+        } else {
+            second
+        }
+    };
     Some(Block::of(&(0..size).map(value).collect::<Vec<u8>>()))
 }
 
@@ -45,8 +53,7 @@ struct Transfer {
 impl Transfer {
     fn choose() -> Self {
         let dataset = pick("dset_id");
-        let datatype =
-            if chance(128) { api("H5Dget_type", &[dataset]) as u64 } else { pick("mem_type_id") };
+        let datatype = if chance(128) { api("H5Dget_type", &[dataset]) as u64 } else { pick("mem_type_id") };
         let memory = if chance(150) { 0 } else { pick("mem_space_id") };
         let file = match byte() {
             0..120 => 0,
@@ -119,8 +126,7 @@ fn call(name: &str, words: &[u64], buffer: &Block) {
 
 fn attribute() {
     let attribute = pick("attr_id");
-    let datatype =
-        if chance(128) { api("H5Aget_type", &[attribute]) as u64 } else { pick("mem_type_id") };
+    let datatype = if chance(128) { api("H5Aget_type", &[attribute]) as u64 } else { pick("mem_type_id") };
     let space = query("H5Aget_space", &[attribute]) as u64;
     let count = extent(space);
     query("H5Sclose", &[space]);
@@ -132,14 +138,22 @@ fn attribute() {
 /// Transfers elements of several datasets by one call.
 fn several() {
     let transfers: Vec<Transfer> = (0..=below(3)).map(|_| Transfer::choose()).collect();
-    let Some(buffers) = transfers.iter().map(Transfer::buffer).collect::<Option<Vec<Block>>>() else { return };
-    let list = |part: fn(&Transfer) -> u64| Block::of_words(&transfers.iter().map(part).collect::<Vec<u64>>());
+    let Some(buffers) = transfers.iter().map(Transfer::buffer).collect::<Option<Vec<Block>>>() else {
+        return;
+    };
+    let list =
+        |part: fn(&Transfer) -> u64| Block::of_words(&transfers.iter().map(part).collect::<Vec<u64>>());
     let (datasets, datatypes) = (list(|transfer| transfer.dataset), list(|transfer| transfer.datatype));
     let (memory, files) = (list(|transfer| transfer.memory), list(|transfer| transfer.file));
     let pointers = Block::of_words(&buffers.iter().map(Block::word).collect::<Vec<u64>>());
     let words = [
-        transfers.len() as u64, datasets.word(), datatypes.word(), memory.word(), files.word(),
-        transfers[0].list, pointers.word(),
+        transfers.len() as u64,
+        datasets.word(),
+        datatypes.word(),
+        memory.word(),
+        files.word(),
+        transfers[0].list,
+        pointers.word(),
     ];
     let name = one_of(&["H5Dread_multi", "H5Dwrite_multi", "H5Dread_multi_async", "H5Dwrite_multi_async"]);
     call(name, &words, &pointers);
