@@ -4,7 +4,6 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::ctypes::{ConstText, herr_t, hid_t, hsize_t};
-use crate::error::codes;
 use crate::export::Returned;
 use crate::h5a::{
     H5Aclose, H5Acreate_by_name, H5Acreate2, H5Aopen, H5Aopen_by_idx, H5Aopen_by_name, H5Aread, H5Arename,
@@ -31,21 +30,15 @@ use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
 use crate::h5t_commit::{H5Tcommit2, H5Topen2};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 
-/// Counts a successful operation in its event set and returns the operation's result. A failure to
-/// count is a failure of the call.
-fn finish<T: Returned + PartialEq>(name: &'static str, set: hid_t, result: T) -> T {
-    if result == T::FAILURE {
-        return result;
+/// Counts a successful operation in its event set and returns the operation's result.
+///
+/// The operation is complete, so nothing needs the event set: as in libhdf5 with its native
+/// connector, an identifier that does not refer to an event set is no error.
+fn finish<T: Returned + PartialEq>(set: hid_t, result: T) -> T {
+    if result != T::FAILURE {
+        crate::h5es::count(set);
     }
-    match crate::h5es::count(set) {
-        Ok(()) => result,
-        Err(failure) => {
-            let failure = failure.then(codes::EVENTSET, codes::CANTINSERT, "can't insert into event set");
-            crate::error::stack::push(name, failure);
-            crate::error::automatic::report();
-            T::FAILURE
-        }
-    }
+    result
 }
 
 /// Defines each asynchronous function by the synchronous function of the same name without
@@ -69,7 +62,7 @@ macro_rules! asynchronous {
             let _ = (file, function, line);
             // SAFETY: the caller of the asynchronous function makes the same promises for these
             // arguments.
-            finish(stringify!($name), event_set, unsafe { $function($($argument),*) })
+            finish(event_set, unsafe { $function($($argument),*) })
         }
     )*};
 }
@@ -149,7 +142,7 @@ macro_rules! asynchronous_questions {
             // arguments.
             let result = unsafe { $function($($before,)* $($after),*) };
             exists.put(result > 0);
-            finish(stringify!($name), event_set, if result < 0 { -1 } else { 0 })
+            finish(event_set, if result < 0 { -1 } else { 0 })
         }
     )*};
 }

@@ -69,6 +69,7 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
     };
     let ctype = datatype::find(type_id)?.0.read().clone();
     let dataspace = space::copy_of(space_id)?.extent;
+    space::require_extent(&dataspace)?;
     let shared = &place.1.shared;
     let datatype = form::file(&ctype.datatype, shared.offset_bytes());
     let committed = match &ctype.committed {

@@ -30,16 +30,11 @@ fn find(id: hid_t) -> Outcome<Arc<EventSet>> {
     }
 }
 
-/// Counts a completed operation in an event set.
-///
-/// # Errors
-/// Fails with a bad type if the identifier does not refer to an event set.
-pub fn count(id: hid_t) -> Outcome<()> {
-    if id == NONE {
-        return Ok(());
+/// Counts a completed operation in an event set. Ignores identifiers of other kinds.
+pub fn count(id: hid_t) {
+    if let Ok(set) = find(id) {
+        *set.operations.lock() += 1;
     }
-    *find(id)?.operations.lock() += 1;
-    Ok(())
 }
 
 export! {

@@ -141,8 +141,11 @@ fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t>
     let create = plist::file_create(fcpl).because(codes::ARGS, codes::BADTYPE, "not a file creation list")?;
     let exclusive = if flags & (H5F_ACC_EXCL | H5F_ACC_TRUNC) == 0 { H5F_ACC_EXCL } else { 0 };
     let id = opened(name, flags | H5F_ACC_RDWR | exclusive, fapl, Some(create))?;
-    if flags & H5F_ACC_SWMR_WRITE != 0 {
-        file::find(id)?.shared.file.start_swmr_write()?;
+    if flags & H5F_ACC_SWMR_WRITE != 0
+        && let Err(error) = file::find(id)?.shared.file.start_swmr_write()
+    {
+        drop(id::take(id)); // The file closes.
+        return Err(error.into());
     }
     Ok(id)
 }

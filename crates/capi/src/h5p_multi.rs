@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::ctypes::{H5P_DEFAULT, haddr_t, herr_t, hid_t};
 use crate::error::{Failure, Outcome};
-use crate::h5p_drivers::{set, wrong_driver};
+use crate::h5p_drivers::{member_access, set, wrong_driver};
 use crate::id;
 use crate::plist::driver_choice::{
     DriverChoice, H5FD_splitter_vfd_config_t, MultiConfiguration, SplitterConfiguration,
 };
-use crate::plist::file_access;
+use crate::plist::{PropertyList, file_access};
 use crate::pointer::{In, Out, Text};
 use crate::{export, memory};
 
@@ -54,7 +54,7 @@ pub fn defaults() -> MultiConfiguration {
         *start = part * (i64::MAX.cast_unsigned() / 6);
     }
     let names = LETTERS.map(|letter| Some([b"%s-", [letter].as_slice(), b".h5"].concat()));
-    MultiConfiguration { map: [0; KINDS], access: [H5P_DEFAULT; KINDS], names, starts, relax: true }
+    MultiConfiguration { map: [0; KINDS], access: Default::default(), names, starts, relax: true }
 }
 
 /// Replaces the values of an array by the caller's values, unless the caller's pointer is null.
@@ -65,14 +65,10 @@ fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     Ok(())
 }
 
-/// Copies a member's access list and returns the identifier of the copy.
-fn keep(list: hid_t) -> Outcome<hid_t> {
-    if list == H5P_DEFAULT {
-        return Ok(list);
-    }
-    file_access(list)?;
-    let copy = crate::plist::find(list)?.duplicate();
-    Ok(id::register(id::Entry::PropertyList(copy)))
+/// Copies the access list of a member and returns the identifier of the copy, which the caller
+/// closes. Returns the default list if the member has no access list.
+fn copy_of_list(list: Option<&Arc<PropertyList>>) -> hid_t {
+    list.map_or(H5P_DEFAULT, |list| id::register(id::Entry::PropertyList(list.duplicate())))
 }
 
 /// Returns the bytes of a C string in an array, without its zero byte.
@@ -100,7 +96,8 @@ export! {
     ) -> herr_t {
         let mut it = MultiConfiguration { relax, ..defaults() };
         take(&mut it.map, memb_map)?;
-        take(&mut it.access, memb_fapl)?;
+        let mut lists = [H5P_DEFAULT; KINDS];
+        take(&mut lists, memb_fapl)?;
         take(&mut it.starts, memb_addr)?;
         if it.map.iter().any(|kind| !(0..7).contains(kind)) {
             return Err(Failure::bad_value("unknown kind of memory"));
@@ -111,8 +108,8 @@ export! {
                 *to = Text::of(*from).get().map(<[u8]>::to_vec);
             }
         }
-        for access in &mut it.access {
-            *access = keep(*access)?;
+        for (access, list) in it.access.iter_mut().zip(lists) {
+            *access = member_access(list)?;
         }
         set(fapl_id, DriverChoice::Multi(Arc::new(it)))
     }
@@ -135,11 +132,7 @@ export! {
         memb_addr.fill(&it.starts, KINDS)?;
         relax.put(it.relax);
         if !memb_fapl.is_null() {
-            let mut access = it.access;
-            for list in &mut access {
-                *list = keep(*list)?;
-            }
-            memb_fapl.fill(&access, KINDS)?;
+            memb_fapl.fill(&it.access.each_ref().map(|list| copy_of_list(list.as_ref())), KINDS)?;
         }
         if !memb_name.is_null() {
             let copy = |name: &Option<Vec<u8>>| name.as_ref().map_or(std::ptr::null_mut(), |it| memory::text(it));
@@ -162,12 +155,11 @@ export! {
             let complete = extension.windows(2).any(|part| part == b"%s");
             Some(if complete { extension.to_vec() } else { [b"%s", extension].concat() })
         };
-        let (first, second) = (keep(meta_plist_id)?, keep(raw_plist_id)?);
-        let none = H5P_DEFAULT;
+        let (first, second) = (member_access(meta_plist_id)?, member_access(raw_plist_id)?);
         let (name, data) = (pattern(&metadata), pattern(&raw));
         let multi = MultiConfiguration {
             map: [1, 1, 1, 3, 3, 1, 1],
-            access: [none, first, none, second, none, none, none],
+            access: [None, first, None, second, None, None, None],
             names: [None, name, None, data, None, None, None],
             starts: [0, 0, 0, i64::MAX.cast_unsigned() / 2, 0, 0, 0],
             relax: true,
@@ -182,8 +174,8 @@ export! {
             return Err(Failure::bad_value("not a configuration of the splitter"));
         }
         let configuration = SplitterConfiguration {
-            access: keep(it.rw_fapl_id)?,
-            copy_access: keep(it.wo_fapl_id)?,
+            access: member_access(it.rw_fapl_id)?,
+            copy_access: member_access(it.wo_fapl_id)?,
             copy: text_of(&it.wo_path),
             log: text_of(&it.log_file_path),
             ignore_errors: it.ignore_wo_errs,
@@ -198,7 +190,7 @@ export! {
         if out.magic != SPLITTER_MAGIC || out.version != 1 {
             return Err(Failure::bad_value("not a configuration of the splitter"));
         }
-        (out.rw_fapl_id, out.wo_fapl_id) = (keep(it.access)?, keep(it.copy_access)?);
+        (out.rw_fapl_id, out.wo_fapl_id) = (copy_of_list(it.access.as_ref()), copy_of_list(it.copy_access.as_ref()));
         store(&mut out.wo_path, &it.copy);
         store(&mut out.log_file_path, &it.log);
         out.ignore_wo_errs = it.ignore_errors;

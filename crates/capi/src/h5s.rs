@@ -11,8 +11,6 @@ use crate::pointer::{In, Out};
 use crate::space::{self, CSpace};
 use crate::{export, id};
 
-/// The class number that a function returns after a failure (`H5S_NO_CLASS`).
-const NO_CLASS: c_int = -1;
 /// The class number of scalar dataspaces (`H5S_SCALAR`).
 const SCALAR: c_int = 0;
 /// The class number of simple dataspaces (`H5S_SIMPLE`).
@@ -25,7 +23,6 @@ fn class_of(extent: &Dataspace) -> c_int {
     match extent {
         Dataspace::Null => NULL,
         Dataspace::Scalar => SCALAR,
-        Dataspace::Simple(_) if *extent == space::unset_extent() => NO_CLASS,
         Dataspace::Simple(_) => SIMPLE,
     }
 }
@@ -126,9 +123,9 @@ export! {
         Ok(0)
     }
 
-    /// Removes the extent of a dataspace.
+    /// Removes the extent of a dataspace, which becomes a null dataspace.
     fn H5Sset_extent_none(space: hid_t) -> herr_t {
-        space::find(space)?.0.write().set_extent(space::unset_extent());
+        space::find(space)?.0.write().set_extent(Dataspace::Null);
         Ok(0)
     }
 
@@ -198,7 +195,7 @@ mod tests {
             assert_eq!(H5Sextent_copy(other, id), 0);
             assert_eq!(H5Sextent_equal(id, other), 1);
             assert_eq!(H5Sset_extent_none(other), 0);
-            assert_eq!(H5Sget_simple_extent_type(other), NO_CLASS);
+            assert_eq!(H5Sget_simple_extent_type(other), NULL);
             assert_eq!((H5Sclose(id), H5Sclose(id)), (0, -1));
             assert_eq!(
                 stack::copy().last().map(|record| (record.major, record.minor)),
@@ -219,5 +216,21 @@ mod tests {
         assert_eq!(simple(&[H5S_UNLIMITED], None), -1);
         assert_eq!(simple(&[5], Some(&[4])), -1);
         assert_eq!(simple(&[1; 33], None), -1);
+    }
+
+    #[test]
+    fn a_dataspace_without_extent_has_no_elements() {
+        let int = crate::symbols::datatypes::H5T_NATIVE_INT_g;
+        let mut value = [5_u8; 4];
+        // SAFETY: the buffer has an element; the fill value may be null.
+        unsafe {
+            let unset = H5Screate(SIMPLE);
+            let buffer = crate::pointer::Buffer::of(value.as_mut_ptr().cast());
+            let none = crate::pointer::Data::of(std::ptr::null());
+            assert_eq!(crate::h5d::H5Dfill(none, int, buffer, int, unset), -1);
+            assert_eq!(crate::h5t_convert::H5Treclaim(int, unset, 0, buffer), -1);
+            assert_eq!(H5Sclose(unset), 0);
+        }
+        assert_eq!(value, [5; 4]);
     }
 }

@@ -70,6 +70,7 @@ pub fn reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> 
     if buffer.is_null() {
         return Err(Failure::bad_value("no buffer"));
     }
+    space::require_extent(&space.extent)?;
     if !reclaim::is_nested(&datatype) {
         return Ok(0);
     }

@@ -73,6 +73,7 @@ impl NewDataset {
             _ => builder.datatype(in_file.clone()),
         };
         let extent = space::copy_of(self.space)?.extent;
+        space::require_extent(&extent)?;
         builder = with_extent(builder, &extent);
         builder = self.with_layout(builder, &extent)?;
         builder = self.with_fill(builder, place, &ctype.datatype, &in_file)?;

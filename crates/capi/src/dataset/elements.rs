@@ -30,6 +30,7 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
 pub fn runs_in(extent: &Dataspace, selection: &Selection) -> Outcome<MemoryRuns> {
     match extent {
         Dataspace::Null => Ok(MemoryRuns::new()),
+        Dataspace::Simple(simple) if simple.dims.is_empty() => Ok(MemoryRuns::new()),
         Dataspace::Scalar if *selection == Selection::None => Ok(MemoryRuns::new()),
         Dataspace::Scalar => Ok(smallvec![(0, 1)]),
         Dataspace::Simple(_) => {
@@ -66,8 +67,9 @@ pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
 /// Calls `visit` for each element that `space` selects in a buffer.
 ///
 /// # Errors
-/// Returns the errors of `visit`. Fails if the buffer is null.
+/// Returns the errors of `visit`. Fails if the buffer is null or the extent was never set.
 pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'_>) -> Outcome<()> {
+    crate::space::require_extent(&space.extent)?;
     let runs = runs(space)?;
     let length = bytes(end(&runs)?, size)?;
     let dims = space.extent.dims().to_vec();

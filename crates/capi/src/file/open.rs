@@ -444,7 +444,7 @@ mod tests {
 
     use super::*;
     use crate::ctypes::H5P_DEFAULT;
-    use crate::h5f::{H5Fclose, H5Fopen};
+    use crate::h5f::{H5Fclose, H5Fcreate, H5Fopen};
     use crate::pointer::Text;
 
     #[test]
@@ -462,6 +462,23 @@ mod tests {
             assert_eq!(H5Fclose(file), 0);
             let file = H5Fopen(name(), 0, H5P_DEFAULT);
             assert!(file > 0);
+            assert_eq!(H5Fclose(file), 0);
+        }
+    }
+
+    #[test]
+    fn a_new_file_that_cannot_be_written_by_swmr_closes() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("new.h5");
+        let text = crate::error::stack::text(path.as_os_str().as_bytes());
+        let name = || Text::of(text.as_ptr());
+        // SAFETY: the name is a text that ends with a zero byte.
+        unsafe {
+            // The default format has no checksums, which SWMR writing requires.
+            let flags = H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE;
+            assert!(H5Fcreate(name(), flags, H5P_DEFAULT, H5P_DEFAULT) < 0);
+            let file = H5Fcreate(name(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+            assert!(file > 0, "an open file cannot be truncated");
             assert_eq!(H5Fclose(file), 0);
         }
     }

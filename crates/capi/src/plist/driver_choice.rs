@@ -66,8 +66,8 @@ pub enum DriverChoice {
 pub struct MultiConfiguration {
     /// The member that stores each memory kind (`H5FD_mem_t`).
     pub map: [c_int; 7],
-    /// The access list identifier for each member.
-    pub access: [hid_t; 7],
+    /// The access list for each member, or `None` for the default list.
+    pub access: [Option<Arc<PropertyList>>; 7],
     /// The name pattern of each member.
     pub names: [Option<Vec<u8>>; 7],
     /// The first address of each member.
@@ -79,10 +79,11 @@ pub struct MultiConfiguration {
 /// The configuration of the splitter driver.
 #[derive(Debug, Clone)]
 pub struct SplitterConfiguration {
-    /// The access list identifier for the file that the program reads and writes.
-    pub access: hid_t,
-    /// The access list identifier for the copy, which the driver only writes.
-    pub copy_access: hid_t,
+    /// The access list for the file that the program reads and writes, or `None` for the default
+    /// list.
+    pub access: Option<Arc<PropertyList>>,
+    /// The access list for the copy, which the driver only writes, or `None` for the default list.
+    pub copy_access: Option<Arc<PropertyList>>,
     /// The file name of the copy.
     pub copy: Vec<u8>,
     /// The name of the log for errors of the copy.

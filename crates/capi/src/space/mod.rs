@@ -7,8 +7,7 @@ mod shape;
 
 use std::sync::Arc;
 
-use hyperslab::dataspace::MaxDims;
-use hyperslab::{Dataspace, Selection, SimpleExtent};
+use hyperslab::{Dataspace, Selection};
 use parking_lot::{Mutex, RwLock};
 
 pub use combine::{combine, operation};
@@ -48,14 +47,22 @@ impl CSpace {
     }
 }
 
-/// Returns the extent that represents a removed extent: no dimensions, but a maximum shape.
-pub fn unset_extent() -> Dataspace {
-    Dataspace::Simple(SimpleExtent { dims: [].into_iter().collect(), max_dims: Some(MaxDims::new()) })
-}
-
 /// Returns the extent of a new simple dataspace without dimensions, which the program sets later.
 pub fn empty_extent() -> Dataspace {
     Dataspace::simple(&[])
+}
+
+/// Checks that a simple extent has dimensions.
+///
+/// # Errors
+/// Fails with a bad value for a simple extent whose dimensions were never set.
+pub fn require_extent(extent: &Dataspace) -> Outcome<()> {
+    match extent {
+        Dataspace::Simple(simple) if simple.dims.is_empty() => {
+            Err(Failure::bad_value("the dataspace has no extent"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the number of elements of an extent, or `None` if it does not fit in 64 bits. A simple

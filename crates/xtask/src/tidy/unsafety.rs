@@ -27,6 +27,8 @@ const MODULES: &[&str] = &[
     "crates/capi/src/plist/classes.rs",
     "crates/capi/src/pointer.rs",
     "crates/capi/src/symbols/",
+    "crates/capi/tests/calls/",
+    "fuzz/targets/calls.rs",
 ];
 
 /// Folders whose inline unit tests may contain `unsafe`: they call exported functions.
