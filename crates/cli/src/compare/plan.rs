@@ -13,7 +13,7 @@ use super::numbers::Reader;
 /// The largest depth of nested types.
 const MAX_LEVELS: usize = 64;
 
-/// The comparison of two elements, or of parts of them.
+/// A plan for the comparison of two elements or of their parts, derived from their datatypes.
 #[derive(Debug)]
 pub(super) enum Plan {
     Numbers(Reader, Reader),
@@ -49,7 +49,7 @@ pub(super) enum Plan {
     },
 }
 
-/// A member that two compounds have in common.
+/// A member with the same name in both compound datatypes.
 #[derive(Debug)]
 pub(super) struct MemberPair {
     pub(super) name: Vec<u8>,
@@ -65,7 +65,7 @@ pub(super) struct Names {
     pub(super) by_value: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-/// The size and padding of text.
+/// The size and padding of a fixed-length string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) size: usize,
@@ -75,7 +75,7 @@ pub(super) struct Text {
 }
 
 impl Plan {
-    /// Plans the comparison of elements of these types. Returns `None` if the types cannot be
+    /// Plans the comparison of elements of two datatypes. Returns `None` if the datatypes cannot be
     /// compared.
     pub(super) fn new(one: &Datatype, other: &Datatype) -> Option<Self> {
         Self::within(one, other, 0)

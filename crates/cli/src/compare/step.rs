@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// An item of one list only, or the equal items of both lists.
+/// An item of two sorted lists: an item of one list only, or the equal items of both lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Side<'a, T> {
     /// An item of the first list only.
