@@ -76,7 +76,8 @@ pub(crate) struct ImportArguments {
     names: Vec<PathBuf>,
 }
 
-/// The inputs and the output of an import.
+/// The positional arguments of an import: the inputs, the HDF5 file, and the path of the new
+/// object.
 struct Names<'a> {
     /// The first input, and the only one unless the inputs are images.
     input: &'a Path,
@@ -232,7 +233,7 @@ fn matrix(
     exchange::import(&from, input, names.file, names.path, &options)
 }
 
-/// A format of dense arrays or tables.
+/// An input format that is imported as a dense array or a table.
 #[derive(Debug, Clone, Copy)]
 enum Dense {
     Npy,
@@ -241,7 +242,7 @@ enum Dense {
     Table(Kind),
 }
 
-/// An input that is open, with a known type.
+/// An open input whose datatypes are known.
 enum Opened {
     Npy(npy::Source),
     Npz(npz::Arrays),
@@ -317,7 +318,7 @@ fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storag
     }
 }
 
-/// The first bytes of a file that gzip compressed.
+/// The first bytes of gzip files.
 const GZIP: &[u8] = b"\x1f\x8b";
 
 fn by_extension(path: &Path) -> Option<Format> {
@@ -342,7 +343,8 @@ fn by_extension(path: &Path) -> Option<Format> {
     Some(format)
 }
 
-/// Returns the format of a file by its first bytes. Csv has no such bytes.
+/// Returns the input format for the first bytes of a file. CSV files cannot be recognized by their
+/// first bytes.
 fn by_bytes(input: &Input) -> Option<Format> {
     let head = input.head();
     if mtx::is_matrix_market(input.path()) {

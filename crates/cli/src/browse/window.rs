@@ -109,13 +109,13 @@ impl Window {
         (0..self.dims.len()).filter(|dimension| !is_shown(dimension)).collect()
     }
 
-    /// Returns the active hidden dimension. The keys `[` and `]` change its coordinate.
+    /// Returns the active hidden dimension. The keys `<` and `>` change its coordinate.
     fn other(&self) -> Option<usize> {
         let others = self.others();
         others.get(self.other % others.len().max(1)).copied()
     }
 
-    /// Makes the next hidden dimension active, so that keys change its coordinate.
+    /// Makes the next hidden dimension active, so that the keys `<` and `>` change its coordinate.
     pub(super) fn next_other(&mut self) {
         self.other = (self.other + 1) % self.others().len().max(1);
     }

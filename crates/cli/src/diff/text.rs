@@ -9,7 +9,7 @@ use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
 
-/// Writes a finding, if there is a difference.
+/// Writes a finding as text, unless the objects are equal.
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),

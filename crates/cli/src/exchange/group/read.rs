@@ -6,10 +6,10 @@ use hyperslab_exact::{product, sum, to_u64, to_usize};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
-/// The name of the dataset that has the shape in files of 10x.
+/// The name of the dataset with the matrix shape in files of 10x Genomics.
 const SHAPE: &str = "shape";
 
-/// Returns true if a group has the members of a matrix.
+/// Returns true if a group has the members of a compressed sparse matrix.
 pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     for name in ["data", "indices", "indptr"] {
         if !group.link_exists(name)? {
@@ -29,7 +29,7 @@ pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     Ok(Box::new(Compressed::new(shape, element, compression, (columns.0, columns.1, data))?))
 }
 
-/// Returns the kind of compression and the shape of the matrix.
+/// Returns the compression and the shape that the attributes and members of the group state.
 fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     if let Some(encoding) = attribute(group, "encoding-type")? {
         let compression = match text(&encoding)?.as_str() {
@@ -88,7 +88,7 @@ fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// Opens a dataset that must have one dimension.
+/// Opens a member of the group as a one-dimensional dataset.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {
@@ -108,7 +108,7 @@ fn indices(group: &Group, name: &'static str) -> Result<Indices> {
     Ok(Indices::new(name, Box::new(DatasetColumn::new(dataset, Indices::datatype()))))
 }
 
-/// The elements of a dataset of one dimension.
+/// A column of the elements of a one-dimensional dataset.
 struct DatasetColumn {
     dataset: Dataset,
     memory: Datatype,
