@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Format, NOTHING, PARTLY};
 use crate::output;
 
-/// Prints the comparison of a journal with its file. Changes nothing.
+/// Prints a comparison of a journal with its file. Does not change either file.
 pub(super) fn show(file: &Path, journal: Option<&Path>, format: Format) -> Result<ExitCode> {
     let report = Recovery::journal_of(file, journal)?;
     let mut out = output::stdout();
@@ -49,7 +49,7 @@ fn name_of(verdict: JournalVerdict) -> &'static str {
     }
 }
 
-/// Returns a text that describes the effect of the next command that opens the file for writing.
+/// Describes the effect of the journal on the next command that opens the file for writing.
 fn next_step(verdict: JournalVerdict) -> &'static str {
     match verdict {
         JournalVerdict::Pending => "the next opening replays the journal",

@@ -13,7 +13,8 @@ use super::sizes::{DatasetSizes, sum};
 use crate::output;
 use crate::sections::{StructuredTotals, percent, share};
 
-/// A number of datasets, the bytes of their elements, and the bytes of their stored raw data.
+/// The totals of a set of datasets: their number, the bytes of their elements, and the bytes of
+/// their stored raw data.
 #[derive(Debug, Default, Clone, Copy)]
 struct Bytes {
     datasets: u64,
@@ -21,7 +22,7 @@ struct Bytes {
     stored: u64,
 }
 
-/// Totals of structured chunks.
+/// The totals of structured chunks.
 #[derive(Debug, Default)]
 struct Structured {
     datasets: u64,
@@ -38,7 +39,7 @@ struct Structured {
     sections: BTreeMap<Section, (u64, u64)>,
 }
 
-/// The counts of a file.
+/// The counts of the objects, links and attributes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     /// Objects by kind.
@@ -140,7 +141,7 @@ fn add_one(count: &mut u64) {
     *count += 1;
 }
 
-/// Returns text such as `59 B of 96 B (1.63×)`.
+/// Formats a stored and a decoded size: `59 B of 96 B (1.63×)`.
 pub(super) fn sizes(stored: u64, raw: u64) -> String {
     let sizes = format!("{} of {}", output::bytes(stored), output::bytes(raw));
     if stored == 0 || stored == raw { sizes } else { format!("{sizes} ({:.2}×)", share(raw, stored)) }
