@@ -112,7 +112,7 @@ enum Encoding {
     Shortest,
 }
 
-/// A number from the command line, in the narrowest kind: signed, unsigned or floating-point.
+/// A number from the command line: a signed or unsigned integer, or a floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),

@@ -67,7 +67,7 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a number of seconds from 0 to 86400"))
 }
 
-/// Runs the command `bench`: measures the access to datasets, and estimates the cost of other
+/// Runs the command `bench-file`: measures the access to datasets, and estimates the cost of other
 /// layouts.
 pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();

@@ -13,8 +13,7 @@ pub(crate) struct NewObject<'f> {
 }
 
 impl<'f> NewObject<'f> {
-    /// Returns the description of a new object that will be named `name`. Until then, the object is
-    /// created in the group `holder`.
+    /// Returns a new object that will be the member `name` of the group `holder`.
     pub(crate) fn new(file: &'f File, holder: Group, name: String) -> Self {
         Self { file, holder, name }
     }

@@ -173,7 +173,7 @@ fn axis_left(figure: &Figure, row: usize, lines: usize, out: &mut impl Screen) -
     styled(out, FAINT, &format!("{gap}{label} {}", if label.is_empty() { '│' } else { '┤' }))
 }
 
-/// Returns a number of ticks that suits the size, within `limits`.
+/// Limits the number of ticks of an axis to the range `limits`.
 fn ticks_in(ticks: usize, limits: RangeInclusive<u32>) -> u32 {
     let (low, high) = limits.into_inner();
     u32::try_from(ticks).map_or(high, |ticks| ticks.clamp(low, high))

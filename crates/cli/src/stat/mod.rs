@@ -184,7 +184,7 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
-    /// Prints the totals. Returns the number of failures.
+    /// Prints the totals. Returns the messages about parts that could not be read.
     fn print(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;

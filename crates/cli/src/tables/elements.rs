@@ -74,7 +74,7 @@ pub(super) fn items_of_arrays(array: &dyn Array, size: u32) -> Result<ArrayRef> 
     Ok(list.values().slice(first, count))
 }
 
-/// Converts a struct array to compound elements.
+/// Converts Arrow columns to compound elements, with a member for each column.
 pub(super) fn records(
     members: &[(String, Element)],
     columns: &[ArrayRef],

@@ -53,7 +53,7 @@ pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Res
     }
 }
 
-/// Converts a struct array to compound values.
+/// Converts Arrow columns to compound values, with a member for each column.
 pub(super) fn rows(
     members: &[(String, Element)],
     columns: &[ArrayRef],
