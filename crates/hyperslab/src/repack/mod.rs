@@ -348,7 +348,7 @@ impl<'a> Repack<'a> {
         self.write(source, self.options(source)?.create(target)?)
     }
 
-    /// Writes the contents of `source` to an empty file, and closes that file.
+    /// Writes the contents of `source` to a new, empty file, and closes the new file.
     fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
         let guide = Guide::new(self, from, to);

@@ -22,7 +22,7 @@ struct Located {
 }
 
 impl Located {
-    /// Returns the word for the kind of the object or link, such as `group`.
+    /// Returns the C library's name for the kind of the object or link, such as `H5G_GROUP`.
     fn word(&self) -> &'static str {
         let kind = self.object.as_ref().and_then(Object::kind);
         match (&self.kind, kind) {

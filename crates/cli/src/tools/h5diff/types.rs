@@ -21,7 +21,7 @@ pub(super) struct Verdict {
     pub(super) lines: Vec<(LineLevel, String)>,
 }
 
-/// The level of detail from which a message is printed.
+/// The options of h5diff that cause a message to be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineLevel {
     /// `-v`.

@@ -79,7 +79,7 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     text
 }
 
-/// Appends a byte to a URL-encoded text: a byte that is not a visible character becomes `%` and its
+/// Appends a byte to a percent-encoded text: a byte that is not a visible character becomes `%` and its
 /// hexadecimal number.
 fn percent(out: &mut String, byte: u8) {
     if byte.is_ascii_graphic() {

@@ -26,7 +26,7 @@ const ATTRIBUTE_INDENT: usize = 15;
 /// The additional indentation of the message that data cannot be printed.
 const MESSAGE_INDENT: usize = 8;
 
-/// The place of a block of elements in the output.
+/// The indentation of a block of printed elements, and true for elements of an attribute.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     indent: usize,
