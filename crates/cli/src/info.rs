@@ -137,7 +137,7 @@ fn file_space(info: &FileInfo) -> String {
     text
 }
 
-/// Returns the properties of an object, and the number of parts that could not be read.
+/// Returns the properties of an object, and the number of its parts that could not be read.
 fn of_object(file: &File, object: &Object) -> Result<(Properties, usize)> {
     let describer = Describer {
         all: true,

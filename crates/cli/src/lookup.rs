@@ -26,7 +26,7 @@ pub(crate) struct DatasetArguments {
 }
 
 impl DatasetArguments {
-    /// Opens the file and the dataset.
+    /// Opens the file and the dataset that the arguments name.
     pub(crate) fn open(&self) -> Result<(File, Dataset)> {
         let shown = self.file.display().to_string();
         let file = self.open.open(&self.file)?;

@@ -80,7 +80,7 @@ impl OutputTarget {
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
     }
 
-    /// Returns true if the output goes to a terminal.
+    /// Returns true if the output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         match self {
             Self::Stdout(writer) => writer.get_ref().get_ref().is_terminal(),

@@ -66,7 +66,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Writes the manual pages.
+/// Runs the command `man`: writes the manual pages.
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;

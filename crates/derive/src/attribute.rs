@@ -3,7 +3,7 @@
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr, Path, Result};
 
-/// The options in the `#[hdf5(…)]` attributes of a type, a field or a variant.
+/// The options in the `#[h5(…)]` attributes of a type, a field or a variant.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The path of the crate `hyperslab`.

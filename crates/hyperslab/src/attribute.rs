@@ -281,7 +281,8 @@ impl Attribute {
     }
 }
 
-/// Returns the bytes of all elements. If the message has no data, all bytes are zero.
+/// Returns the bytes of all elements in an attribute message. If the message has no data, all bytes
+/// are zero.
 fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace

@@ -45,7 +45,7 @@ pub struct FileInfo {
     pub length: u64,
 }
 
-/// An index of shared messages.
+/// An index of shared messages: its message types, and the smallest message that it shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
     /// The message types of the index: constants of this type, joined by `|`.

@@ -68,7 +68,7 @@ impl fmt::Display for ObjectToken {
     }
 }
 
-/// An object of any kind.
+/// An object of a file: a group, a dataset or a committed datatype.
 ///
 /// An object is deleted when its last link is removed and its last handle is dropped: see
 /// [`Group::remove`].

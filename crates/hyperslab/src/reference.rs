@@ -121,7 +121,7 @@ impl Reference {
         self.target == ReferenceTarget::Null
     }
 
-    /// Returns the target.
+    /// Returns the target of the reference.
     pub fn target(&self) -> &ReferenceTarget {
         &self.target
     }
@@ -248,7 +248,7 @@ impl File {
         Ok(element)
     }
 
-    /// Returns the reference of the kind `kind` whose stored form is `element`.
+    /// Returns the reference of the kind `kind` that the stored bytes `element` represent.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the element is damaged or the

@@ -213,7 +213,7 @@ impl Stored {
         &self.bytes
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of stored elements.
     pub fn len(&self) -> usize {
         self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
     }
@@ -223,7 +223,7 @@ impl Stored {
         self.bytes.is_empty()
     }
 
-    /// Returns the bytes of each element.
+    /// Returns an iterator over the bytes of each element.
     pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact((self.datatype.size as usize).max(1))
     }

@@ -22,7 +22,7 @@ const MIN_IMPROVEMENT: f64 = 1.3;
 /// The largest number of alternative layouts in a report.
 const MAX_OTHERS: usize = 4;
 
-/// The report on one dataset.
+/// The report on one dataset: its storage, measurements and estimates.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) path: String,

@@ -9,7 +9,7 @@ use crate::output::{chain, escape};
 /// The largest number of links of a group that the tree shows. More lines take too much memory.
 const MAX_LINKS: usize = 50_000;
 
-/// A line of the tree.
+/// A line of the object tree.
 #[derive(Debug)]
 pub(super) struct Node {
     /// The name, with escapes.
@@ -31,7 +31,7 @@ enum Target {
     None,
 }
 
-/// The lines of the open groups.
+/// The visible tree of objects: the lines of all open groups.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -60,7 +60,7 @@ impl Tree {
         self.nodes.get_mut(self.selected).and_then(Node::object)
     }
 
-    /// Returns the selected line.
+    /// Returns the node of the selected line.
     pub(super) fn node(&self) -> Option<&Node> {
         self.nodes.get(self.selected)
     }

@@ -74,7 +74,7 @@ impl Grid {
         self.dims.iter().zip(&self.shape).map(|(size, shape)| size.div_ceil(*shape))
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks in the grid.
     pub(super) fn len(&self) -> u64 {
         self.blocks
     }

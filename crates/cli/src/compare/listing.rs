@@ -22,7 +22,7 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// An object or link in a group.
+/// An object or link in a listed group.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     /// The path from the listed group, with a slash before each name. Empty for the group itself.
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
     root: usize,
 }
 
-/// The kind of an entry.
+/// The kind of a listed entry: an object, a link, or an unreadable entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object(ObjectKind, ObjectToken),
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 }
 
 impl Entry {
-    /// Returns the path as text.
+    /// Returns the path of the entry as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }

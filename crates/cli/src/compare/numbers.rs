@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Returns the size of an element.
+    /// Returns the size of a stored element in bytes.
     pub(super) fn size(&self) -> usize {
         self.conversion.source_size()
     }

@@ -68,7 +68,7 @@ impl Scene {
         Self { size, seed, rates, hits, spots }
     }
 
-    /// Returns the row and column of the pixel with the brightest spot.
+    /// Returns the row and column of the pixel at the centre of the brightest spot.
     pub(super) fn brightest(&self) -> (u32, u32) {
         let brightest = self.spots.iter().max_by(|one, other| one.photons.total_cmp(&other.photons));
         let middle = self.size / 2;
@@ -84,7 +84,7 @@ impl Scene {
         (position >= 0.0 && position < f64::from(self.size)).then_some(position as u32)
     }
 
-    /// Returns the photons of a frame.
+    /// Returns the photons that hit the detector in a frame.
     pub(super) fn frame(&self, number: u32) -> Frame {
         let mut random = Random::new(self.seed, u64::from(number));
         let mut diffracted = self.diffracted(number, &mut random).into_iter().peekable();

@@ -146,7 +146,7 @@ impl Writer {
         Ok(Self { file, size, frames: 0, target })
     }
 
-    /// Appends a frame.
+    /// Appends a frame to the file.
     pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
         let Self { size, frames, target, .. } = self;
         match target {

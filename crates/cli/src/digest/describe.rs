@@ -318,7 +318,7 @@ fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     }
 }
 
-/// Returns the hash of all defined elements and their coordinates.
+/// Returns a hash of the coordinates and values of all defined elements.
 pub(super) fn defined_hash(objects: &Objects, dataset: &Dataset) -> Result<String> {
     let mut hashed = encode::Hashed::default();
     DefinedElements::all(dataset)?

@@ -98,7 +98,7 @@ impl Objects {
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
     }
 
-    /// Returns the path of an object. Returns `None` if the walk did not find it.
+    /// Returns the path of an object. Returns `None` if the walk did not reach the object.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<String> {
         self.numbers.get(&token).map(|number| self.path_of(*number))
     }

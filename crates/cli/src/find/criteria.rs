@@ -111,7 +111,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 impl Criteria {
-    /// Returns true if an entry meets all conditions.
+    /// Returns true if an entry of the search meets all conditions.
     ///
     /// # Errors
     /// Returns the error of reading an attribute that a condition names.

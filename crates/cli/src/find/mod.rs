@@ -102,7 +102,7 @@ enum Form {
     Json(output::Output),
 }
 
-/// The state of a search.
+/// The state of a search through files.
 struct Finder<'a> {
     arguments: &'a FindArguments,
     form: Form,

@@ -59,7 +59,7 @@ impl<W: Screen> Rows<W> {
         if self.held.len() >= HELD_LINES { self.write_held() } else { Ok(()) }
     }
 
-    /// Writes the collected rows.
+    /// Writes the collected lines and flushes the output.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.write_held()?;
         self.output.flush()

@@ -31,7 +31,7 @@ pub(crate) struct Entry {
     pub(crate) content: Content,
 }
 
-/// The target of a link.
+/// The target of a link: an object with its description, or a link that is not followed.
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
@@ -114,7 +114,7 @@ struct Names {
 }
 
 impl Names {
-    /// Adds an entry and returns its number.
+    /// Adds the name of an entry and returns its number.
     fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
         let id = self.entries.len();
         self.entries.push((parent, name.into()));

@@ -97,7 +97,7 @@ impl Builder<'_> {
         escape(name.as_encoded_bytes())
     }
 
-    /// Returns the label of the indexes of a dimension.
+    /// Returns the axis label for a dimension without coordinates: the name of its indexes.
     fn index_label(drawn: &Drawn, dimension: usize) -> String {
         if drawn.kept.len() == 1 && drawn.taken.len() == 1 {
             "index".into()

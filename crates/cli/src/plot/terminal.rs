@@ -29,10 +29,10 @@ pub(super) struct Size {
     pub(super) lines: usize,
 }
 
-/// The width of the labels at the left.
+/// The width of the axis labels at the left of a picture.
 const LABEL_COLUMNS: usize = 10;
 
-/// The width of the labels and the axis.
+/// The width of the axis labels together with the axis line.
 const AXIS_COLUMNS: usize = LABEL_COLUMNS + 3;
 
 impl Size {
@@ -130,8 +130,8 @@ impl Grid {
         if self.colours == Colours::None { self.rows } else { self.rows.div_ceil(2) }
     }
 
-    /// Draws the cells with the vertical axis. Without colours, `shaded` returns the character of a
-    /// cell; else `coloured` returns its colour.
+    /// Draws the cells of an image with the vertical axis. Without colours, `shaded` returns the
+    /// character of a cell; with colours, `coloured` returns its colour.
     fn draw(
         &self,
         figure: &Figure,

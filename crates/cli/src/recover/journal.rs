@@ -25,7 +25,7 @@ pub(super) fn show(file: &Path, journal: Option<&Path>, format: Format) -> Resul
     Ok(if is_foreign { ExitCode::from(PARTLY) } else { ExitCode::SUCCESS })
 }
 
-/// Replays a journal into a copy of its file, and checks the copy.
+/// Replays a journal into a copy of its file, and checks the copy for faults.
 pub(super) fn replay(file: &Path, journal: Option<&Path>, copy: &Path) -> Result<ExitCode> {
     Recovery::replay_into(file, journal, copy)?;
     let report = hyperslab_check::check_path(copy)?;

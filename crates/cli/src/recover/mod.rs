@@ -109,7 +109,7 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
     })
 }
 
-/// Repairs a file in place, then checks the file.
+/// Repairs a file in place, then checks it for faults.
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let mut recovery = Recovery::new().discard_journal(arguments.discard_journal).unlocked(arguments.force);
     if let Some(locking) = arguments.open.locking() {

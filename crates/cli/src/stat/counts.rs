@@ -53,7 +53,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Counts an object and its attributes.
+    /// Adds an object and its attributes to the counts.
     pub(super) fn object(&mut self, object: &Object) -> hyperslab::Result<()> {
         let kind = object.kind().map_or("unknown object", ObjectKind::name);
         add_one(self.objects.entry(kind).or_default());
@@ -61,7 +61,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Counts a link.
+    /// Adds a link to the counts.
     pub(super) fn link(&mut self, target: &LinkTarget) {
         let kind = match target {
             LinkTarget::Hard(_) => "hard",
@@ -72,7 +72,7 @@ impl Totals {
         add_one(self.links.entry(kind).or_default());
     }
 
-    /// Counts a dataset.
+    /// Adds a dataset to the counts, with the sizes of its elements and of its stored raw data.
     pub(super) fn dataset(&mut self, sizes: &DatasetSizes) {
         let bytes = self.layouts.entry(sizes.layout).or_default();
         bytes.add(sizes.raw, sizes.stored);
@@ -147,7 +147,7 @@ pub(super) fn sizes(stored: u64, raw: u64) -> String {
     if stored == 0 || stored == raw { sizes } else { format!("{sizes} ({:.2}×)", share(raw, stored)) }
 }
 
-/// Prints a table of datasets and their bytes.
+/// Prints a table with the number and the bytes of datasets.
 fn table(out: &mut output::Output, title: &str, lines: impl Iterator<Item = (String, Bytes)>) -> Result<()> {
     let lines: Vec<(String, Bytes)> =
         lines.map(|(name, bytes)| (output::escape(name.as_bytes()), bytes)).collect();

@@ -184,7 +184,7 @@ fn records_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Res
     Ok(Target::Records(dataset))
 }
 
-/// Creates a group with a dataset for each column.
+/// Creates a group with a dataset for each column, and a dataset for each mask.
 fn columns_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
     let offsets = new.file.info().size_of_offsets;
     let masked = table.masked()?;

@@ -9,7 +9,7 @@ use hyperslab_exact::{product, sum, to_u64, to_usize};
 /// The largest number of elements that are read at once.
 const BATCH_ELEMENTS: u64 = 1 << 18;
 
-/// A converter of elements to text.
+/// A converter of stored elements to text.
 pub(crate) trait Texts {
     /// Calls `visit` with the text of each element in `bytes`, which are part of the bytes of
     /// `stored`.

@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use super::Value;
 
-/// Converts one element to a Rust number.
+/// Converts one stored element to a Rust number.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
     let conversion = Conversion::new(datatype, &T::datatype())?;
     let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
@@ -31,7 +31,7 @@ pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> 
     })
 }
 
-/// Decodes a floating-point number.
+/// Decodes a floating-point element to a value with its shortest text.
 pub(crate) fn float(
     datatype: &Datatype,
     format: &FloatingPoint,

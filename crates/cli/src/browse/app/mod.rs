@@ -49,7 +49,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// Returns the initial state. `name` is the name of the file.
+    /// Returns the initial state of the browser. `name` is the name of the file.
     pub(super) fn new(file: File, name: String) -> Self {
         let (tree, paths) = (Tree::new(&file), Paths::new(&file));
         let (details, focus) = (Details::default(), Focus::Tree);
@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// Draws the screen.
+    /// Draws the screen of the browser.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         if area.width < MIN_COLUMNS || area.height < MIN_LINES {

@@ -82,7 +82,7 @@ struct SpilledRun {
 }
 
 impl SpilledRun {
-    /// Returns the current entry. Reads more entries if necessary.
+    /// Returns the current entry of the run. Reads more entries from the file if necessary.
     fn entry(&mut self, spool: &mut Spool, size: usize) -> Result<Option<(u64, &[u8])>> {
         if self.at >= self.buffer.len() {
             // A key has 8 bytes, a value at most 16.
@@ -135,9 +135,9 @@ impl Merge {
         Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `maximum` entries to the batch, and sums entries with the same key. Returns
-    /// false if no entries are left. A batch ends at the end of a chunk unless the chunk is very
-    /// large.
+    /// Moves about `maximum` entries to the batch, in ascending order of keys. Sums entries with
+    /// the same key. Returns false if no entries are left. A batch ends at the end of a chunk
+    /// unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,

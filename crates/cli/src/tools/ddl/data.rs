@@ -70,7 +70,7 @@ impl<'o> Lines<'o> {
         Ok(())
     }
 
-    /// Ends the last line.
+    /// Ends the last output line.
     pub(crate) fn end(self) -> io::Result<()> {
         if self.begun && !self.values_only { self.out.write_all(b"\n") } else { Ok(()) }
     }

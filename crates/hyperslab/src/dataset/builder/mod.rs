@@ -62,7 +62,7 @@ pub struct DatasetBuilder {
     times: bool,
 }
 
-/// The storage layout of a new dataset.
+/// The storage layout of a new dataset, as the caller requests it.
 #[derive(Debug, Clone)]
 pub(crate) enum Storage {
     /// The layout that follows from the other properties of the dataset.
