@@ -66,7 +66,7 @@ pub(crate) struct Checker {
     max_findings: usize,
 }
 
-/// The links to an object, and the results of its check.
+/// The uses of an object, its stated reference count, and its bytes in the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectUse {
     /// Number of hard links, and of uses as a committed datatype.

@@ -146,7 +146,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Reads a file, or several images, into a new object.
+/// Runs the command `import`: reads a file, or several images, into a new object.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     let names = arguments.names()?;
     let shown = names.input.display();
@@ -186,7 +186,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     dense(arguments, &names, kind, input, &storage)
 }
 
-/// Imports images.
+/// Imports one or several images as a dataset.
 fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: &Storage<'_>) -> Result<()> {
     if arguments.form.is_some() || arguments.columns || arguments.null.is_some() {
         bail!("--as, --columns and --null are for matrices and tables");
@@ -202,7 +202,7 @@ fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: 
     create_whole(names.file, names.path, |new| stack.write(new, storage, is_default))
 }
 
-/// Imports a sparse matrix.
+/// Imports a sparse matrix from a file of a matrix format.
 fn matrix(
     arguments: &ImportArguments,
     names: &Names<'_>,

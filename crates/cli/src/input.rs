@@ -44,7 +44,7 @@ impl Input {
         self.copy.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the name of the file in the arguments.
+    /// Returns the name of the input as the argument states it.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }

@@ -35,7 +35,7 @@ pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
-/// Returns true if standard error is a terminal.
+/// Returns true if progress displays are visible, because standard error is a terminal.
 pub(crate) fn is_visible() -> bool {
     std::io::stderr().is_terminal()
 }

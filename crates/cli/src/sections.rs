@@ -72,7 +72,7 @@ impl StructuredTotals {
         Some(())
     }
 
-    /// Returns the share of the elements that are defined.
+    /// Returns the share of a dataset's elements that are defined.
     pub(crate) fn density(&self) -> Option<f64> {
         self.elements.map(|elements| share(self.defined, elements))
     }

@@ -88,7 +88,7 @@ impl RegularRuns {
         Self { slow, fast, next: 0, start, done }
     }
 
-    /// Returns the dimensions, slowest-varying dimension first.
+    /// Returns the selected coordinates of each dimension, slowest-varying dimension first.
     pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = &Axis> {
         self.slow.iter().map(|slow| &slow.axis).chain(&self.fast)
     }

@@ -72,7 +72,7 @@ impl Spans {
         self.count
     }
 
-    /// Returns the spans that contain coordinates in `from..to`.
+    /// Returns the spans of the tree level that contain coordinates in `from..to`.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
         let rest = self.spans.split_at(first).1;

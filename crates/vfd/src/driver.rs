@@ -95,7 +95,7 @@ pub trait Driver: Send + Sync + Debug {
         false
     }
 
-    /// Writes `bytes` from `offset` on.
+    /// Writes `bytes` to the file from `offset` on.
     ///
     /// A write beyond the end extends the file; the bytes between the old end and `offset` become
     /// zero. Empty `bytes` change nothing.

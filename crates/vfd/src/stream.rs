@@ -117,7 +117,7 @@ impl Stream {
         Ok(Self { name, server, options, image, changed: AtomicBool::new(false) })
     }
 
-    /// Sends the image to the server if it has changed.
+    /// Sends the image to the server if the image has changed.
     fn put(&self) -> Result<()> {
         if !self.changed.swap(false, Ordering::AcqRel) {
             return Ok(());

@@ -49,7 +49,7 @@ pub(super) enum Request {
     Chunk,
 }
 
-/// A benchmark of one dataset.
+/// A benchmark of one dataset: the file, the dataset, and the time limit.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) open: &'a OpenArguments,

@@ -65,7 +65,7 @@ impl Tree {
         self.nodes.get(self.selected)
     }
 
-    /// Returns the path of the selected line.
+    /// Returns the path of the object on the selected line.
     pub(super) fn path(&self) -> String {
         let Some(node) = self.node() else { return String::new() };
         let (mut names, mut depth) = (vec![node.name.as_str()], node.depth);

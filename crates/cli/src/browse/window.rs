@@ -41,7 +41,7 @@ impl Window {
         Self { dims: dims.to_vec(), row, column, start: vec![0; rank], other: 0, step: 1 }
     }
 
-    /// Returns the size of a dimension.
+    /// Returns the size of a dimension of the dataset.
     fn size(&self, dimension: usize) -> u64 {
         self.dims.get(dimension).copied().unwrap_or(0)
     }
@@ -51,7 +51,7 @@ impl Window {
         dimension.and_then(|dimension| self.start.get(dimension)).copied().unwrap_or(0)
     }
 
-    /// Returns true if the dataset has no elements.
+    /// Returns true if the dataset in the window has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.dims.contains(&0)
     }
@@ -77,7 +77,7 @@ impl Window {
         part
     }
 
-    /// Moves the window along a dimension.
+    /// Moves the window along a dimension by `by` coordinates.
     fn shift(&mut self, dimension: Option<usize>, by: i64) {
         let Some(dimension) = dimension else { return };
         let last = self.size(dimension).max(1) - 1;

@@ -35,7 +35,7 @@ pub(crate) struct Texts<'a> {
     pub(crate) padding: Option<(u8, usize)>,
 }
 
-/// A receiver of differences.
+/// A receiver of the differences that a comparison finds.
 pub(crate) trait Listener {
     /// Receives two differing values. `element` is the number of the element; `part` is the path of
     /// a part of the element, with a dot before each name.
@@ -72,7 +72,7 @@ impl Elements {
         Some(Self { plan: Plan::new(one, other)?, rules, equal_if_same_bytes })
     }
 
-    /// Returns the size of an element of each side.
+    /// Returns the size of an element on each side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         self.plan.sizes()
     }
@@ -115,7 +115,7 @@ impl Elements {
     }
 }
 
-/// A comparison in progress.
+/// The state of a comparison of elements.
 struct Work<'a> {
     sides: Sides<'a>,
     rules: &'a Rules,
@@ -128,7 +128,7 @@ struct Work<'a> {
 type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// Compares `count` contiguous elements.
+    /// Compares `count` contiguous elements of both sides.
     fn all(
         &mut self,
         plan: &Plan,

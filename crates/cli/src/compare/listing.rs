@@ -203,7 +203,7 @@ fn links(group: &Group, prefix: &[u8], root: usize) -> Vec<Entry> {
     links.into_iter().map(entry).rev().collect()
 }
 
-/// Compares entries by their paths, name by name.
+/// Compares two entries by their paths, name by name, for sorting.
 pub(crate) fn in_order(one: &Entry, other: &Entry) -> Ordering {
     let (one, other) = (&one.path, &other.path);
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))

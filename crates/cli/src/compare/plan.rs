@@ -10,7 +10,7 @@ use hyperslab::{Datatype, DatatypeClass};
 
 use super::numbers::Reader;
 
-/// The largest depth of nested types.
+/// The largest nesting depth of the datatypes that are compared.
 const MAX_LEVELS: usize = 64;
 
 /// A plan for the comparison of two elements or of their parts, derived from their datatypes.
@@ -163,7 +163,7 @@ impl Plan {
         }
     }
 
-    /// Returns the size of an element of each side.
+    /// Returns the size of an element on each side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Numbers(one, other) => (one.size(), other.size()),

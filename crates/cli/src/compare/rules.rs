@@ -16,7 +16,7 @@ pub(crate) enum Distance {
     Double(f64),
 }
 
-/// Two numbers of the same type.
+/// A pair of numbers of the same type to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) one: Number,
@@ -40,7 +40,7 @@ pub(crate) struct Rules {
     pub(crate) by_bits: bool,
 }
 
-/// A relative tolerance.
+/// A relative tolerance for the comparison of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Relative {
     OfFirst(f64),

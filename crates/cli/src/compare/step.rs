@@ -27,7 +27,7 @@ impl<'a, T> Side<'a, T> {
     }
 }
 
-/// Pairs the items of two lists in ascending order.
+/// Merges two sorted lists into pairs of equal items and single items, in ascending order.
 pub(crate) fn in_step<'a, T>(
     one: &'a [T],
     other: &'a [T],

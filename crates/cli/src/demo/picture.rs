@@ -99,7 +99,7 @@ impl Picture {
         fewer * 10 / self.sorted.len().max(1)
     }
 
-    /// Draws the picture.
+    /// Draws the picture of the summed frames.
     pub(super) fn draw(&self, look: Look, out: &mut impl Screen) -> io::Result<()> {
         let total: u64 = self.cells.iter().sum();
         let is_bright = |photons: u64| photons * to_u64(self.cells.len()) > total;

@@ -45,7 +45,7 @@ const HEADS: [&str; 9] =
     ["", "file", "per pixel hit", "of raw", "write", "all", "a frame", "a region", "a pixel"];
 
 impl Report {
-    /// Returns the size of all pixels of all frames.
+    /// Returns the size of the raw data: all pixels of all frames.
     fn raw(&self) -> u64 {
         u64::from(self.frames) * u64::from(self.size) * u64::from(self.size) * 2
     }

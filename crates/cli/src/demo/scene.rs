@@ -251,12 +251,12 @@ impl Random {
         whole as u32
     }
 
-    /// Returns a number of at least 0 and less than 1.
+    /// Returns a random number that is at least 0 and less than 1.
     fn share(&mut self) -> f64 {
         f64::from(self.half()) / 4_294_967_296.0
     }
 
-    /// Returns a number less than `count`, or 0 if `count` is 0.
+    /// Returns a random integer less than `count`, or 0 if `count` is 0.
     #[expect(clippy::cast_possible_truncation, reason = "less than `count`")]
     fn below(&mut self, count: u32) -> u32 {
         (self.next() % u64::from(count.max(1))) as u32

@@ -14,7 +14,7 @@ use crate::output::escape;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// The largest number of an attribute's values that are printed.
+/// The largest number of values of an attribute that the comparison prints.
 const MAX_VALUES: usize = 16;
 
 impl Comparison<'_> {

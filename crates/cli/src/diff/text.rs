@@ -100,7 +100,7 @@ fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Resul
     Ok(())
 }
 
-/// Describes the largest distances and their coordinates.
+/// Describes the largest absolute and relative differences with their coordinates.
 fn largest_text(tally: &Tally) -> String {
     let at = |coordinates: &[u64]| match coordinates {
         [] => String::new(),

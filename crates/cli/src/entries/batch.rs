@@ -53,7 +53,7 @@ pub(crate) trait Source {
     /// Returns the size of each dimension of the matrix.
     fn shape(&self) -> &[u64];
 
-    /// Returns the type of the values.
+    /// Returns the number type of the matrix values.
     fn element(&self) -> Element;
 
     /// Returns an upper limit for the number of entries, if one is known.
@@ -73,7 +73,7 @@ pub(crate) trait Sink {
 
     fn put(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Completes the output.
+    /// Completes the output after the last batch.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

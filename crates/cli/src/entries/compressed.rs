@@ -182,7 +182,7 @@ struct Pointers {
 }
 
 impl Pointers {
-    /// Returns the next row and the number of its entries.
+    /// Reads the pointer of the next row. Returns the row and the number of its entries.
     fn next(&mut self, entries: u64) -> Result<Option<(u64, u64)>> {
         loop {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };

@@ -155,7 +155,7 @@ impl Element {
         })
     }
 
-    /// Returns the datatype of values in memory.
+    /// Returns the datatype that the values have in memory.
     pub(crate) fn datatype(self) -> Datatype {
         match self {
             Self::Bool => Datatype::bool(),
@@ -175,7 +175,7 @@ impl Element {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Returns true for integers and booleans.
+    /// Returns true if the number type is an integer type or the boolean type.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }

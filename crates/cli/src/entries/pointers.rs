@@ -93,7 +93,7 @@ pub(crate) fn index_element(maximum: u64) -> Element {
     if i32::try_from(maximum).is_ok() { Element::I32 } else { Element::I64 }
 }
 
-/// Returns indices as bytes of the type `element`.
+/// Converts indices to bytes of the index type `element`.
 pub(crate) fn index_bytes(indices: &[u64], element: Element) -> Result<Vec<u8>> {
     if element == Element::I32 {
         let narrow: Result<Vec<i32>, _> = indices.iter().map(|index| i32::try_from(*index)).collect();

@@ -167,7 +167,7 @@ pub(crate) fn without_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
-/// Returns the text of a value in a style.
+/// Returns the text of a value in a given style.
 pub(crate) fn spelled(value: &Value, style: Style) -> String {
     match (style, value) {
         (Style::Json, Value::Float(text)) => json_float(text),

@@ -76,7 +76,7 @@ pub(crate) trait ImageReader {
 
 /// A writer of the frames of an image file, in order.
 pub(crate) trait ImageWriter {
-    /// Appends a frame. The samples are in C order.
+    /// Appends a frame to the image file. The samples are in C order.
     fn write(&mut self, size: Size, samples: &Column) -> Result<()>;
 
     /// Completes the image file.

@@ -21,7 +21,7 @@ const MAX_BRACKETED_ELEMENTS: u64 = 1000;
 /// The width of a line in columns, as in NumPy.
 const LINE_WIDTH: usize = 75;
 
-/// Writes an array of elements of one datatype.
+/// Writes an array of elements as text in the layout of NumPy.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],

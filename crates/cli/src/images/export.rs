@@ -121,7 +121,7 @@ impl<'a> Frames<'a> {
         Ok(product("size of the images", counts.chain([size.into()]))?)
     }
 
-    /// Reads the samples of a frame.
+    /// Reads the samples of the frame with a number.
     fn read(&self, number: u64) -> Result<Column> {
         let mut taken = self.taken.clone();
         let mut rest = number;

@@ -118,7 +118,7 @@ impl<W: Screen> Sink for Tree<W> {
     }
 }
 
-/// Returns the names and values of the details of an object.
+/// Returns the detail lines of an object, as names and values.
 pub(crate) fn details(detail: &Detail) -> Vec<(&'static str, String)> {
     match detail {
         Detail::Group(group) => group_details(group),
@@ -177,7 +177,7 @@ fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
     vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
 }
 
-/// Returns the line of an entry.
+/// Returns the listing line of an entry.
 pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
     let link = |target: String, note: Vec<Cell>| {
         let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];

@@ -65,7 +65,7 @@ pub(crate) trait Sink {
     fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()>;
 }
 
-/// The path of an entry.
+/// The path of an entry in a listing.
 pub(crate) struct EntryPath<'a> {
     names: &'a Names,
     id: usize,
@@ -78,7 +78,7 @@ impl EntryPath<'_> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
 
-    /// Returns the complete path as the bytes in the file.
+    /// Returns the complete path in the bytes that the file stores.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut names = self.names.up(self.id).collect::<Vec<_>>();
         names.reverse();
@@ -94,7 +94,7 @@ struct Level {
     links: vec::IntoIter<Link>,
 }
 
-/// The state of a walk.
+/// The state of a walk through the links of groups.
 pub(crate) struct Walk<'a> {
     pub(crate) file: &'a File,
     pub(crate) describer: &'a Describer,

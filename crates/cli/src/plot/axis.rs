@@ -55,7 +55,7 @@ impl Axis {
         if self.label.is_empty() { text } else { format!("{}  {text}", self.label) }
     }
 
-    /// Returns the label without an offset.
+    /// Returns the label of the axis without the offset of the ticks.
     pub(super) fn name(&self) -> &str {
         &self.label
     }

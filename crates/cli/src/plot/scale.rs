@@ -44,7 +44,7 @@ impl Scale {
         Self { low: low - margin, high: high + margin, log }
     }
 
-    /// Returns the scale with a small margin at both ends.
+    /// Returns a scale with a small margin beyond both ends.
     pub(super) fn with_margin(self) -> Self {
         if self.log {
             let factor = (self.high / self.low).powf(0.04);

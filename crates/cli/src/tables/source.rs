@@ -116,7 +116,7 @@ impl Table {
         self.rows
     }
 
-    /// Returns the size of a row in the file, in bytes.
+    /// Returns the size of a row of the table in the file, in bytes.
     pub(super) fn row_bytes(&self) -> u64 {
         self.row_bytes
     }

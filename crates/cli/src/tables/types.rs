@@ -89,7 +89,7 @@ impl Element {
         }
     }
 
-    /// Returns true for floating-point numbers.
+    /// Returns true if the column has floating-point numbers.
     pub(super) fn is_float(&self) -> bool {
         matches!(self, Self::Plain(datatype) if matches!(datatype.class, DatatypeClass::FloatingPoint(_)))
     }

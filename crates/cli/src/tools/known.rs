@@ -82,12 +82,12 @@ impl Known {
         }
     }
 
-    /// Returns the kind and the first path of an object.
+    /// Returns the kind and the path of an object, from its address.
     fn kind_and_path(&self, token: ObjectToken) -> Option<(ObjectKind, &str)> {
         self.objects.get(&token.address()).map(|(kind, path)| (*kind, path.as_str()))
     }
 
-    /// Returns the first path of an object.
+    /// Returns the path under which an object is printed first.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<&str> {
         self.kind_and_path(token).map(|(_, path)| path)
     }

@@ -104,7 +104,7 @@ impl SubsetInDataset {
         part
     }
 
-    /// Returns the number of selected coordinates of each dimension.
+    /// Returns the shape of the selection: the number of selected coordinates of each dimension.
     pub(crate) fn shape(&self) -> Vec<u64> {
         self.count.iter().zip(&self.block).map(|(count, block)| count * block).collect()
     }

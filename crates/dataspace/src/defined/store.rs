@@ -6,7 +6,7 @@ use hyperslab_exact::to_u64;
 /// offsets.
 const MIN_ELEMENTS_PER_RUN: usize = 4;
 
-/// An integer type that stores offsets.
+/// An integer type in which a set stores the offsets of its elements.
 pub(super) trait Offset: Copy + Ord {
     /// Converts an offset to this type. The caller ensures that the offset fits.
     fn of(offset: u64) -> Self;

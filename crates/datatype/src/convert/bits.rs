@@ -84,7 +84,7 @@ pub(super) fn zero(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// The layout of the bytes and of the padding of an element.
+/// The byte order and the padding of a number in its element.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     order: FloatOrder,

@@ -95,7 +95,7 @@ impl Record {
         source_size == self.source_size && destination_size == self.destination_size
     }
 
-    /// Converts all records, in blocks.
+    /// Converts all records of a compound datatype, in blocks.
     fn run_records(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
         if let [only] = self.parts.as_slice() {
             return only.run(&source, &mut destination);

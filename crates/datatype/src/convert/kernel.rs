@@ -87,7 +87,7 @@ pub(super) trait Element: std::fmt::Debug + Send + Sync {
     /// The scratch memory of the conversion. The conversion of the next element reuses it.
     type Scratch: Default;
 
-    /// Converts one element.
+    /// Converts one element from the source to the destination.
     fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
 }
 

@@ -114,7 +114,7 @@ scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
 /// A conversion from one machine number type to another.
 trait To<D>: Copy {
-    /// Converts a value. Clamps or rounds it if necessary.
+    /// Converts a number to the other machine type. Clamps or rounds it if necessary.
     fn to(self) -> D;
 
     /// Returns whether the conversion of a value raises no exception. Rounding of floating-point
@@ -362,7 +362,7 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of each element.
+/// Reverses the bytes of each element, for the other byte order.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,

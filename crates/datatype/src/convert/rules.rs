@@ -83,10 +83,10 @@ pub struct Conversions {
     every_member: bool,
 }
 
-/// A built-in rule.
+/// A function that implements a built-in conversion rule.
 type BuiltIn = fn(&Datatype, &Datatype, &Conversions) -> Result<Planned>;
 
-/// All built-in rules, in the order in which they are tried.
+/// The built-in conversion rules, in the order in which they are tried.
 const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,

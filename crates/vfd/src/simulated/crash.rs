@@ -372,7 +372,7 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     cut
 }
 
-/// A generator of random numbers from a seed (`SplitMix64`).
+/// A generator of pseudo-random numbers from a seed (`SplitMix64`).
 #[derive(Debug)]
 struct Random(u64);
 

@@ -19,7 +19,7 @@ pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     Ok(true)
 }
 
-/// Opens the matrix in a group.
+/// Opens the sparse matrix in a group as a source of entries.
 pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     let (compression, shape) = described(group)?;
     let data = line(group, "data")?;

@@ -48,7 +48,7 @@ pub(crate) struct Table {
     pub(super) records: u64,
 }
 
-/// A reader of the records of a table, in batches.
+/// A reader of the records of a CSV table, in batches.
 pub(super) struct Batches {
     records: Records,
     /// The number of records before the next batch.
@@ -250,7 +250,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns a reader of the records from the first one on.
+    /// Returns a reader that starts at the first record of the CSV file.
     pub(super) fn reader(&self) -> Result<Batches> {
         let mut records = Records::open(&self.path, self.delimiter)?;
         if self.header {
@@ -282,7 +282,7 @@ impl Batches {
     }
 }
 
-/// Checks the names of the columns.
+/// Checks that the column names of a CSV file can name members: not empty and not equal.
 fn check_names(columns: &[Column]) -> Result<()> {
     for (number, column) in columns.iter().enumerate() {
         if column.name.is_empty() {

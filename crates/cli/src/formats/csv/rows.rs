@@ -35,7 +35,7 @@ impl Writer {
         if self.escape_formulas { field(&without_formula(text.to_owned())) } else { field(text) }
     }
 
-    /// Writes the names of the columns as the first line.
+    /// Writes the column names as the first line of the CSV file.
     pub(crate) fn header<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
             let names: Vec<String> = names.map(|name| self.text(name)).collect();

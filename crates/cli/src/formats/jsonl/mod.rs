@@ -23,7 +23,7 @@ use super::table::{Opened, TableWriter, flushed, guarded_batches};
 /// The number of rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// The largest size of a line, in bytes.
+/// The largest size of a line in a JSON lines file, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Opens a JSON lines file as a table. Reads the whole file once to infer the types of the columns.

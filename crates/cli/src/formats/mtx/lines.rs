@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_u64;
 
-/// The largest size of a line, in bytes.
+/// The largest size of a line in a Matrix Market file, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// A reader of the lines of a text file.

@@ -8,7 +8,7 @@ use hyperslab_exact::{product, to_u64};
 use super::descr::ReadDescr;
 use super::literal::Literal;
 
-/// The largest size of a header, in bytes.
+/// The largest size of an npy header, in bytes.
 const MAX_HEADER_BYTES: u32 = 16 << 20;
 
 /// The decoded header of an npy file.

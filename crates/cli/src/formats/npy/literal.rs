@@ -26,7 +26,7 @@ impl Literal {
         Ok(literal)
     }
 
-    /// Returns the value of a key if the literal is a dictionary.
+    /// Returns the value of a key. Returns `None` if the literal is no dictionary with this key.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dictionary(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),

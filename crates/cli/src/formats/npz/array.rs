@@ -75,7 +75,7 @@ impl Array {
     }
 }
 
-/// The column of the elements of an array.
+/// A column of the elements of an npz array.
 pub(super) struct ArrayColumn {
     reader: MemberReader,
     conversion: Conversion,

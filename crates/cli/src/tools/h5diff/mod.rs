@@ -105,7 +105,7 @@ fn trouble(error: &anyhow::Error) {
     crate::output::complain(format_args!("h5diff error: {}", crate::output::chain(error.as_ref())));
 }
 
-/// A comparison of two files.
+/// The state of a comparison of two files by h5diff.
 struct Diff<'a> {
     arguments: &'a H5diffArguments,
     files: &'a [File; 2],
@@ -178,7 +178,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns a mark for each side that has the item.
+/// Returns a mark (`x` or a space) for each file, which states whether the file has the item.
 fn marks<T>(side: &Side<'_, T>) -> [char; 2] {
     let (one, other) = side.presence();
     [one, other].map(|is_present| if is_present { 'x' } else { ' ' })

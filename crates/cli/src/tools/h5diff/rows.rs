@@ -207,7 +207,7 @@ fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a
     })
 }
 
-/// Returns a character as text, or its escape.
+/// Returns a character as text, or as an escape if it is not printable.
 fn character(byte: u8) -> String {
     match byte {
         b'\t' => "\\t".into(),

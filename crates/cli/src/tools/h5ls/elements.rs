@@ -41,7 +41,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Returns the text of an element.
+    /// Returns the text of an element, with positions at which a line may end.
     pub(super) fn text(&self, datatype: &Datatype, bytes: &[u8]) -> Result<Text> {
         let mut text = Text::default();
         if self.style.hexadecimal {

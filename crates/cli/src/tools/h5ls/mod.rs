@@ -91,7 +91,7 @@ enum Presence {
     No,
 }
 
-/// The state of the list.
+/// The state of the list that h5ls prints.
 struct List<'a> {
     arguments: &'a H5lsArguments,
     style: Style,

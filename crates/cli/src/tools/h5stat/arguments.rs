@@ -106,7 +106,7 @@ impl H5statArguments {
         Ok(())
     }
 
-    /// Returns whether a section is printed.
+    /// Returns whether the options request a section of the output.
     pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
             return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);

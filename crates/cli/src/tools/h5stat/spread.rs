@@ -43,7 +43,7 @@ impl Spread {
         self.add_many(number, 1);
     }
 
-    /// Adds a number that occurs several times.
+    /// Adds a number to the distribution several times.
     pub(super) fn add_many(&mut self, number: u64, times: u64) {
         add(&mut self.total, times);
         self.max = self.max.max(number);
