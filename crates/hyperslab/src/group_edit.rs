@@ -244,7 +244,7 @@ impl Group {
                 Err(objects::user_defined(class, &name))
             }
             Ok(objects::Resolved::External { .. }) => {
-                Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
+                Err(Error::Misuse(format!("`{name}` leads to another file: open that file to change it")))
             }
             Err(error) if error.kind() == crate::ErrorKind::NotFound => {
                 let made = groups::create_group(container, edit, &EngineOptions::default())?;
@@ -474,7 +474,7 @@ impl Group {
             objects::Resolved::Object(header) => Ok((header.address(), name)),
             objects::Resolved::UserDefined { class, name, .. } => Err(objects::user_defined(class, &name)),
             objects::Resolved::External { .. } => {
-                Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
+                Err(Error::Misuse(format!("`{before}` leads to another file: open that file to change it")))
             }
         }
     }

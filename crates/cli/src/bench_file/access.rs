@@ -59,10 +59,11 @@ impl FromStr for Access {
         match text {
             "whole" => Ok(Self::Whole),
             "point" | "points" => Ok(Self::Point),
-            number => number
-                .parse()
-                .map(Self::Slice)
-                .map_err(|_| format!("`{number}` is not whole, points, or the number of a dimension")),
+            number => number.parse().map(Self::Slice).map_err(|_| {
+                format!(
+                    "`{number}` is not a kind of access: use `whole`, `points`, or the number of a dimension"
+                )
+            }),
         }
     }
 }

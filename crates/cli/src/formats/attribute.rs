@@ -47,7 +47,9 @@ pub(crate) fn write_attribute(
 /// Writes the value of an attribute with a null dataspace.
 fn null(output: &mut OutputTarget, attribute: &Attribute, format: Format) -> Result<()> {
     match format {
-        Format::Npy => bail!("attribute `{}` is null, which npy cannot represent", attribute.name()),
+        Format::Npy => {
+            bail!("attribute `{}` has a null dataspace, which npy cannot represent", attribute.name())
+        }
         Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}

@@ -135,7 +135,7 @@ fn units(dataset: &Dataset) -> Result<Option<String>> {
 /// Writes the output for a dataset with a null dataspace, which has no elements.
 fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -> Result<()> {
     match format {
-        Format::Npy => bail!("dataset `{}` is null, which npy cannot represent", dataset.name()),
+        Format::Npy => bail!("dataset `{}` has a null dataspace, which npy cannot represent", dataset.name()),
         Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}

@@ -83,8 +83,9 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     let [rows, columns] = read else { bail!("the shape does not have two sizes") };
-    let size =
-        |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size} is not possible"));
+    let size = |size: i64| {
+        u64::try_from(size).ok().with_context(|| format!("the size {size} of a dimension is negative"))
+    };
     Ok([size(*rows)?, size(*columns)?])
 }
 
@@ -133,7 +134,7 @@ impl Column for DatasetColumn {
         bytes.clear();
         let end = sum("end of the elements", [self.at, to_u64(count)])?;
         if end > self.len {
-            bail!("there are fewer than {count} more elements");
+            bail!("fewer than {count} elements are left");
         }
         if count == 0 {
             return Ok(());

@@ -72,9 +72,11 @@ fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<Arra
 fn numbers<'v, T: std::str::FromStr>(values: impl Iterator<Item = &'v str>) -> Result<Vec<Option<T>>> {
     let number = |value: &str| match value.trim() {
         "" if value.is_empty() => Ok(None),
-        text => {
-            text.parse().ok().map(Some).with_context(|| format!("`{value}` is not a number of the column"))
-        }
+        text => text
+            .parse()
+            .ok()
+            .map(Some)
+            .with_context(|| format!("`{value}` is not a number that fits the type of the column")),
     };
     values.map(number).collect()
 }

@@ -92,7 +92,10 @@ impl Records {
     /// quotation mark. The reader accepts such a field, which contains the rest of the file.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
         let Some(position) = &self.last else { return Ok(()) };
-        let start = position.byte().checked_add(self.skipped).context("a record is too far in the file")?;
+        let start = position
+            .byte()
+            .checked_add(self.skipped)
+            .context("the offset of a record does not fit in 64 bits")?;
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();

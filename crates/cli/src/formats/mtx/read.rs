@@ -78,7 +78,7 @@ impl Reader {
         };
         let [rows, columns] = shape;
         if banner.symmetry != Symmetry::General && rows != columns {
-            bail!("a matrix of {rows} x {columns} has no symmetry");
+            bail!("a matrix of {rows} x {columns} is not square and cannot be symmetric");
         }
         Ok((shape, count.context("the number of values does not fit in 64 bits")?))
     }

@@ -61,7 +61,9 @@ impl Rules {
             match option {
                 "-f" | "--filter" => self.filter(value()?)?,
                 "-l" | "--layout" => self.layout(value()?)?,
-                _ => bail!("`{option}` is neither `-f` nor `-l`: a file of options holds no others"),
+                _ => bail!(
+                    "`{option}` is neither `-f` nor `-l`: a file of options may contain no other options"
+                ),
             }
         }
         Ok(())
