@@ -77,7 +77,7 @@ impl Elements {
         self.plan.sizes()
     }
 
-    /// Returns whether elements whose bytes are zero are equal on both sides.
+    /// Returns whether two elements whose bytes are all zero are equal.
     pub(crate) fn are_zeros_equal(&self) -> bool {
         self.plan.are_zeros_equal()
     }

@@ -152,8 +152,8 @@ impl Plan {
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
     }
 
-    /// Returns whether elements whose bytes are zero are equal on both sides. They differ if an
-    /// enumeration's zero has different names.
+    /// Returns whether two elements whose bytes are all zero are equal. They differ if an
+    /// enumeration has different names for zero.
     pub(super) fn are_zeros_equal(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),

@@ -14,7 +14,7 @@ pub(crate) enum Side<'a, T> {
 }
 
 impl<'a, T> Side<'a, T> {
-    /// Returns whether the first list and the second list have the item.
+    /// Returns two flags: the first list has the item, and the second list has the item.
     pub(crate) fn presence(&self) -> (bool, bool) {
         (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
     }

@@ -86,7 +86,7 @@ impl List<'_> {
         self.elements(source, dataset.datatype(), block, stored)
     }
 
-    /// Prints elements piece by piece.
+    /// Prints the elements of a dataset or attribute, piece by piece.
     fn elements(
         &mut self,
         source: &SourceFile,
