@@ -312,7 +312,7 @@ impl RegularHyperslab {
         let (mut offset, mut length, mut stride) = (0_u64, 1_u64, 1_u64);
         for (axis, size) in self.each_axis(dims).rev().zip(dims.iter().rev()) {
             let (start, end) = axis.ok().filter(|axis| axis.block_count() == 1)?.bounds()?;
-            // The rows that the faster dimensions select must be whole, unless only one is selected.
+            // The rows that the faster dimensions select must be whole, unless one row is selected.
             if length != stride && end - start > 1 {
                 return None;
             }

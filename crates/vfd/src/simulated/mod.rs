@@ -153,7 +153,8 @@ impl State {
         self.contents.get(number).map_or(0, |content| content.len() as u64)
     }
 
-    /// Creates an empty file, and records the creation in the history. Returns the number of the file.
+    /// Creates an empty file, and records the creation in the history. Returns the number of the
+    /// file.
     fn make(&mut self, name: &str) -> usize {
         let number = self.contents.len();
         self.contents.push(Vec::new());

@@ -79,8 +79,8 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     text
 }
 
-/// Appends a byte to a percent-encoded text: a byte that is not a visible character becomes `%` and its
-/// hexadecimal number.
+/// Appends a byte to a percent-encoded text: a byte that is not a visible character becomes `%` and
+/// its hexadecimal number.
 fn percent(out: &mut String, byte: u8) {
     if byte.is_ascii_graphic() {
         out.push(char::from(byte));
