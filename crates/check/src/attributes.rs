@@ -23,7 +23,7 @@ use crate::totals::start_of;
 const NAME: &str = "attribute message";
 const INFO: &str = "attribute info message";
 
-/// Checks the attributes of the object.
+/// Checks all attributes of the object.
 pub(crate) fn check(checker: &mut Checker, header: &Header) {
     let info = header.of(MessageType::ATTRIBUTE_INFO).next();
     let info = info.and_then(|message| {
@@ -56,7 +56,8 @@ struct Attributes {
 }
 
 impl Attributes {
-    /// Checks that the object header and the attribute info message agree about creation order.
+    /// Checks that the object header and the Attribute Info message state the same flags about
+    /// creation order.
     fn flags(&self, checker: &mut Checker, header: &Header, info: &AttributeInfo) {
         let tracked = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let indexed = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
@@ -71,8 +72,8 @@ impl Attributes {
         }
     }
 
-    /// Records the creation order of an attribute; notes a fault if the order is too large or a
-    /// duplicate.
+    /// Records the creation order of an attribute. Records a fault if the order is too large or
+    /// occurs twice.
     fn order(&mut self, checker: &mut Checker, order: u32) {
         let Some(next) = self.info.and_then(|info| info.max_creation_index) else { return };
         if order >= u32::from(next) {

@@ -12,7 +12,7 @@ use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::{add, end_of};
 
-/// A direct block that the walk found.
+/// A direct block of a fractal heap that the walk found.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) address: Address,
@@ -26,7 +26,7 @@ pub(crate) struct Block {
     bytes: Option<Bytes>,
 }
 
-/// All direct blocks of a heap.
+/// All direct blocks of a fractal heap.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     heap: Address,
@@ -39,11 +39,11 @@ pub(crate) struct Blocks {
     kept: u64,
 }
 
-/// Largest number of bytes of the blocks of one heap that stay in memory.
+/// The largest number of bytes of one fractal heap's blocks that stay in memory.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
 impl Blocks {
-    /// Walks all blocks of the heap.
+    /// Walks all blocks of the fractal heap.
     pub(crate) fn walk(
         checker: &mut Checker,
         heap: Address,
@@ -64,8 +64,8 @@ impl Blocks {
         blocks
     }
 
-    /// Walks an indirect block and all blocks below it. A child table has fewer rows than its
-    /// parent.
+    /// Walks an indirect block and all blocks below it. The recursion ends, because a child table
+    /// has fewer rows than its parent.
     fn indirect_block(&mut self, checker: &mut Checker, address: Address, rows: u32, offset: u64) {
         let name = FractalHeapIndirectBlock::NAME;
         let context = self.table.indirect_block(checker.params, self.heap, rows);
@@ -141,7 +141,7 @@ impl Blocks {
         Some((bytes, context.prefix_size()))
     }
 
-    /// Decodes `stored` with the heap's filters, except the filters that `mask` skips.
+    /// Decodes the bytes `stored` with the heap's filters, except the filters that `mask` skips.
     pub(crate) fn unfilter(
         &self,
         checker: &mut Checker,
@@ -166,15 +166,15 @@ impl Blocks {
         checker.read_or_note("fractal heap", address, decoded)
     }
 
-    /// Returns the block that holds `offset` of the heap's address space.
+    /// Returns the direct block that contains the offset `offset` of the heap's address space.
     pub(crate) fn find(&self, offset: u64) -> Option<&Block> {
         let after = self.direct.partition_point(|block| block.offset <= offset);
         let block = self.direct.get(after.checked_sub(1)?)?;
         (offset.saturating_sub(block.offset) < block.size).then_some(block)
     }
 
-    /// Returns the managed object of `length` bytes at `offset`. Notes a fault if no block holds
-    /// the object.
+    /// Returns the managed object of `length` bytes at `offset`. Records a fault if no block
+    /// contains the object.
     pub(crate) fn object(&self, checker: &mut Checker, offset: u64, length: u64) -> Option<Bytes> {
         let Some(block) = self.find(offset) else {
             if self.complete {

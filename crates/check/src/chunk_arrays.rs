@@ -13,7 +13,7 @@ use crate::totals::{add, end_of, start_of};
 
 const HEADER: &str = FixedArrayHeader::NAME;
 
-/// The map from a chunk's number in an array to the chunk's coordinates. Numbers run in C order
+/// The map between a chunk's number in a chunk array and its coordinates. Numbers run in C order
 /// over the largest possible number of chunks; an unlimited dimension varies slowest.
 #[derive(Debug)]
 pub(crate) struct Numbers {
@@ -36,7 +36,7 @@ impl Numbers {
         self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(start_of(total, (*count)?)))
     }
 
-    /// Returns the coordinates of the chunk with the number `number`, counted in chunks.
+    /// Returns the coordinates of the chunk with a number, in units of chunks.
     pub(crate) fn scaled(&self, number: u64) -> Dims {
         let mut scaled = Dims::from_elem(0, self.dimensions.len());
         let mut rest = number;
@@ -54,7 +54,7 @@ impl Numbers {
     }
 }
 
-/// Decoder of the elements of an array, in the order of their numbers.
+/// A decoder of the elements of a chunk array, in the order of their numbers.
 #[derive(Debug)]
 pub(crate) struct Elements<'a> {
     indexed: &'a Indexed<'a>,
@@ -65,7 +65,7 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the decoder for the array whose header lies at `owner`.
+    /// Returns the decoder for the chunk array whose header lies at `owner`.
     pub(crate) fn new(
         checker: &mut Checker,
         indexed: &'a Indexed<'a>,
@@ -87,7 +87,7 @@ impl<'a> Elements<'a> {
         Some(Self { indexed, numbers, layout, end: 0 })
     }
 
-    /// Checks the elements in `bytes`. The first element has the number `first`.
+    /// Checks a batch of array elements in `bytes`. The first element has the number `first`.
     pub(crate) fn look(&mut self, checker: &mut Checker, bytes: &[u8], first: u64) {
         for (number, element) in (first..).zip(self.layout.iter(bytes)) {
             let Ok(element) = element else { return };
@@ -101,7 +101,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Checks the chunks of an implicit index: contiguous, without an index structure.
+/// Checks the chunks of an implicit index, which are contiguous and have no index structure.
 pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     let (address, bytes) = (chunked.layout.address, chunked.chunk_bytes());
     let owner = chunked.dataset.owner;
@@ -123,7 +123,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     }
 }
 
-/// Checks the chunks of a fixed array.
+/// Checks a fixed array and the chunks in it.
 pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
     let header: FixedArrayHeader = checker.block(address, &params, BlockKind::ChunkIndex)?;

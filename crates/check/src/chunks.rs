@@ -23,7 +23,7 @@ use crate::{btree_v2, chunk_arrays};
 const NAME: &str = "chunk";
 const LAYOUT: &str = "data layout message";
 
-/// A dataset with chunked layout.
+/// A dataset with chunked layout, under check.
 #[derive(Debug)]
 pub(crate) struct Chunked<'a> {
     pub(crate) dataset: &'a Dataset,
@@ -36,7 +36,7 @@ pub(crate) struct Chunked<'a> {
     mask: u32,
 }
 
-/// The stored form of a chunk, as the index states it.
+/// The address, size and filter mask of a stored chunk, as the index states them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredChunk {
     pub(crate) address: Address,
@@ -44,11 +44,10 @@ pub(crate) struct StoredChunk {
     pub(crate) filtered: Option<(u64, u32)>,
 }
 
-/// A function that receives each chunk of an index: the chunk's coordinates, and the entry of the
-/// index.
+/// A function that receives each chunk of an index: the chunk's coordinates and the index entry.
 pub(crate) type AtChunk<'a> = dyn Fn(&mut Checker, &[u64], &ChunkElement<'_>) + 'a;
 
-/// A chunk index of any kind.
+/// A chunk index of any kind, under check.
 pub(crate) struct Indexed<'a> {
     /// Address of the index header.
     pub(crate) address: Address,
@@ -70,7 +69,7 @@ impl std::fmt::Debug for Indexed<'_> {
     }
 }
 
-/// Checks the index and all chunks.
+/// Checks the chunk index and all chunks.
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLayout) {
     let owner = dataset.owner;
     checker.same(LAYOUT, owner, "bytes of an element", layout.element_size, dataset.datatype.size.into());
@@ -122,7 +121,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
 }
 
 impl Chunked<'_> {
-    /// Returns the bytes of a decoded chunk.
+    /// Returns the size of a decoded chunk in bytes.
     pub(crate) fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes
     }
@@ -168,8 +167,8 @@ impl Chunked<'_> {
         }
     }
 
-    /// Records that a chunk has too few bytes: a remark if all missing bytes lie beyond the extent
-    /// of the dataset, otherwise a fault.
+    /// Records that a chunk has too few bytes. The finding is a remark if all missing bytes lie
+    /// beyond the extent of the dataset, and otherwise a fault.
     fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
         if got >= self.bytes_inside(scaled) {
             let text = format!(
@@ -184,7 +183,7 @@ impl Chunked<'_> {
         }
     }
 
-    /// Returns the length of the chunk's bytes up to the end of the last element inside the extent.
+    /// Returns the number of the chunk's bytes up to the end of the last element inside the extent.
     fn bytes_inside(&self, scaled: &[u64]) -> u64 {
         let mut last = 0_u64;
         for ((at, chunk), dim) in scaled.iter().zip(&self.layout.dims).zip(self.dataset.space.dims()) {
@@ -195,7 +194,7 @@ impl Chunked<'_> {
         start_of(end_of(last, 1), self.layout.element_size)
     }
 
-    /// Scans all chunks of an implicit index that begin inside the extent.
+    /// Scans the elements of all chunks of an implicit index that begin inside the extent.
     pub(crate) fn scan_all_of(&self, checker: &mut Checker, numbers: &chunk_arrays::Numbers, total: u64) {
         if self.dataset.plan.is_nothing() {
             return;
@@ -212,7 +211,8 @@ impl Chunked<'_> {
         }
     }
 
-    /// Scans the elements of a chunk, except elements outside the extent.
+    /// Scans the elements of a chunk for references to other parts of the file. Skips elements
+    /// outside the extent.
     fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
         let Some(pipeline) = &self.dataset.pipeline else { return };
         let limits = *checker.store.limits();
@@ -296,7 +296,7 @@ impl Chunked<'_> {
     }
 }
 
-/// Walks the version 2 B-tree of a chunked dataset.
+/// Walks the version 2 B-tree that indexes the chunks of a dataset.
 pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<Tree> {
     let (params, address, rank) = (checker.params, indexed.address, indexed.chunk.len());
     let wanted = types::CHUNK.saturating_add(indexed.client.0);
@@ -325,7 +325,7 @@ pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<T
     Some(tree)
 }
 
-/// The leaves of a version 1 B-tree of chunks.
+/// The check of the leaves of a version 1 B-tree that indexes chunks.
 struct ChunkLeaves<'a> {
     chunked: &'a Chunked<'a>,
 }

@@ -24,7 +24,7 @@ use crate::totals::{add, start_of};
 
 const NAME: &str = "dataset";
 const LAYOUT: &str = "data layout message";
-/// Largest number of bytes of one read of contiguous raw data.
+/// The largest number of bytes that one read of contiguous raw data returns.
 const MAX_PIECE_BYTES: u64 = 1 << 20;
 
 /// The decoded messages of a dataset.
@@ -40,7 +40,7 @@ pub(crate) struct Dataset {
     pub(crate) sections: Option<FilterPipeline>,
 }
 
-/// Checks the dataset with this header.
+/// Checks the dataset with the given object header.
 pub(crate) fn check(checker: &mut Checker, header: &Header) {
     let Some((dataset, layout)) = describe(checker, header) else { return };
     fill_value(checker, header, &dataset);
@@ -94,15 +94,15 @@ fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
     pipeline(&message).ok()
 }
 
-/// Returns the filter pipeline of sections, if the dataset has structured chunks and filters.
+/// Returns the filter pipelines of the sections, if the dataset has structured chunks with filters.
 fn section_filters(checker: &Checker, header: &Header) -> Option<FilterPipeline> {
     let message = header.of(MessageType::FILTER_PIPELINE).next()?;
     let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
     message.chunk().is_none().then_some(message)
 }
 
-/// Checks that a fill value is one element, and follows the references of the fill value into the
-/// file.
+/// Checks that a fill value is one element, and scans the fill value for references to other parts
+/// of the file.
 fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     let mut look = |status: FillStatus<'_>, exact: bool| {
         let FillStatus::UserDefined(element) = status else { return };
@@ -129,8 +129,8 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     }
 }
 
-/// Returns true if the raw data lie in external files. Their names are in a local heap, which is
-/// checked.
+/// Returns true if the raw data lie in external files. Checks the local heap that contains the
+/// names of these files.
 fn external_files(checker: &mut Checker, header: &Header) -> bool {
     let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
     let Ok(files) = ExternalFilesMessage::decode(&message.body, checker.params) else { return true };
@@ -157,12 +157,12 @@ fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLa
 }
 
 impl Dataset {
-    /// Returns the bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) fn element_size(&self) -> usize {
         to_usize(self.datatype.size.into())
     }
 
-    /// Returns the bytes of all elements.
+    /// Returns the size of all elements in bytes.
     fn bytes(&self) -> u64 {
         let count = self.space.element_count().unwrap_or(u64::MAX);
         start_of(count, self.datatype.size.into())

@@ -6,7 +6,8 @@ use crate::btree_v2;
 use crate::extents::BlockKind;
 use crate::file::Checker;
 
-/// A record of a B-tree: the ID of an object of the heap, and the key that orders the records.
+/// A record of a dense storage index: the heap ID of a link, attribute or message, and the key that
+/// orders the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) key: u64,
@@ -19,7 +20,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns an entry for an object whose ID has at most 8 bytes.
+    /// Returns an entry for a heap object whose ID has at most 8 bytes.
     pub(crate) fn new(id: &[u8], key: u64) -> Self {
         let mut bytes = [0; 8];
         for (to, from) in bytes.iter_mut().zip(id) {
@@ -28,13 +29,13 @@ impl Entry {
         Self { key, id_bytes: bytes, id_length: (id.len() as u64).min(8) as u8, flags: 0, order: 0 }
     }
 
-    /// Returns the heap ID.
+    /// Returns the heap ID of the entry.
     pub(crate) fn id(&self) -> &[u8] {
         self.id_bytes.get(..usize::from(self.id_length)).unwrap_or(&self.id_bytes)
     }
 }
 
-/// Reads the records of the index at `address` and checks that their keys ascend.
+/// Reads the records of the B-tree index at `address`, and checks that their keys ascend.
 pub(crate) fn entries(
     checker: &mut Checker,
     address: Address,
@@ -66,8 +67,7 @@ pub(crate) fn entries(
     Some(entries)
 }
 
-/// Checks that the index by creation order at `address` holds the same objects as the index by
-/// name.
+/// Checks that the creation order index at `address` contains the same objects as the name index.
 pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
     let name = "version 2 B-tree";
     if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))

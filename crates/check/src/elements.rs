@@ -10,7 +10,7 @@ use crate::file::{Checker, to_usize};
 const SEQUENCE: &str = "variable-length element";
 const REFERENCE: &str = "reference";
 
-/// The parts of an element that refer to other parts of the file.
+/// A plan for scanning elements: the parts of an element that refer to other parts of the file.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     Nothing,
@@ -31,12 +31,14 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Returns the plan for elements of `datatype`, or `Nothing` if the options exclude elements.
+    /// Returns the scan plan for elements of `datatype`. Returns `Nothing` if the options exclude
+    /// elements.
     pub(crate) fn of(checker: &Checker, datatype: &Datatype) -> Self {
         if checker.look_into_elements { Self::new(datatype) } else { Self::Nothing }
     }
 
-    /// Builds the plan. The recursion ends, because the decoder limits the depth of datatypes.
+    /// Builds the scan plan for a datatype. The recursion ends, because the decoder limits the
+    /// depth of datatypes.
     fn new(datatype: &Datatype) -> Self {
         let size = |datatype: &Datatype| to_usize(datatype.size.into());
         match &datatype.class {
@@ -69,7 +71,7 @@ impl Plan {
     }
 }
 
-/// Scans contiguous elements of `size` bytes each.
+/// Scans contiguous elements of `size` bytes each for references to other parts of the file.
 pub(crate) fn scan_all(checker: &mut Checker, plan: &Plan, size: usize, bytes: &[u8], owner: Address) {
     if plan.is_nothing() || size == 0 {
         return;
@@ -79,7 +81,8 @@ pub(crate) fn scan_all(checker: &mut Checker, plan: &Plan, size: usize, bytes: &
     }
 }
 
-/// Scans one element. The recursion ends, because each heap object is scanned only once.
+/// Scans one element for references to other parts of the file. The recursion ends, because each
+/// heap object is scanned only once.
 fn scan(checker: &mut Checker, plan: &Plan, element: &[u8], owner: Address) {
     match plan {
         Plan::Nothing => {}
@@ -200,7 +203,7 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
 }
 
 impl Checker {
-    /// Records the object to which a reference leads.
+    /// Records that a reference leads to an object.
     fn record_reference(&mut self, address: Address) {
         if address.is_defined() && address.raw() != 0 {
             self.references.insert(address);

@@ -15,7 +15,7 @@ use crate::totals::end_of;
 
 const HEADER: &str = ExtensibleArrayHeader::NAME;
 
-/// Walks the array of a dataset.
+/// Walks the extensible array that indexes the chunks of a dataset.
 pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
     let header: ExtensibleArrayHeader = checker.block(address, &params, BlockKind::ChunkIndex)?;
@@ -32,7 +32,8 @@ pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     Some(())
 }
 
-/// The counts that the walk finds, to compare with the header.
+/// The counts of blocks and elements that the walk finds, for comparison with the header of the
+/// extensible array.
 #[derive(Debug, Default)]
 struct Counts {
     secondary_blocks: u64,

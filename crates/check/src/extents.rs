@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::totals::end_of;
 
-/// The kind of a block.
+/// The kind of a block of the file: the structure that the block stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
@@ -45,7 +45,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Returns the name of the kind for reports.
+    /// Returns the name of the block kind for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Superblock => "superblock",
@@ -69,7 +69,7 @@ impl BlockKind {
     }
 }
 
-/// The extent of a block and the kind of the block.
+/// A claimed extent of bytes: the range, and the kind of the block that claims it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     start: u64,
@@ -87,9 +87,9 @@ pub(crate) struct Overlap {
     pub(crate) kinds: [BlockKind; 2],
 }
 
-/// Number of claims at which adjacent claims are joined for the first time.
+/// The number of claims at which adjacent claims are joined for the first time.
 const FIRST_JOIN_CLAIMS: usize = 1 << 20;
-/// Largest number of overlaps that are kept.
+/// The largest number of overlaps that are recorded.
 const MAX_OVERLAPS: usize = 1000;
 
 /// All claimed extents. Adjacent claims of one kind are joined from time to time. Memory therefore

@@ -15,10 +15,10 @@ use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 use crate::totals::{add, end_of};
 
-/// Largest number of names that a shown path has.
+/// The largest number of names in the path that a finding shows.
 const MAX_SHOWN_NAMES: usize = 32;
 
-/// A file during its check.
+/// The state of the check of a file.
 #[derive(Debug)]
 pub(crate) struct Checker {
     pub(crate) store: Store,
@@ -66,7 +66,7 @@ pub(crate) struct Checker {
     max_findings: usize,
 }
 
-/// The links to an object, and the results of its check.
+/// The uses of an object, its stated reference count, and its bytes in the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectUse {
     /// Number of hard links, and of uses as a committed datatype.
@@ -79,8 +79,8 @@ pub(crate) struct ObjectUse {
     pub(crate) bytes: ObjectBytes,
 }
 
-/// Number of bytes that may be decoded in any file, plus [`DECODED_BYTES_PER_BYTE`] bytes for each
-/// byte of the file.
+/// The number of bytes that the check may decode in any file, plus [`DECODED_BYTES_PER_BYTE`] bytes
+/// for each byte of the file.
 const MIN_DECODED_BYTES: u64 = 1 << 30;
 const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
@@ -127,7 +127,7 @@ impl Checker {
         self.note(Severity::Remark, structure, address, text.into());
     }
 
-    /// Records that a structure could not be checked, and why.
+    /// Records that a structure could not be checked, with the reason.
     pub(crate) fn not_checked(&mut self, structure: &'static str, address: Address, why: &str) {
         self.report.unchecked += 1;
         self.remark(structure, address, format!("not checked: {why}"));
@@ -147,7 +147,7 @@ impl Checker {
         }
     }
 
-    /// Returns true if two numbers are equal. Otherwise records a fault.
+    /// Returns true if the found and the expected number are equal. Otherwise records a fault.
     pub(crate) fn same(
         &mut self,
         structure: &'static str,
@@ -162,9 +162,9 @@ impl Checker {
         stated == found
     }
 
-    /// Records why a block could not be read. The finding is a fault of the file, or a remark if
-    /// the checker itself lacks a filter or reaches a limit. Unknown versions and kinds of metadata
-    /// are faults.
+    /// Records the reason why a block could not be read. The finding is a fault of the file, or a
+    /// remark if the checker itself lacks a filter or reaches a limit. Unknown versions and kinds
+    /// of metadata are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = error.to_string();
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
@@ -178,7 +178,7 @@ impl Checker {
         }
     }
 
-    /// Returns the value of a result. Records an error as a finding, and returns `None`.
+    /// Returns the value of a decoding result. Records an error as a finding, and returns `None`.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -194,7 +194,7 @@ impl Checker {
         }
     }
 
-    /// Returns the value of a result. Records an error of the engine as a finding, and returns
+    /// Returns the value of a read result. Records an error of the engine as a finding, and returns
     /// `None`.
     pub(crate) fn read_or_note<T>(
         &mut self,
@@ -211,8 +211,8 @@ impl Checker {
         }
     }
 
-    /// Claims bytes for a block of raw data, or for a metadata block that was entered. Returns true
-    /// if all bytes lie in the file.
+    /// Claims bytes for a block of raw data, or for a metadata block at its first visit. Returns
+    /// true if all bytes lie in the file.
     pub(crate) fn claim(
         &mut self,
         structure: &'static str,
@@ -258,7 +258,7 @@ impl Checker {
     }
 
     /// Claims bytes for a metadata block to which only one structure may refer. Returns true at the
-    /// first visit, if the bytes lie in the file.
+    /// first visit of the block, if the bytes lie in the file.
     pub(crate) fn enter(
         &mut self,
         structure: &'static str,
@@ -273,7 +273,7 @@ impl Checker {
         self.claim(structure, address, length, kind)
     }
 
-    /// Enters a metadata block and returns its bytes.
+    /// Claims the bytes of a metadata block and returns them.
     pub(crate) fn block_bytes(
         &mut self,
         structure: &'static str,
@@ -288,7 +288,7 @@ impl Checker {
         self.read_or_note(structure, address, bytes)
     }
 
-    /// Enters a metadata block and decodes it.
+    /// Claims the bytes of a metadata block and decodes the block.
     pub(crate) fn block<T: Structure>(
         &mut self,
         address: Address,
@@ -299,7 +299,7 @@ impl Checker {
         self.decoded(T::NAME, address, T::decode(&bytes, context))
     }
 
-    /// Records a hard link from the object under check.
+    /// Records a hard link from the object under check to another object.
     pub(crate) fn linked(&mut self, address: Address, name: &[u8]) {
         if !address.is_defined() {
             self.fault(
@@ -326,14 +326,14 @@ impl Checker {
         self.to_check.push(address);
     }
 
-    /// Changes the byte counts of the object under check.
+    /// Calls a function that changes the byte counts of the object under check.
     pub(crate) fn of_object(&mut self, change: impl FnOnce(&mut ObjectBytes)) {
         if let Some(known) = self.current_header.and_then(|at| self.objects.get_mut(&at)) {
             change(&mut known.bytes);
         }
     }
 
-    /// Makes an object the subject of the findings that follow.
+    /// Sets the object to which later findings refer.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
         self.current_header = address;
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
@@ -359,7 +359,7 @@ impl Checker {
         format!("/{}", names.join("/"))
     }
 
-    /// Returns the body of the first message of the given kind in another object header.
+    /// Returns the body of the first message of a type in another object header.
     pub(crate) fn committed_body(&mut self, address: Address, kind: MessageType) -> Option<Bytes> {
         if kind == MessageType::DATATYPE
             && let Some(body) = self.committed.get(&address)
@@ -384,13 +384,13 @@ impl Checker {
     }
 }
 
-/// Returns a name as text for messages.
+/// Returns a name from the file as text for messages.
 pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// Converts a number of the file to a length in memory. The conversion saturates. Such a number is
-/// never a valid length, because no slice has `usize::MAX` bytes.
+/// Converts a number in the file to a length in memory. The conversion saturates at `usize::MAX`,
+/// which is never a valid length, because no slice has so many bytes.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

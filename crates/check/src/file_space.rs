@@ -12,7 +12,8 @@ use crate::totals::end_of;
 
 const NAME: &str = FreeSpaceHeader::NAME;
 
-/// Walks the manager at `address`. Returns its header, and its sections if they can be read.
+/// Walks the free-space manager at `address`. Returns its header, and its sections if they can be
+/// read.
 pub(crate) fn walk(
     checker: &mut Checker,
     address: Address,
@@ -59,7 +60,7 @@ fn list(
     checker.decoded(name, header.list, sections).map(|sections| sections.sections)
 }
 
-/// Compares the statistics of the header with the sections.
+/// Compares the statistics in the free-space manager's header with its sections.
 fn statistics(
     checker: &mut Checker,
     address: Address,

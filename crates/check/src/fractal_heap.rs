@@ -17,7 +17,8 @@ use crate::file::Checker;
 
 pub(crate) const NAME: &str = "fractal heap";
 
-/// A heap whose blocks were walked, with the objects that links, attributes or shared messages use.
+/// A fractal heap whose blocks were walked, with its objects that links, attributes or shared
+/// messages use.
 #[derive(Debug)]
 pub(crate) struct Heap {
     pub(crate) address: Address,
@@ -36,7 +37,7 @@ pub(crate) struct Heap {
     pub(crate) complete: bool,
 }
 
-/// Walks the heap at `address`.
+/// Walks the fractal heap at `address`.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Heap> {
     let params = checker.params;
     let header_name = FractalHeapHeader::NAME;
@@ -73,7 +74,7 @@ fn filters(checker: &mut Checker, address: Address, header: &FractalHeapHeader) 
 }
 
 impl Heap {
-    /// Returns the object with the given ID, and counts one more use of the object.
+    /// Returns the heap object with an ID, and counts one more use of the object.
     pub(crate) fn object(&mut self, checker: &mut Checker, id: &[u8]) -> Option<Bytes> {
         let object = self.look_up(checker, id);
         self.complete &= object.is_some();
@@ -120,7 +121,7 @@ impl Heap {
         }
     }
 
-    /// Walks the B-tree of huge objects.
+    /// Walks the B-tree of the heap's huge objects.
     fn walk_huge(&mut self, checker: &mut Checker) {
         let address = self.header.huge_btree;
         if !address.is_defined() {

@@ -14,7 +14,8 @@ use crate::totals::add;
 
 const NAME: &str = GlobalHeapCollection::NAME;
 
-/// The collections to which elements refer; `None` for a collection that cannot be read.
+/// The global heap: the collections to which elements refer. The value is `None` for a collection
+/// that cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct GlobalHeap {
     collections: HashMap<Address, Option<Collection>>,
@@ -34,7 +35,7 @@ struct Object {
     length: u64,
 }
 
-/// A heap object in use.
+/// The length of a global heap object to which an element refers, and true at its first use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Referred {
     /// Bytes of the object.
@@ -44,7 +45,8 @@ pub(crate) struct Referred {
 }
 
 impl Checker {
-    /// Looks up a heap object in use. Notes a fault if the collection does not hold the object.
+    /// Returns the global heap object to which an element refers. Records a fault if the collection
+    /// does not contain the object.
     pub(crate) fn refer(&mut self, id: GlobalHeapId, owner: Address) -> Option<Referred> {
         if !self.heap.collections.contains_key(&id.collection) {
             let collection = self.open_collection(id.collection);
@@ -68,7 +70,7 @@ impl Checker {
         Some(Referred { length, first })
     }
 
-    /// Returns the bytes of a heap object after [`refer`](Self::refer).
+    /// Returns the bytes of a global heap object that [`refer`](Self::refer) has found.
     pub(crate) fn heap_object(&mut self, id: GlobalHeapId) -> Option<Vec<u8>> {
         let context = self.heap.collections.get(&id.collection)?.as_ref()?.context;
         let collection: Arc<GlobalHeapCollection> = self.store.shared(id.collection, &context).ok()?;
@@ -99,7 +101,7 @@ impl Checker {
         Some(Collection { context, objects: objects.collect() })
     }
 
-    /// Counts the objects that nothing refers to, after all elements were scanned.
+    /// Counts the global heap objects that no element uses. All elements must be scanned before.
     pub(crate) fn finish_heap(&mut self) {
         let collections = self.heap.collections.values().flatten();
         for object in collections.flat_map(|collection| &collection.objects).filter(|object| !object.used) {

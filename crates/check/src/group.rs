@@ -49,7 +49,8 @@ struct Links {
 }
 
 impl Links {
-    /// Checks a link message. Returns the hash of the link's name, and the creation order.
+    /// Checks a link message. Returns the hash of the link's name, and the creation order of the
+    /// link.
     fn link(&mut self, checker: &mut Checker, body: &[u8]) -> Option<(u32, Option<u64>)> {
         let link = checker.decoded(LINK, self.owner, LinkMessage::decode(body, checker.params))?;
         if !self.names.insert(link.name.into()) {

@@ -12,7 +12,8 @@ use crate::file::Checker;
 
 pub(crate) const NAME: &str = "object header";
 const CONTINUATION: &str = "object header continuation block";
-/// Bytes of the first read, which shows the version and length of a header.
+/// The length in bytes of the first read of an object header, which contains its version and
+/// length.
 const FIRST_READ_BYTES: u64 = 64;
 
 /// An object header with all messages that could be read.
@@ -27,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) messages: Vec<HeaderMessage>,
 }
 
-/// A message in its header.
+/// A message of an object header, with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct HeaderMessage {
     pub(crate) kind: MessageType,
@@ -39,18 +40,18 @@ pub(crate) struct HeaderMessage {
 }
 
 impl Header {
-    /// Returns the messages of the given kind.
+    /// Returns the messages of a type in the header.
     pub(crate) fn of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Returns true if the header has a message of the given kind.
+    /// Returns true if the header has a message of a type.
     pub(crate) fn has(&self, kind: MessageType) -> bool {
         self.of(kind).next().is_some()
     }
 }
 
-/// Walks the object header at `address` with all continuation blocks.
+/// Walks the object header at `address` and all of its continuation blocks.
 pub(crate) fn walk(checker: &mut Checker, address: Address) -> Option<Header> {
     let start = checker.store.read_up_to(address, FIRST_READ_BYTES, NAME);
     let start = checker.read_or_note(NAME, address, start)?;
@@ -69,7 +70,7 @@ pub(crate) fn walk(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// The state of a walk through the chunks of a header.
+/// The state of a walk through the chunks of an object header.
 struct Walk {
     header: Header,
     layout: EnvelopeLayout,
@@ -123,7 +124,7 @@ impl Walk {
         Self { header, layout, stated_messages: None, continuations: Vec::new() }
     }
 
-    /// Adds the messages of one chunk to the header.
+    /// Adds the messages of one header chunk to the object header.
     fn add_chunk(&mut self, checker: &mut Checker, address: Address, chunk: &Bytes) {
         let (mut end, mut has_nil) = (0, false);
         for envelope in Envelopes::new(chunk, self.layout) {
@@ -174,8 +175,8 @@ impl Walk {
         }
     }
 
-    /// Walks the continuation blocks, including nested ones: continuation blocks that other
-    /// continuation blocks refer to.
+    /// Walks all continuation blocks of the header, including those to which other continuation
+    /// blocks refer.
     fn walk_continuations(&mut self, checker: &mut Checker) {
         let mut next = 0;
         while let Some(continuation) = self.continuations.get(next).copied() {

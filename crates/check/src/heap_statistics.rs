@@ -12,8 +12,8 @@ use crate::totals::{add, end_of, start_of};
 const HEADER: &str = "fractal heap header";
 
 impl Heap {
-    /// Compares the statistics of the header with the walk. Before this call, all users of the heap
-    /// must have been checked.
+    /// Compares the statistics in the fractal heap's header with the results of the walk. All users
+    /// of the heap must be checked before.
     pub(crate) fn finish(mut self, checker: &mut Checker) {
         self.managed.sort_unstable();
         for pair in self.managed.windows(2) {
@@ -77,7 +77,7 @@ impl Heap {
         total(checker, address, "free bytes in managed blocks", stated, free, stated > free);
     }
 
-    /// Returns the bytes before the objects of a direct block.
+    /// Returns the number of bytes before the objects of a direct block.
     fn prefix(&self) -> u64 {
         self.blocks.direct.first().map_or(0, |block| block.prefix as u64)
     }
@@ -109,7 +109,7 @@ impl Heap {
         self.check_block_coverage(checker, &free);
     }
 
-    /// Checks that objects and free sections fill the direct blocks without gaps.
+    /// Checks that objects and free sections together fill the direct blocks without gaps.
     fn check_block_coverage(&self, checker: &mut Checker, free: &[(u64, u64)]) {
         if !self.complete || !self.blocks.complete {
             return;
@@ -136,9 +136,9 @@ impl Heap {
     }
 }
 
-/// Compares a total on which no reader relies. libhdf5 miscounts a block when an attribute that has
-/// the block for itself is replaced. `lost` is true if the difference has this form; the finding is
-/// then a remark.
+/// Compares a total that no reader needs with the walk. libhdf5 miscounts a block when it replaces
+/// an attribute that is the only object of the block. `lost` is true if the difference has this
+/// form; the finding is then a remark.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));
@@ -147,7 +147,7 @@ fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, fo
     }
 }
 
-/// Returns the bytes of address space that the root block covers.
+/// Returns the size of the heap address space that the root block covers, in bytes.
 fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -156,7 +156,7 @@ fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     }
 }
 
-/// Returns the bytes for objects in all direct blocks that the root block can refer to.
+/// Returns the number of bytes for objects in all direct blocks that the root block can refer to.
 fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -165,8 +165,8 @@ fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u
     }
 }
 
-/// Returns the capacity of a table of `rows` rows. Child tables have fewer rows than their parent,
-/// and no table has more than 64 rows.
+/// Returns the number of bytes for objects in a table of `rows` rows. The recursion ends, because
+/// child tables have fewer rows than their parent, and no table has more than 64 rows.
 fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
     let mut below: Vec<u64> = Vec::new();
     let mut total = 0_u64;

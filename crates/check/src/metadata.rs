@@ -7,7 +7,7 @@ use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::{add, end_of};
 
-/// The owner of metadata.
+/// The owner of metadata: a kind of object, or the file itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Owner {
@@ -23,8 +23,8 @@ pub enum Owner {
     Other,
 }
 
-/// Bytes of metadata by purpose. The superblock and the variable-length data in the global heap are
-/// not included.
+/// The sizes of an owner's metadata by purpose. The superblock and the variable-length data in the
+/// global heap are not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MetadataBytes {
     /// Object headers and their continuation blocks.
@@ -99,7 +99,7 @@ impl MetadataBytes {
     }
 }
 
-/// The purpose of the blocks under check.
+/// The purpose of the metadata blocks that the check is visiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Metadata of the file itself.
@@ -111,7 +111,7 @@ pub(crate) enum Purpose {
 }
 
 impl Checker {
-    /// Runs `walk` on blocks of the given purpose.
+    /// Runs `walk`, which visits metadata blocks of the given purpose.
     pub(crate) fn walking<T>(&mut self, purpose: Purpose, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose, (purpose, false));
         let result = walk(self);
@@ -119,7 +119,7 @@ impl Checker {
         result
     }
 
-    /// Runs `walk` on blocks that belong to a heap.
+    /// Runs `walk`, which visits metadata blocks of a heap.
     pub(crate) fn in_heap<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose.1, true);
         let result = walk(self);
@@ -127,7 +127,7 @@ impl Checker {
         result
     }
 
-    /// Counts a block among the metadata of the object under check.
+    /// Adds the size of a block to the metadata of the object under check.
     pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: BlockKind) {
         let (purpose, in_heap) = self.purpose;
         let bytes = &mut self.metadata;
@@ -164,13 +164,13 @@ impl Checker {
         }
     }
 
-    /// Counts bytes of an object header that hold no message.
+    /// Counts unused bytes of an object header: bytes without a message.
     pub(crate) fn unused_in_header(&mut self, length: usize) {
         let unused = &mut self.metadata.unused_in_headers;
         add(unused, length as u64);
     }
 
-    /// Adds the metadata bytes counted since the last call to the totals of `owner`.
+    /// Assigns all metadata bytes that were counted since the last call to an owner's totals.
     pub(crate) fn assign_metadata(&mut self, owner: Owner) {
         let counted = std::mem::take(&mut self.metadata);
         self.report.metadata.entry(owner).or_default().add(&counted);

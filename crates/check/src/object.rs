@@ -14,7 +14,7 @@ use crate::header::{self, Header, NAME};
 use crate::metadata::{Owner, Purpose};
 use crate::{attributes, dataset, group};
 
-/// The messages that an object header may hold only once.
+/// The message types that an object header may contain only once.
 const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::DATASPACE,
     MessageType::LINK_INFO,
@@ -30,8 +30,7 @@ const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::REFERENCE_COUNT,
 ];
 
-/// Walks the header of an object, and replaces references to shared messages by the bodies of the
-/// shared messages.
+/// Walks the header of an object, and replaces references to shared messages by their bodies.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
     let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
@@ -151,7 +150,7 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
 }
 
 impl Checker {
-    /// Checks all recorded objects, including objects that this check finds and records.
+    /// Checks all recorded objects, including objects that are found and recorded during this call.
     pub(crate) fn check_objects(&mut self) {
         while let Some(address) = self.to_check.pop() {
             let owner = check(self, address);
@@ -159,7 +158,7 @@ impl Checker {
         }
     }
 
-    /// Compares the reference counts of all objects with the links found, and checks the targets of
+    /// Compares the reference counts of all objects with the found links, and checks the targets of
     /// references. All objects must be checked before.
     pub(crate) fn finish_objects(&mut self) {
         let mut wrong: Vec<_> = self

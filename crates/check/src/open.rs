@@ -190,7 +190,7 @@ impl Checker {
         self.decoded(name, address, said).map(drop)
     }
 
-    /// Checks the superblock extension. The page size and the metadata cache image come first,
+    /// Checks the superblock extension. Checks the page size and the metadata cache image first,
     /// because the image replaces other blocks.
     fn extension(&mut self, address: Address) -> Result<()> {
         use hyperslab_engine::object::header::ObjectHeader;
@@ -236,7 +236,8 @@ impl Checker {
         Ok(())
     }
 
-    /// Finds the overlaps and the unclaimed ranges of the file, and returns the report.
+    /// Computes the overlaps and the unclaimed ranges of the file, and returns the completed
+    /// report.
     fn account(mut self) -> Report {
         let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
         let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));

@@ -17,7 +17,7 @@ pub enum Severity {
     Remark,
 }
 
-/// A fault or remark.
+/// A finding of the check: a fault or a remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The severity.
@@ -32,7 +32,7 @@ pub struct Finding {
     pub text: String,
 }
 
-/// Number and size of the blocks of one kind.
+/// The number and the total size of the blocks of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Number of blocks.
@@ -48,7 +48,7 @@ impl Usage {
     }
 }
 
-/// Bytes of the file that belong to an object.
+/// The bytes of the file that belong to one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectBytes {
     /// The object header, and the indexes of links, attributes and chunks.
@@ -105,12 +105,12 @@ impl Report {
         self.faults == 0
     }
 
-    /// Returns a value that displays the counts without the findings.
+    /// Returns a displayable summary of the report: the counts without the findings.
     pub fn summary_only(&self) -> Summary<'_> {
         Summary(self)
     }
 
-    /// Returns the bytes in all [`leaked`](Self::leaked) ranges.
+    /// Returns the total size of all [`leaked`](Self::leaked) ranges in bytes.
     pub fn leaked_bytes(&self) -> u64 {
         self.leaked.iter().map(|range| range.end - range.start).sum()
     }
@@ -125,12 +125,12 @@ impl Report {
         self.metadata.get(&owner).copied().unwrap_or_default()
     }
 
-    /// Returns the faults among the findings.
+    /// Returns an iterator over the findings that are faults.
     pub fn fault_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Fault)
     }
 
-    /// Counts a finding.
+    /// Counts a finding in the totals of the report.
     pub(crate) fn count(&mut self, severity: Severity) {
         let count = match severity {
             Severity::Fault => &mut self.faults,

@@ -19,7 +19,7 @@ use crate::fractal_heap::{self, Heap};
 const TABLE: &str = SharedMessageTable::NAME;
 const RECORD: &str = SharedMessageRecord::NAME;
 
-/// All indexes of shared messages in the file.
+/// The indexes of shared messages in the file.
 #[derive(Debug, Default)]
 pub(crate) struct SharedIndexes {
     indexes: Vec<SharedIndex>,
@@ -49,7 +49,7 @@ struct SharedMessage {
     seen: bool,
 }
 
-/// The body of a shared message.
+/// The body of a shared message, and true if the message was not checked before.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedBody {
     pub(crate) body: Bytes,
@@ -57,17 +57,17 @@ pub(crate) struct SharedBody {
     pub(crate) first: bool,
 }
 
-/// Largest number of zero bytes after a message in a version 1 header.
+/// The largest number of zero bytes that may follow a message in a version 1 header.
 const MAX_PADDING_BYTES: usize = 7;
 
 impl SharedIndexes {
-    /// Returns the index for messages of the given kind.
+    /// Returns the shared message index for messages of a type.
     fn of(&mut self, kind: MessageType) -> Option<&mut SharedIndex> {
         self.indexes.iter_mut().find(|one| one.index.message_types.bits() & bit(kind) != 0)
     }
 }
 
-/// Walks the table and its indexes.
+/// Walks the shared message table and its indexes.
 pub(crate) fn open(checker: &mut Checker, message: SharedMessageTableMessage) {
     let address = message.table;
     let context = SharedMessageTableContext { params: checker.params, indexes: message.index_count };
@@ -226,8 +226,8 @@ impl Checker {
         None
     }
 
-    /// Records a message that lies in its own object header and may be shared. When other objects
-    /// share the message, the first user keeps its own copy and counts among the users.
+    /// Records a message in its own object header that other objects may share. If other objects
+    /// share the message, the object with the message also counts among its users.
     pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();
@@ -247,8 +247,8 @@ impl Checker {
         }
     }
 
-    /// Compares the reference counts of all messages with the users found. All objects must be
-    /// checked before.
+    /// Compares the reference counts of all shared messages with the found uses. All objects must
+    /// be checked before.
     pub(crate) fn finish_shared(&mut self) {
         for index in std::mem::take(&mut self.shared.indexes) {
             let index_address = index.index.index;

@@ -96,8 +96,8 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     }
 }
 
-/// Decodes the sections of a chunk and checks that they agree. Chunks beyond the extent are
-/// skipped.
+/// Decodes the sections of a structured chunk and checks that they agree. Skips chunks beyond the
+/// extent.
 fn check_sections(
     checker: &mut Checker,
     dataset: &Dataset,
@@ -132,8 +132,8 @@ fn check_sections(
     }
 }
 
-/// Checks the extent of a chunk and the offsets of its sections. Chunks beyond the dataset's extent
-/// are never read and need no check.
+/// Checks the extent of bytes of a structured chunk and the offsets of its sections. Chunks beyond
+/// the dataset's extent are never read and need no check.
 fn chunk(
     checker: &mut Checker,
     layout: &StructuredChunkLayout,

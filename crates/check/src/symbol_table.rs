@@ -23,7 +23,7 @@ const HEAP: &str = LocalHeapHeader::NAME;
 const SEGMENT: &str = "local heap data segment";
 const NODE: &str = SymbolTableNode::NAME;
 
-/// A local heap, and the extents in use.
+/// A local heap with link names, and the extents in use.
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     address: Address,
@@ -33,7 +33,7 @@ pub(crate) struct LocalHeap {
 }
 
 impl LocalHeap {
-    /// Walks the heap at `address`.
+    /// Walks the local heap at `address`.
     pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Self> {
         let params = checker.params;
         let header: LocalHeapHeader = checker.block(address, &params, BlockKind::LocalHeap)?;
@@ -54,7 +54,7 @@ impl LocalHeap {
         Some(Self { address, segment, free, used: Vec::new() })
     }
 
-    /// Returns the name at `offset`, and marks its bytes as used.
+    /// Returns the link name at `offset` of the local heap, and marks its bytes as used.
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
         let length = name.len() as u64 + 1;
@@ -62,7 +62,7 @@ impl LocalHeap {
         Some(name)
     }
 
-    /// Checks that names in use and free blocks do not overlap.
+    /// Checks that the used names and the free blocks of the local heap do not overlap.
     pub(crate) fn finish(mut self, checker: &mut Checker) {
         self.used.sort_unstable();
         self.used.dedup();
@@ -83,7 +83,7 @@ impl LocalHeap {
     }
 }
 
-/// Walks the links of a group.
+/// Walks the links of a group that is a symbol table.
 pub(crate) fn walk(checker: &mut Checker, table: &SymbolTable) {
     let Some(heap) = LocalHeap::open(checker, table.heap) else {
         checker.fault(
@@ -106,7 +106,7 @@ struct Links {
 }
 
 impl Links {
-    /// Returns the name to which a key refers.
+    /// Returns the link name to which a key of the group B-tree refers.
     fn key(&self, (node, position): Key<'_>) -> Option<&[u8]> {
         name_at(&self.heap.segment, *node.keys.as_group()?.get(position)?).ok()
     }

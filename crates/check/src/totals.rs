@@ -4,22 +4,22 @@
 //! number: a count that no file has, and an end beyond every file. The checks that use the results
 //! report the sizes.
 
-/// Adds `more` to a count of bytes or blocks.
+/// Adds `more` to a total of bytes or blocks. The sum saturates.
 pub(crate) fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// Returns the end of an extent.
+/// Returns the end of an extent of bytes. The sum saturates.
 pub(crate) fn end_of(start: u64, length: u64) -> u64 {
     start.saturating_add(length)
 }
 
-/// Returns the start of item `number`, if each item has `size` units.
+/// Returns the start of item `number` in a row of items of `size` units. The product saturates.
 pub(crate) fn start_of(number: u64, size: u64) -> u64 {
     number.saturating_mul(size)
 }
 
-/// Returns the product of sizes.
+/// Returns the product of sizes. The product saturates.
 pub(crate) fn product(sizes: impl IntoIterator<Item = u64>) -> u64 {
     sizes.into_iter().fold(1, u64::saturating_mul)
 }

@@ -15,10 +15,12 @@ use crate::values::paths::Paths;
 
 /// The character between the path of an object and the name of an attribute.
 const SEPARATOR: char = '@';
-/// The largest number of values of an attribute that a list decodes as text, and as JSON.
+/// The largest number of an attribute's values that the lists of attributes decode, as text and as
+/// JSON.
 const MAX_TEXT_VALUES: usize = 32;
 const MAX_JSON_VALUES: usize = 1000;
-/// The largest width of the columns of names and of values in a list. Longer texts are not aligned.
+/// The largest width of the name column and of the value column in a list of attributes. Longer
+/// texts are not aligned.
 const MAX_COLUMN: usize = 40;
 
 /// Splits `PATH@NAME` into the path and the name of an attribute. Returns `None` if the file has an
@@ -28,7 +30,7 @@ pub(crate) fn split<'a>(file: &File, text: &'a str) -> Option<(&'a str, &'a str)
     lookup::object(file, text).is_err().then_some(parts)
 }
 
-/// Opens the attribute with a name. `shown` is the name of the file in errors.
+/// Opens the attribute `name` of the object at `path`. `shown` is the name of the file in errors.
 pub(crate) fn open(file: &File, shown: &Path, path: &str, name: &str) -> Result<Attribute> {
     let object = lookup::object(file, path).with_context(|| format!("`{}`", shown.display()))?;
     let attribute = object.attribute(name);
@@ -56,8 +58,8 @@ pub(crate) fn list(file: &File, shown: &Path, path: &str, as_json: bool) -> Resu
     Ok(out.flush()?)
 }
 
-/// Returns an object with a key for each attribute. The value of an attribute that cannot be read
-/// is an object with the key `error`.
+/// Returns a JSON object with a key for each attribute. If an attribute cannot be read, its JSON
+/// value is an object with the key `error`.
 fn document(attributes: &[AttributeFacts]) -> Json {
     let entry = |attribute: &AttributeFacts| {
         let value = match &attribute.value {

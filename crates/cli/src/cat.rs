@@ -94,7 +94,7 @@ pub(crate) struct TailArguments {
     json: bool,
 }
 
-/// Writes the selected elements.
+/// Runs the command `cat`: writes the selected elements of a dataset or attribute.
 pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let source = &arguments.source;
     let file = source.open.open(&source.file)?;
@@ -117,7 +117,7 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
 }
 
 impl CatArguments {
-    /// Opens the output, and returns the output and its format.
+    /// Opens the output of a command. Returns the output and the format of the elements.
     fn output(&self) -> Result<(OutputTarget, Form)> {
         let by_extension = || self.output.as_deref().and_then(Format::by_extension);
         let named = if self.json { Some(Format::Json) } else { self.format };
@@ -145,7 +145,7 @@ fn write_sparse(
     write_blocks(output, file, dataset, &selection::selection(taken), with_values)
 }
 
-/// Writes an attribute.
+/// Writes the values of an attribute.
 fn cat_attribute(arguments: &CatArguments, file: &File, (path, name): (&str, &str)) -> Result<()> {
     let is_selected = arguments.select.is_some() || arguments.defined;
     if is_selected || arguments.sparse_locations || arguments.sparse_data {
@@ -159,7 +159,7 @@ fn cat_attribute(arguments: &CatArguments, file: &File, (path, name): (&str, &st
     Ok(())
 }
 
-/// Writes the first rows.
+/// Runs the command `head`: writes the first rows of a dataset.
 pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let format = if arguments.json { Format::Json } else { arguments.format };
@@ -181,8 +181,8 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line with the selection and the shape. Returns `None` if the selection is the whole
-/// dataset.
+/// Returns a line that states the selection and the shape of the dataset. Returns `None` if the
+/// selection is the whole dataset.
 fn remainder(taken: &[Taken], dims: &[u64]) -> Option<String> {
     let is_cut = taken.iter().zip(dims).any(|(taken, size)| taken.count < *size);
     let part = |(taken, size): (&Taken, &u64)| match taken {
@@ -194,7 +194,7 @@ fn remainder(taken: &[Taken], dims: &[u64]) -> Option<String> {
     is_cut.then(|| format!("… [{}] of {}", parts.join(", "), sizes(dims)))
 }
 
-/// Writes the last rows.
+/// Runs the command `tail`: writes the last rows of a dataset.
 pub(crate) fn tail(arguments: &TailArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = selection::last_rows(dataset.dataspace().dims(), arguments.rows);

@@ -47,7 +47,7 @@ pub(crate) struct CheckArguments {
     files: Vec<PathBuf>,
 }
 
-/// Checks files. Returns the exit code of the worst file.
+/// Runs the command `check` on files. Returns the exit code of the worst file.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut out = output::stdout();
     let mut worst = 0;

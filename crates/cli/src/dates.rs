@@ -1,12 +1,12 @@
 //! The conversion of seconds since 1970-01-01 to dates.
 
-/// The seconds of a day.
+/// The number of seconds in a day.
 const DAY_SECONDS: i64 = 86_400;
 
-/// The days of 400 years.
+/// The number of days in 400 years, after which the Gregorian calendar repeats.
 const ERA_DAYS: i64 = 146_097;
 
-/// Returns seconds since 1970-01-01 as text, such as `2015-03-03 08:05:15 UTC`.
+/// Formats a time in seconds since 1970-01-01, such as `2015-03-03 08:05:15 UTC`.
 pub(crate) fn utc(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(DAY_SECONDS), seconds.rem_euclid(DAY_SECONDS));
     // Years begin with March here, so that the leap day is the last day of a year. Eras have 400

@@ -84,7 +84,7 @@ enum ExportFormat {
     Tiff,
 }
 
-/// The writer of an export.
+/// The kind of file that an export writes, with its format.
 enum Writer {
     Elements(Format),
     Table(tables::Kind),
@@ -111,7 +111,7 @@ impl ExportFormat {
     }
 }
 
-/// Returns the writer for the extension of a path.
+/// Returns the kind of export for the extension of a path.
 fn by_extension(out: &Path) -> Option<Writer> {
     MatrixLocation::of(out)
         .map(Writer::Matrix)
@@ -120,7 +120,7 @@ fn by_extension(out: &Path) -> Option<Writer> {
         .or_else(|| Format::by_extension(out).map(Writer::Elements))
 }
 
-/// Writes the selected elements to a file.
+/// Exports the selected elements of a dataset to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     let out = &arguments.out;
     let writer = match arguments.format {
@@ -179,7 +179,7 @@ impl ExportArguments {
         Ok(())
     }
 
-    /// Writes a dataset as images.
+    /// Exports a dataset as images.
     fn images(&self, kind: images::Kind) -> Result<()> {
         let _progress = self.source.open.progress("writing");
         let (_file, dataset) = self.source.open()?;
@@ -191,7 +191,7 @@ impl ExportArguments {
         Ok(())
     }
 
-    /// Writes a dataset, or the members of a group, as a table.
+    /// Exports a dataset, or the members of a group, as a table.
     fn table(&self, kind: tables::Kind) -> Result<()> {
         if self.select.is_some() || self.deflate.is_some() {
             bail!("--select and --deflate do not work for a table, which is always written whole");

@@ -23,13 +23,13 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Shell", &["completions", "man"]),
 ];
 
-/// The command for a file name without a command.
+/// The command that applies if the command line has only a file name.
 const DEFAULT_COMMAND: &str = "tree";
 
-/// The column in which the descriptions of commands begin.
+/// The column of the help text in which the descriptions of commands begin.
 const ABOUT_COLUMN: usize = 13;
 
-/// The template of the help text. The commands are in the text before the options.
+/// The template of the help text. The command list precedes the options.
 const TEMPLATE: &str =
     "{about}\n\n{usage-heading} {usage}\n       hyperslab FILE\n{before-help}Options:\n{options}{after-help}";
 

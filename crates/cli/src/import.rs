@@ -76,7 +76,8 @@ pub(crate) struct ImportArguments {
     names: Vec<PathBuf>,
 }
 
-/// The inputs and the output of an import.
+/// The positional arguments of an import: the inputs, the HDF5 file, and the path of the new
+/// object.
 struct Names<'a> {
     /// The first input, and the only one unless the inputs are images.
     input: &'a Path,
@@ -145,7 +146,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Reads a file, or several images, into a new object.
+/// Runs the command `import`: reads a file, or several images, into a new object.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     let names = arguments.names()?;
     let shown = names.input.display();
@@ -185,7 +186,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     dense(arguments, &names, kind, input, &storage)
 }
 
-/// Imports images.
+/// Imports one or several images as a dataset.
 fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: &Storage<'_>) -> Result<()> {
     if arguments.form.is_some() || arguments.columns || arguments.null.is_some() {
         bail!("--as, --columns and --null are for matrices and tables");
@@ -201,7 +202,7 @@ fn stack(arguments: &ImportArguments, names: &Names<'_>, first: Input, storage: 
     create_whole(names.file, names.path, |new| stack.write(new, storage, is_default))
 }
 
-/// Imports a sparse matrix.
+/// Imports a sparse matrix from a file of a matrix format.
 fn matrix(
     arguments: &ImportArguments,
     names: &Names<'_>,
@@ -232,7 +233,7 @@ fn matrix(
     exchange::import(&from, input, names.file, names.path, &options)
 }
 
-/// A format of dense arrays or tables.
+/// An input format that is imported as a dense array or a table.
 #[derive(Debug, Clone, Copy)]
 enum Dense {
     Npy,
@@ -241,7 +242,7 @@ enum Dense {
     Table(Kind),
 }
 
-/// An input that is open, with a known type.
+/// An open input whose datatypes are known.
 enum Opened {
     Npy(npy::Source),
     Npz(npz::Arrays),
@@ -317,7 +318,7 @@ fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storag
     }
 }
 
-/// The first bytes of a file that gzip compressed.
+/// The first bytes of gzip files.
 const GZIP: &[u8] = b"\x1f\x8b";
 
 fn by_extension(path: &Path) -> Option<Format> {
@@ -342,7 +343,8 @@ fn by_extension(path: &Path) -> Option<Format> {
     Some(format)
 }
 
-/// Returns the format of a file by its first bytes. Csv has no such bytes.
+/// Returns the input format for the first bytes of a file. CSV files cannot be recognized by their
+/// first bytes.
 fn by_bytes(input: &Input) -> Option<Format> {
     let head = input.head();
     if mtx::is_matrix_market(input.path()) {

@@ -38,7 +38,7 @@ pub(crate) struct InfoArguments {
     path: Option<String>,
 }
 
-/// The names and texts of properties, and the same properties in JSON.
+/// Properties of a file or object, as names and texts, and in JSON.
 #[derive(Debug, Default)]
 struct Properties {
     lines: Vec<(&'static str, String)>,
@@ -67,7 +67,8 @@ impl Properties {
     }
 }
 
-/// Prints the properties. Returns a failure if a part of the object could not be read.
+/// Runs the command `info`: prints the properties of a file or object. Returns a failure code if a
+/// part of the object could not be read.
 pub(crate) fn run(arguments: &InfoArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
@@ -114,7 +115,7 @@ fn of_file(shown: &str, file: &File) -> Result<Properties> {
     Ok(all)
 }
 
-/// Returns the name of the strategy for file space.
+/// Returns the name of a file space strategy.
 fn strategy(info: &FileInfo) -> &'static str {
     match info.file_space.strategy {
         FileSpaceStrategy::FreeSpaceAndAggregators => "free-space managers and aggregators",
@@ -136,7 +137,7 @@ fn file_space(info: &FileInfo) -> String {
     text
 }
 
-/// Returns the properties of an object, and the number of parts that could not be read.
+/// Returns the properties of an object, and the number of its parts that could not be read.
 fn of_object(file: &File, object: &Object) -> Result<(Properties, usize)> {
     let describer = Describer {
         all: true,

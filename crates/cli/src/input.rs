@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The name of standard input and standard output in arguments.
+/// The argument that means standard input or standard output.
 pub(crate) const STANDARD: &str = "-";
 
-/// The first bytes of a file, from which its format is recognized.
+/// The number of first bytes from which the format of a file is recognized.
 const HEAD_BYTES: u64 = 512;
 
 /// A file that can be read more than once.
@@ -25,8 +25,8 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens the file of an argument: `-` is standard input. Copies a file that is not a regular
-    /// file.
+    /// Opens the file that an argument names; `-` is standard input. Copies the input to a
+    /// temporary file unless it is a regular file.
     pub(crate) fn open(name: &Path) -> Result<Self> {
         let cannot = || format!("cannot read `{}`", name.display());
         let copy = if name == Path::new(STANDARD) {
@@ -39,12 +39,12 @@ impl Input {
         Ok(Self { name: name.to_owned(), copy })
     }
 
-    /// Returns the path of the file to read.
+    /// Returns the path of the file to read, which may be a temporary copy.
     pub(crate) fn path(&self) -> &Path {
         self.copy.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the name of the file in the arguments.
+    /// Returns the name of the input as the argument states it.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
@@ -60,7 +60,7 @@ impl Input {
         head
     }
 
-    /// Returns the file without its gzip compression.
+    /// Returns the input with its gzip compression removed.
     pub(crate) fn decompressed(self) -> Result<Self> {
         let cannot = || format!("cannot decompress `{}`", self.name.display());
         let file = File::open(self.path()).with_context(cannot)?;

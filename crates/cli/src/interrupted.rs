@@ -7,15 +7,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::{Context as _, Result};
 use tempfile::NamedTempFile;
 
-/// The suffix of a file's name in the name of its journal.
+/// The suffix that turns the name of a file into the name of its journal.
 const JOURNAL_SUFFIX: &str = ".hjournal";
 
 /// The files that the command is writing.
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Creates a temporary file in the folder of the file `to`. A later rename to `to` makes the file
-/// appear complete or not at all. The temporary file is removed when the value is dropped, and by
-/// SIGINT, SIGTERM and SIGHUP.
+/// appear complete or not at all. The temporary file is removed when the returned value is dropped,
+/// and on SIGINT, SIGTERM and SIGHUP.
 pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     let cannot = || format!("cannot write `{}`", to.display());
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -11,7 +11,7 @@ use crate::open::OpenArguments;
 /// The largest number of links that the search for a similar name reads.
 const MAX_LINKS: usize = 4096;
 
-/// The length of the longest name, in bytes, that is compared with other names.
+/// The length of the longest name for which similar names are searched, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
 /// The arguments that name a dataset.
@@ -26,7 +26,7 @@ pub(crate) struct DatasetArguments {
 }
 
 impl DatasetArguments {
-    /// Opens the file and the dataset.
+    /// Opens the file and the dataset that the arguments name.
     pub(crate) fn open(&self) -> Result<(File, Dataset)> {
         let shown = self.file.display().to_string();
         let file = self.open.open(&self.file)?;
@@ -59,8 +59,7 @@ pub(crate) fn dataset(file: &File, shown: &str, path: &str) -> Result<Dataset> {
     }
 }
 
-/// Converts an error. If nothing is at the path and a similar path exists, the new error names that
-/// path.
+/// Returns the error with a suggestion, if no object is at the path and a similar path exists.
 pub(crate) fn with_suggestion(file: &File, path: &str, error: hyperslab::Error) -> anyhow::Error {
     match similar_path(file, path).filter(|_| error.kind() == ErrorKind::NotFound) {
         Some(similar) => anyhow::anyhow!("nothing is at `{path}`; did you mean `{similar}`?"),
@@ -68,8 +67,8 @@ pub(crate) fn with_suggestion(file: &File, path: &str, error: hyperslab::Error) 
     }
 }
 
-/// Returns an existing path with a similar spelling. Compares only the first name that does not
-/// exist, with the names in its group.
+/// Returns an existing path with a similar spelling. Compares only the first missing name of the
+/// path with the names in its group.
 fn similar_path(file: &File, path: &str) -> Option<String> {
     let mut group: Group = file.root().clone();
     let mut names = path.split('/').filter(|name| !name.is_empty());
@@ -112,8 +111,8 @@ fn similar_name(group: &Group, missing: &str) -> Option<String> {
     visited.ok().and(best).filter(|_| !exists).map(|(_, name)| name)
 }
 
-/// Returns the edit distance of two names, without regard to case, if the distance is small: at
-/// most one edit for every three letters. `lower` is in lower case.
+/// Returns the edit distance of two names, ignoring case. Returns `None` unless the distance is
+/// small: at most one edit for every three letters. `lower` must be in lower case.
 fn distance(lower: &str, name: &str) -> Option<usize> {
     if lower.len() > MAX_NAME_BYTES || name.len() > MAX_NAME_BYTES {
         return None;

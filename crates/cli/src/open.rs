@@ -10,7 +10,7 @@ use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 use crate::output::complain;
 use crate::progress::{self, Progress};
 
-/// The number of parts of a file for which the log counts accesses.
+/// The number of equal parts of a file for which the access log counts accesses.
 const LOG_CELLS: usize = 1 << 16;
 
 /// The arguments of commands that open a file.
@@ -27,7 +27,7 @@ pub(crate) struct OpenArguments {
     watched: OnceLock<Arc<AccessLog>>,
 }
 
-/// A driver, and a log of its accesses if `--driver log` was given.
+/// The driver that an argument names, and the access log of `--driver log`.
 #[derive(Debug, Clone)]
 struct Choice {
     driver: FileDriver,
@@ -52,7 +52,7 @@ fn locking(name: &str) -> Result<FileLocking, String> {
 }
 
 impl OpenArguments {
-    /// Returns options with the driver and the locking of the arguments.
+    /// Returns the options for opening a file, with the driver and the locking from the arguments.
     pub(crate) fn options(&self) -> OpenOptions {
         let mut options = OpenOptions::new().driver(self.driver.driver.clone());
         if let Some(locking) = self.locking {
@@ -68,8 +68,8 @@ impl OpenArguments {
         }
     }
 
-    /// Shows on the terminal how many bytes of files opened after this call are read. The display
-    /// ends when the value is dropped.
+    /// Shows a progress display of the bytes read from files that are opened after this call. The
+    /// display ends when the returned value is dropped.
     pub(crate) fn progress(&self, subject: &'static str) -> Progress {
         if self.driver.logged || !progress::is_visible() {
             return Progress::default();
@@ -78,12 +78,12 @@ impl OpenArguments {
         Progress::new(Arc::clone(log), subject)
     }
 
-    /// Returns the argument `--locking`.
+    /// Returns the file locking that the argument `--locking` states.
     pub(crate) fn locking(&self) -> Option<FileLocking> {
         self.locking
     }
 
-    /// Opens the file.
+    /// Opens a file for reading with the options of the arguments.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
         let opened = self.options().open(file).map_err(|error| open_error(error, file))?;
         warn_of_journal(&opened);
@@ -105,8 +105,8 @@ pub(crate) fn warn_of_journal(file: &File) {
     }
 }
 
-/// Adds the file name to an error of opening. An error of the operating system keeps only its own
-/// message and the name of the member to which it applies.
+/// Returns an error of opening a file with the file name added. An error of the operating system
+/// keeps only its own message and the name of the affected member.
 fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
     let shown = file.display().to_string();
     let context = format!("cannot open `{shown}`");
@@ -122,7 +122,8 @@ fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
     }
 }
 
-/// Returns true if `hyperslab import` reads the format of [`hyperslab::Error::NotHdf5`].
+/// Returns true if `hyperslab import` can read the file format that [`hyperslab::Error::NotHdf5`]
+/// names.
 fn can_be_imported(format: &str) -> bool {
     ["NumPy", "Parquet", "Arrow", "Matrix Market", "csv"].iter().any(|name| format.contains(name))
 }

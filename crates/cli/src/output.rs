@@ -8,21 +8,21 @@ use anstyle::{AnsiColor, Style};
 use crate::safe::{Escapes, Safe};
 pub(crate) use crate::safe::{Screen, complain, escape, in_line, is_unsafe};
 
-/// Names of groups.
+/// The style of group names.
 pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
-/// Names of datasets.
+/// The style of dataset names.
 pub(crate) const DATASET: Style = Style::new().bold();
-/// Names of committed datatypes, and datatypes.
+/// The style of datatypes and of the names of committed datatypes.
 pub(crate) const DATATYPE: Style = AnsiColor::Magenta.on_default();
-/// Soft, external and user-defined links.
+/// The style of soft, external and user-defined links.
 pub(crate) const LINK: Style = AnsiColor::Cyan.on_default();
-/// Values.
+/// The style of values.
 pub(crate) const VALUE: Style = AnsiColor::Green.on_default();
-/// Secondary information.
+/// The style of secondary information.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// Errors and faults.
+/// The style of errors and faults.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// All other text.
+/// The style of all other text.
 pub(crate) const PLAIN: Style = Style::new();
 
 /// Standard output. Text is made [safe](Safe) for terminals with the escapes of JSON. Styles are
@@ -48,13 +48,12 @@ pub(crate) fn plain_stdout(is_data: bool) -> PlainOutput {
     if is_data { Safe::raw(output) } else { Safe::new(output, Escapes::Json) }
 }
 
-/// Locks standard output for a tool of the C library.
+/// Locks standard output for the output of an emulated tool of the C library.
 pub(crate) fn tool_stdout() -> PlainOutput {
     Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }
 
-/// Returns an error and its causes in one line. A cause whose text is already at the end of the
-/// line is not repeated.
+/// Returns an error and its causes in one line. Omits a cause whose text already ends the line.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);
@@ -71,8 +70,8 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     line
 }
 
-/// Returns an approximation of the number of terminal columns of a text. The function handles
-/// combining characters and the main ranges of wide characters, but has no tables of Unicode.
+/// Returns the approximate width of a text in terminal columns. Accounts for combining characters
+/// and the main ranges of wide characters, without Unicode tables.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
@@ -96,7 +95,7 @@ fn columns(character: char) -> usize {
     }
 }
 
-/// Returns the text, cut to at most `columns` columns. A cut text ends with `…`.
+/// Returns the text cut to at most `columns` columns. A cut text ends with `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -163,19 +162,19 @@ fn bar(share: f64, columns: usize) -> String {
     format!("{}{part}", "█".repeat(eighths / 8))
 }
 
-/// Writes a bar, and spaces up to `columns` columns.
+/// Writes a bar that shows a share, padded with spaces to `columns` columns.
 pub(crate) fn bar_of(output: &mut impl Screen, share: f64, columns: usize) -> io::Result<()> {
     let bar = bar(share, columns);
     styled(output, VALUE, &bar)?;
     write!(output, "{}", spaces(width(&bar), columns))
 }
 
-/// Returns the spaces that extend a text of `used` columns to `columns`.
+/// Returns the spaces that pad a text of `used` columns to `columns` columns.
 pub(crate) fn spaces(used: usize, columns: usize) -> String {
     std::iter::repeat_n(' ', columns).skip(used).collect()
 }
 
-/// Writes the heading of a part of the output, after an empty line.
+/// Writes an empty line, then the heading of a section of the output.
 pub(crate) fn heading(output: &mut impl Screen, text: &str) -> io::Result<()> {
     writeln!(output)?;
     styled(output, DATASET, text)?;

@@ -12,7 +12,7 @@ use crate::input::STANDARD;
 use crate::interrupted::new_file_for;
 use crate::output::{PlainOutput, Screen, plain_stdout};
 
-/// The kind of the output. It determines how the output is written to a terminal.
+/// The kind of the output, which determines how it is written to a terminal: text or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Text for people. Control characters are always escaped.
@@ -23,7 +23,8 @@ pub(crate) enum Content {
     Bytes,
 }
 
-/// Standard output or a file. A new file appears complete or not at all.
+/// The destination of a command's output: standard output, or a file. A new file appears complete
+/// or not at all.
 pub(crate) enum OutputTarget {
     Stdout(PlainOutput),
     /// An existing file that is not a regular file, such as a pipe.
@@ -38,8 +39,8 @@ pub(crate) enum OutputTarget {
 }
 
 impl OutputTarget {
-    /// Locks standard output for a kind of content. Fails for bytes if standard output is a
-    /// terminal.
+    /// Locks standard output for a kind of content. Returns an error for bytes if standard output
+    /// is a terminal.
     pub(crate) fn stdout(content: Content) -> Result<Self> {
         let is_terminal = io::stdout().is_terminal();
         if content == Content::Bytes && is_terminal {
@@ -51,14 +52,14 @@ impl OutputTarget {
         Ok(Self::Stdout(plain_stdout(escapes_nothing)))
     }
 
-    /// Opens a file for writing; `-` is standard output. Returns an error if `path` is the file
-    /// `source`, which the command reads.
+    /// Opens the output that an argument names; `-` is standard output. Returns an error if `path`
+    /// is the file `source` that the command reads.
     pub(crate) fn named(path: &Path, source: &Path, content: Content) -> Result<Self> {
         let is_stdout = [STANDARD, "/dev/stdout"].into_iter().any(|name| path == Path::new(name));
         if is_stdout { Self::stdout(content) } else { Self::file(path, source) }
     }
 
-    /// Opens a file for writing. Returns an error if `path` is the file `source`, which the command
+    /// Creates an output file. Returns an error if `path` is the file `source` that the command
     /// reads.
     pub(crate) fn file(path: &Path, source: &Path) -> Result<Self> {
         let cannot = || format!("cannot write `{}`", path.display());
@@ -79,7 +80,7 @@ impl OutputTarget {
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
     }
 
-    /// Returns true if the output goes to a terminal.
+    /// Returns true if the output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         match self {
             Self::Stdout(writer) => writer.get_ref().get_ref().is_terminal(),
@@ -88,7 +89,7 @@ impl OutputTarget {
         }
     }
 
-    /// Flushes the output, and renames a new file to its final name.
+    /// Flushes the output. If the output is a new file, renames the file to its final name.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Self::New { writer, path } = self {
@@ -100,7 +101,7 @@ impl OutputTarget {
     }
 }
 
-/// Adds the name of the file to an error of writing, such as a full disk.
+/// Adds the name of the output file to a write error, such as a full disk.
 fn named<T>(path: &Path, written: io::Result<T>) -> io::Result<T> {
     written
         .map_err(|error| io::Error::new(error.kind(), format!("cannot write `{}`: {error}", path.display())))

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
 
-/// The time after which the display appears. Shorter work shows nothing.
+/// The time after which a progress display appears. Shorter work shows no display.
 const SHOW_DELAY: Duration = Duration::from_millis(500);
 /// The time between two updates of the display.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
@@ -31,11 +31,11 @@ pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// A display of a file's accesses. The display ends when this value is dropped.
+/// A progress display of the accesses to a file. Dropping the value ends the display.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
-/// Returns true if standard error is a terminal.
+/// Returns true if progress displays are visible, because standard error is a terminal.
 pub(crate) fn is_visible() -> bool {
     std::io::stderr().is_terminal()
 }

@@ -112,7 +112,7 @@ enum Encoding {
     Shortest,
 }
 
-/// A number from the command line.
+/// A number from the command line: a signed or unsigned integer, or a floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),
@@ -120,11 +120,12 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// A list of filters. `clap` would interpret a plain `Vec` as several values of an argument.
+/// The filters that an argument lists. `clap` would interpret a plain `Vec` as several values of
+/// the argument.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
 
-/// Splits an argument at its first equals sign into the pattern and the rest.
+/// Splits an argument at its first equals sign into a path pattern and a value.
 fn split(text: &str) -> Result<(&str, &str), String> {
     text.split_once('=').filter(|(pattern, _)| !pattern.is_empty()).ok_or_else(|| {
         format!("`{text}` does not have the form PATTERN=…; `**` is the pattern for all datasets")
@@ -213,7 +214,8 @@ impl FromStr for Number {
 }
 
 impl Number {
-    /// Makes the number the undefined value of datasets that match a pattern.
+    /// Adds the rule that elements with this value become undefined, for datasets that match a
+    /// pattern.
     pub(crate) fn undefined<'a>(self, work: Repack<'a>, pattern: &str) -> hyperslab::Result<Repack<'a>> {
         match self {
             Self::Signed(number) => work.undefined(pattern, number),
@@ -232,7 +234,7 @@ fn libver(text: &str) -> Result<LibverBounds, String> {
     LibverBounds::new(version(low)?, version(high)?).map_err(|error| error.to_string())
 }
 
-/// Writes a new copy of a file.
+/// Runs the command `repack`: writes a new copy of a file.
 pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let (from, to) = (&arguments.source, &arguments.target);
     if hyperslab::vfd::is_same_file(from, to) {
@@ -263,8 +265,8 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     Ok(())
 }
 
-/// Creates a temporary file that becomes the file at `to`, so that this file appears complete or
-/// not at all.
+/// Creates a temporary file that is renamed to `to` when it is complete, so that `to` appears
+/// complete or not at all.
 pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
     new_file_for(to, ".h5")
 }
@@ -298,7 +300,7 @@ fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
 }
 
 impl RepackArguments {
-    /// Prints the report.
+    /// Prints the report of a repack.
     fn print(&self, outcome: &Repacked) -> Result<()> {
         if self.quiet {
             return Ok(());

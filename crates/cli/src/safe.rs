@@ -35,14 +35,15 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// Prepares a name from a file for a line of a [`Safe`] writer. Escapes newlines and tabs, which
-/// the writer does not escape. Replaces bytes that are not UTF-8.
+/// Returns a name from a file, prepared for a line of a [`Safe`] writer: with escapes for newlines
+/// and tabs, which the writer itself does not escape, and with replacements for bytes that are not
+/// UTF-8.
 pub(crate) fn in_line(name: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(name.as_ref()).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Prints a line to standard error. Escapes unsafe characters and newlines in the line. Ignores a
-/// failure to print, because there is no other output for it.
+/// Prints a line to standard error with unsafe characters and newlines escaped. Ignores a failure
+/// to print, because no other output is available.
 pub(crate) fn complain(line: impl Display) {
     let line = escape(line.to_string().as_bytes());
     let _ = writeln!(io::stderr(), "{line}");
@@ -85,7 +86,7 @@ impl<W: Write> Safe<W> {
         &self.inner
     }
 
-    /// Writes the bytes of an incomplete character that will not be completed.
+    /// Writes the bytes of an incomplete character at the end of the text.
     fn write_incomplete(&mut self) -> io::Result<()> {
         let incomplete = std::mem::take(&mut self.incomplete);
         match self.escapes {
@@ -94,7 +95,8 @@ impl<W: Write> Safe<W> {
         }
     }
 
-    /// Writes text. Keeps an incomplete character at the end for the next call.
+    /// Writes text with escapes. Keeps an incomplete character at the end in memory until the next
+    /// call.
     fn text(&mut self, bytes: &[u8], escapes: Escapes) -> io::Result<()> {
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
@@ -110,12 +112,12 @@ impl<W: Write> Safe<W> {
     }
 }
 
-/// Returns true if the bytes are the beginning of a character, but not a complete one.
+/// Returns true if the bytes are a proper prefix of a UTF-8 character.
 fn is_incomplete(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
-/// Writes text with escapes. Characters between two unsafe ones are written together.
+/// Writes valid UTF-8 text with escapes for unsafe characters.
 fn valid(out: &mut impl Write, escapes: Escapes, text: &str) -> io::Result<()> {
     let is_escaped = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
     let mut rest = text;
@@ -181,7 +183,7 @@ impl<W: Write> Drop for Safe<W> {
     }
 }
 
-/// An output with styles.
+/// An output that supports styled text.
 pub(crate) trait Screen: Write {
     /// Writes the code that begins or ends a style: `{style}` or `{style:#}`, never text from a
     /// file.

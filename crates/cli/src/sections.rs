@@ -6,7 +6,7 @@ use hyperslab::{Dataset, Error, FilterInfo, Result, Section, StructuredChunkInfo
 
 use crate::output;
 
-/// The sums over the structured chunks of a dataset.
+/// The totals of all structured chunks of a dataset: counts and sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct StructuredTotals {
     pub(crate) chunking: StructuredChunking,
@@ -20,7 +20,7 @@ pub(crate) struct StructuredTotals {
     pub(crate) sections: Vec<SectionTotals>,
 }
 
-/// The sums over one section of all chunks.
+/// The totals of one section over all structured chunks of a dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct SectionTotals {
     pub(crate) section: Section,
@@ -32,7 +32,7 @@ pub(crate) struct SectionTotals {
 }
 
 impl StructuredTotals {
-    /// Returns the sums of a dataset. Returns `None` if its layout is not structured chunks.
+    /// Returns the totals of a dataset. Returns `None` if its layout is not structured chunks.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(None) };
         let section = |(section, filters): &(Section, Vec<FilterInfo>)| SectionTotals {
@@ -60,7 +60,7 @@ impl StructuredTotals {
         Ok(Some(totals))
     }
 
-    /// Adds a chunk. Returns `None` if a sum does not fit in 64 bits.
+    /// Adds a chunk to the totals. Returns `None` if a sum does not fit in 64 bits.
     fn add(&mut self, chunk: &StructuredChunkInfo) -> Option<()> {
         self.chunks += 1;
         self.stored = self.stored.checked_add(chunk.size)?;
@@ -72,7 +72,7 @@ impl StructuredTotals {
         Some(())
     }
 
-    /// Returns the share of the elements that are defined.
+    /// Returns the share of a dataset's elements that are defined.
     pub(crate) fn density(&self) -> Option<f64> {
         self.elements.map(|elements| share(self.defined, elements))
     }
@@ -105,7 +105,8 @@ impl SectionTotals {
         (self.stored > 0).then(|| share(self.unfiltered, self.stored))
     }
 
-    /// Formats the sizes and filters: `59 B of 96 B (1.63×) · shuffle(4) → deflate(6)`.
+    /// Formats the sizes and the filters of a section: `59 B of 96 B (1.63×) · shuffle(4) →
+    /// deflate(6)`.
     pub(crate) fn text(&self) -> String {
         let sizes = format!("{} of {}", output::bytes(self.stored), output::bytes(self.unfiltered));
         let filters = if self.filters.is_empty() { "no filters".into() } else { filters_text(&self.filters) };
@@ -130,8 +131,8 @@ pub(crate) fn percent(share: f64) -> String {
     if percent >= 0.001 { format!("{percent:.3} %") } else { format!("{percent:.1e} %") }
 }
 
-/// Returns the short name of a filter. A known name comes before the name in the file, which may be
-/// a sentence with the address of the filter's author.
+/// Returns the short name of a filter. Prefers the built-in name to the name in the file, which may
+/// be a sentence with the address of the filter's author.
 pub(crate) fn filter_name(filter: &FilterInfo) -> String {
     match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {
         (Some(name), _) => name.to_owned(),

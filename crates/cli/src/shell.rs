@@ -12,9 +12,9 @@ use hyperslab::{File, Group, LinkTarget, ObjectKind};
 
 use crate::output;
 
-/// The environment variable with which a shell asks for completions.
+/// The environment variable by which a shell requests completions from the program.
 const VARIABLE: &str = "COMPLETE";
-/// The largest number of links of a group that become candidates.
+/// The largest number of links of a group that are offered as completions.
 const MAX_LINKS: usize = 10_000;
 /// The names of the arguments that are paths inside files.
 const PATH_ARGUMENTS: [&str; 10] =
@@ -41,12 +41,12 @@ pub(crate) struct ManArguments {
     folder: PathBuf,
 }
 
-/// Prints completions and exits, if a shell asks for them. Otherwise returns.
+/// Prints completions and exits if a shell requests them. Otherwise does nothing.
 pub(crate) fn complete_if_asked() {
     CompleteEnv::with_factory(|| with_path_completion(crate::command())).var(VARIABLE).complete();
 }
 
-/// Adds completion to all arguments of a command that are paths inside files.
+/// Adds completion to all arguments of a command that are paths inside HDF5 files.
 fn with_path_completion(command: clap::Command) -> clap::Command {
     let completed = |argument: clap::Arg| {
         let is_path = PATH_ARGUMENTS.contains(&argument.get_id().as_str());
@@ -55,7 +55,7 @@ fn with_path_completion(command: clap::Command) -> clap::Command {
     command.mut_args(completed).mut_subcommands(with_path_completion)
 }
 
-/// Prints the script that makes a shell ask for completions.
+/// Prints the script that enables completions in a shell.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
     let shells = Shells::builtins();
     let shell: &dyn EnvCompleter = shells.completer(&arguments.shell).context("the shell is not known")?;
@@ -66,7 +66,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Writes the manual pages.
+/// Runs the command `man`: writes the manual pages.
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
@@ -74,8 +74,8 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 
-/// Completes a path inside the file that an earlier argument names. Without such a file, completes
-/// a path of the file system, because some arguments accept both.
+/// Returns completions of a path inside the HDF5 file that an earlier argument names. Without such
+/// a file, returns completions of file names, because some arguments accept both.
 fn complete_path(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current).unwrap_or_else(|| PathCompleter::any().complete(current))
 }
@@ -89,8 +89,9 @@ fn candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
     Some(members(&file, &group, typed, prefix))
 }
 
-/// Returns the links of a group whose names begin with `prefix`. Each candidate is `typed` and the
-/// name; names of groups end in `/`. A group that cannot be read has no candidates.
+/// Returns completions for the links of a group whose names begin with `prefix`. A completion is
+/// `typed` followed by the name; names of groups end in `/`. A group that cannot be read has no
+/// completions.
 fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<CompletionCandidate> {
     let Ok(links) = group.links() else { return Vec::new() };
     let mut found = Vec::new();
@@ -108,8 +109,8 @@ fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<Complet
     found
 }
 
-/// Returns the last word of the command line that names an HDF5 file. The command line follows the
-/// `--` in the arguments that a shell passes. The last word is to be completed and does not count.
+/// Returns the last word of the command line that names an HDF5 file. The command line follows `--`
+/// in the arguments that the shell passes. The word being completed does not count.
 fn file_before(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let words: Vec<OsString> = words.skip_while(|word| word != "--").collect();
     let is_file = |word: &&OsString| Path::new(word).is_file() && File::open(word).is_ok();

@@ -51,7 +51,8 @@ pub(crate) struct TreeArguments {
     path: String,
 }
 
-/// Draws the tree. Returns a failure after the drawing if a part of the file could not be read.
+/// Runs the command `tree`: draws the tree. Returns a failure code if a part of the file could not
+/// be read.
 pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
@@ -85,14 +86,14 @@ pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     Ok(exit_code(failures, &shown))
 }
 
-/// A sink that draws and counts entries.
+/// A sink that draws entries as a tree and counts them.
 struct Drawing<W: Screen> {
     output: W,
     branches: Branches,
     counts: Counts,
 }
 
-/// The numbers of drawn entries, without the first entry.
+/// The numbers of drawn entries by kind, without the first entry.
 #[derive(Debug, Default)]
 struct Counts {
     groups: u64,
@@ -152,7 +153,7 @@ impl<W: Screen> Drawing<W> {
         *count += 1;
     }
 
-    /// Draws problems and attributes as leaves before the members.
+    /// Draws the problems and attributes of an object as leaves of the tree, before its members.
     fn leaves(&mut self, facts: &ObjectFacts, below: &str, open: bool) -> Result<()> {
         let lines =
             below.strip_suffix("│   ").or_else(|| below.strip_suffix("    ")).unwrap_or(below).to_owned();
@@ -183,7 +184,7 @@ impl<W: Screen> Sink for Drawing<W> {
     }
 }
 
-/// Returns the cells of an entry's line.
+/// Returns the cells of the line that shows an entry.
 fn cells(entry: &Entry) -> Vec<Cell> {
     let name = escape(&entry.name);
     let link = |text: String| vec![Cell::new(name.clone(), LINK), Cell::new(text, LINK)];

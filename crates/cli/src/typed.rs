@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::StringPadding;
 use hyperslab::{AttributeContent, AttributeValue, CharacterSet, Dataspace, Datatype, File, H5Type};
 
-/// The type of values from the command line.
+/// The name of a type for values on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TypeName {
     I8,
@@ -22,7 +22,7 @@ pub(crate) enum TypeName {
     Str,
 }
 
-/// Values of one type.
+/// Values from the command line, converted to one type, with their dataspace.
 #[derive(Debug)]
 pub(crate) struct Typed {
     dataspace: Dataspace,
@@ -51,7 +51,8 @@ impl AttributeValue for Typed {
     }
 }
 
-/// Guesses the type of values: integers, floating-point numbers, truth values, else text.
+/// Guesses the type of values from the command line: integers, floating-point numbers or truth
+/// values if all values fit, else text.
 pub(crate) fn guess<S: AsRef<str>>(values: &[S]) -> TypeName {
     let all = |is: fn(&str) -> bool| values.iter().all(|value| is(value.as_ref()));
     match () {
@@ -75,7 +76,8 @@ pub(crate) fn truth(value: &str) -> Option<bool> {
     }
 }
 
-/// Converts values to a type. Without a shape, a single value is a scalar.
+/// Converts values from the command line to a type. Without a shape, a single value becomes a
+/// scalar.
 pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&[u64]>) -> Result<Typed> {
     let dataspace = match (shape, values.len()) {
         (Some(shape), count) => {
@@ -98,7 +100,8 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
     Ok(Typed { dataspace, values })
 }
 
-/// Returns the datatype and the elements of values. Strings have the length of the longest string.
+/// Returns the values as elements with their datatype. Strings have the length of the longest
+/// string.
 pub(crate) fn elements<S: AsRef<str>>(kind: TypeName, values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     match kind {
         TypeName::I8 => numbers::<i8, S>(values),
@@ -149,12 +152,12 @@ fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     Ok((memory_text(longest)?, bytes))
 }
 
-/// Returns the datatype of strings in memory, of at most `longest` bytes.
+/// Returns the datatype in memory of strings of at most `longest` bytes.
 pub(crate) fn memory_text(longest: usize) -> Result<Datatype> {
     Ok(Datatype::fixed_string(u32::try_from(longest)?, StringPadding::NullPadded, CharacterSet::Utf8))
 }
 
-/// Returns the datatype of strings in a file: of variable length, as in h5py.
+/// Returns the datatype of strings in the file: variable-length strings, as in h5py.
 pub(crate) fn stored_text(file: &File) -> Datatype {
     Datatype::variable_string(CharacterSet::Utf8, file.info().size_of_offsets)
 }

@@ -24,8 +24,8 @@ pub enum SetOperation {
 }
 
 impl SetOperation {
-    /// Returns whether the result of the operation contains an element. `in_a` and `in_b` tell
-    /// whether A and B contain it.
+    /// Returns whether the result of the operation contains an element. `in_a` and `in_b` state
+    /// whether A and B contain the element.
     pub fn keeps(self, in_a: bool, in_b: bool) -> bool {
         match self {
             Self::Set => in_b,
@@ -126,7 +126,7 @@ impl Selection {
         }
     }
 
-    /// Returns the selection as a tree of spans.
+    /// Returns the selection as a tree of spans of coordinates, one level per dimension.
     pub(crate) fn spans(&self, dims: &[u64]) -> Result<Arc<Spans>> {
         if let Some(axes) = self.axes(dims)? {
             return Spans::of_axes(&axes);
@@ -143,8 +143,8 @@ impl Selection {
         }
     }
 
-    /// Returns the intersection of two selections, if one of them is a box, the other one regular,
-    /// and the result regular.
+    /// Returns the intersection of two selections as a regular hyperslab. Returns `None` unless one
+    /// is a box, the other one regular, and the result regular.
     fn cut_by_box(&self, other: &Self, dims: &[u64]) -> Result<Option<Self>> {
         let (Some(a), Some(b)) = (self.axes(dims)?, other.axes(dims)?) else { return Ok(None) };
         same_rank("a selection", a.len(), b.len())?;

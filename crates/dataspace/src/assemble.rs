@@ -24,12 +24,12 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target stride of a loop, given the strides in the
+/// A function that chooses the source and the target stride of a copy loop from its strides in the
 /// chunk, in the packed buffer and in a row.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
-    /// Returns the pieces of the selection in the chunk with the scaled coordinates `scaled`. The
+    /// Returns the parts of the selection in the chunk with the scaled coordinates `scaled`. The
     /// list is empty if no element of the chunk is selected.
     ///
     /// # Errors
@@ -75,13 +75,14 @@ impl Tiling {
 }
 
 impl ChunkPart {
-    /// Returns the number of elements.
+    /// Returns the number of elements in this part.
     pub fn element_count(&self) -> u64 {
         self.0.len()
     }
 
-    /// Returns the position of the first element in the chunk, its position in the packed buffer,
-    /// and the number of elements, if the elements are contiguous in both; otherwise [`None`].
+    /// Returns the part as one run: the position of its first element in the chunk and in the
+    /// packed buffer, and the number of elements. Returns [`None`] unless the elements are
+    /// contiguous in both.
     pub fn as_run(&self) -> Option<(u64, u64, u64)> {
         match self.0.runs() {
             (length, []) => Some((self.0.src, self.0.dst, length)),
@@ -96,8 +97,8 @@ impl ChunkPart {
         (length, loops.iter().map(|step| step.count).product())
     }
 
-    /// Visits the [`runs`](Self::runs). `visit` receives the first element in the chunk, the first
-    /// element in the packed buffer, and the number of elements.
+    /// Calls `visit` with each of the [`runs`](Self::runs): the position of its first element in
+    /// the chunk and in the packed buffer, and the number of elements.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -128,21 +129,20 @@ impl ChunkPart {
         }
     }
 
-    /// Returns the range of the elements in the chunk in C order: the first one, and one more than
-    /// the last one.
+    /// Returns the range of positions in the chunk that the part covers: from the first element to
+    /// one more than the last element, in C order.
     pub fn span(&self) -> (u64, u64) {
         (self.0.src, self.0.src_end())
     }
 
-    /// Changes the numbers of elements in the chunk, so that they count from the element `first` of
-    /// the chunk.
+    /// Makes the positions in the chunk count from the element `first` of the chunk.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;
         self
     }
 
-    /// Copies the elements from the packed buffer into the chunk.
+    /// Copies the elements of the part from the packed buffer into the chunk.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if a slice is too short. The chunk is unchanged then.
@@ -155,7 +155,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements from the packed buffer to the beginning of `row`, without gaps.
+    /// Copies the elements of the part from the packed buffer to the beginning of `row`, without
+    /// gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -167,7 +168,7 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements from the chunk to the beginning of `row`, without gaps.
+    /// Copies the elements of the part from the chunk to the beginning of `row`, without gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -179,8 +180,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements from the beginning of `row` into the chunk. The elements have no gaps in
-    /// `row`.
+    /// Copies the elements of the part from the beginning of `row`, where they have no gaps, into
+    /// the chunk.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -192,8 +193,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the copy loops. `choose` selects the source and the target of the loops: the chunk,
-    /// the packed buffer or a row.
+    /// Builds the copy loops of the part. `choose` selects source and target: the chunk, the packed
+    /// buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
@@ -206,13 +207,14 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns the position after the last element in the packed buffer.
+    /// Returns the position after the last element of the part in the packed buffer.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }
 }
 
-/// Returns the coordinates after `at` in C order, or [`None`] after the last ones.
+/// Returns the coordinates after `at` in a box, in C order. Returns [`None`] after the last
+/// coordinates.
 fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
     for dimension in (0..at.len()).rev() {
         let coordinate = at.get_mut(dimension)?;

@@ -7,11 +7,12 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::{DataspaceError, UNLIMITED};
 
-/// The dimensions of a regular hyperslab, slowest-varying dimension first.
+/// The selected coordinates of each dimension of a regular hyperslab, slowest-varying dimension
+/// first.
 pub type Axes = SmallVec<[Axis; 4]>;
 
-/// Blocks of equal size at equal distances along one dimension. The end of the extent may cut the
-/// last block.
+/// The selected coordinates of one dimension: blocks of equal size at equal distances. The end of
+/// the extent may cut the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     start: u64,
@@ -50,12 +51,12 @@ pub struct AxisPart {
 impl Axis {
     const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
 
-    /// Selects all coordinates of a dimension of the size `size`.
+    /// Creates the selection of all coordinates of a dimension of the size `size`.
     pub fn whole(size: u64) -> Self {
         Self::one_block(0, size)
     }
 
-    /// Selects one block of `length` coordinates.
+    /// Creates the selection of one block of `length` coordinates.
     fn one_block(start: u64, length: u64) -> Self {
         if length == 0 {
             return Self::EMPTY;
@@ -63,8 +64,8 @@ impl Axis {
         Self { start, stride: length, count: 1, block: length, last: length }
     }
 
-    /// Selects `count` blocks of `block` coordinates in a dimension of the size `size`. The first
-    /// block begins at `start`, the starts are `stride` coordinates apart.
+    /// Creates the selection of `count` blocks of `block` coordinates in a dimension of the size
+    /// `size`. The first block begins at `start`; the starts are `stride` coordinates apart.
     ///
     /// Either `count` or `block` may be [`UNLIMITED`]: the selection then extends to the end of the
     /// dimension. The number `dimension` only appears in errors.
@@ -117,8 +118,8 @@ impl Axis {
         self.count == 0
     }
 
-    /// Returns the first selected coordinate, and one more than the last one; [`None`] if no
-    /// coordinate is selected.
+    /// Returns the first selected coordinate, and one more than the last selected coordinate.
+    /// Returns [`None`] if no coordinate is selected.
     pub fn bounds(&self) -> Option<(u64, u64)> {
         let last = self.count.checked_sub(1)?;
         Some((self.start, self.block_start(last) + self.last))
@@ -139,7 +140,8 @@ impl Axis {
         (self.last == self.block).then_some(self.block)
     }
 
-    /// Returns the selected coordinate with `position` selected coordinates before it.
+    /// Returns the selected coordinate at a position: the coordinate that follows `position` other
+    /// selected coordinates.
     pub fn coordinate(&self, position: u64) -> Option<u64> {
         if position >= self.len() {
             return None;
@@ -165,8 +167,7 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
-    /// Returns the positions of the selected coordinates in `from..to`. These positions are
-    /// consecutive.
+    /// Returns the range of positions of the selected coordinates in `from..to`.
     pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
         // Counts the selected coordinates below `at`: whole blocks, and a part of the block around
         // `at`.
@@ -184,8 +185,8 @@ impl Axis {
         first..before(to).max(first)
     }
 
-    /// Returns the coordinates at `positions` as a pattern of equal blocks; [`None`] if they do not
-    /// form such a pattern.
+    /// Returns the coordinates at `positions` as a pattern of equal blocks. Returns [`None`] if
+    /// they do not form such a pattern.
     pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
         let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
         let start = self.coordinate(positions.start)?;
@@ -210,7 +211,7 @@ impl Axis {
         positions.start..end.max(positions.start)
     }
 
-    /// Returns the number of coordinates from `position` to the end of its block.
+    /// Returns the number of selected coordinates from `position` to the end of its block.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use crate::{Block, Dims};
 
-/// An iterator over the runs of a union of blocks, in C order. Blocks may touch and overlap.
+/// An iterator over the runs of a union of blocks, in C order, by a sweep along each dimension.
+/// Blocks may touch and overlap.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockRuns<'a> {
     blocks: Cow<'a, [Block]>,
@@ -113,8 +114,8 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Advances to the next row: by one coordinate, in the fastest dimension with a coordinate
-    /// left.
+    /// Advances to the next row: by one coordinate, in the fastest dimension that has further
+    /// coordinates.
     fn next_row(&mut self) -> bool {
         for dimension in (0..self.levels.len()).rev() {
             let band = self.levels.get_mut(dimension).and_then(|level| level.band.as_mut());
@@ -148,7 +149,8 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Advances to the next band, and sets its active blocks. Returns false after the last band.
+    /// Advances to the next band of a dimension, and finds its active blocks. Returns false after
+    /// the last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);
@@ -174,7 +176,8 @@ impl<'a> BlockRuns<'a> {
         true
     }
 
-    /// Copies the current coordinate of a dimension to the start coordinates of the returned runs.
+    /// Copies the current coordinate of a dimension to the start coordinates of the runs that the
+    /// iterator returns.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

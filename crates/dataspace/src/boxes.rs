@@ -43,7 +43,7 @@ impl Boxes {
         Self { dims: Dims::from_slice(dims), shape, next }
     }
 
-    /// Returns the shape of the boxes. Only boxes at the upper end of a dimension are smaller.
+    /// Returns the shape of a box. Boxes at the upper end of a dimension may be smaller.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }

@@ -6,7 +6,7 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, MAX_RANK};
 
-/// The position of a box in an array.
+/// The position of a box in an array: the start coordinates and the shape of the array.
 #[derive(Debug, Clone, Copy)]
 pub struct BoxPosition<'a> {
     /// The shape of the array.
@@ -58,8 +58,8 @@ pub(crate) struct Strides {
 }
 
 impl Strides {
-    /// Checks that the box lies in the array, and that the array fits in the buffer. Returns
-    /// [`None`] if the box is empty.
+    /// Computes the strides for a box. Checks that the box lies in the array, and that the array
+    /// fits in the buffer. Returns [`None`] if the box is empty.
     pub(crate) fn new(
         subject: &'static str,
         placement: BoxPosition<'_>,
@@ -165,8 +165,8 @@ impl Nest {
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies the runs that the loops visit, from the given offsets on. Skips runs that reach
-    /// beyond a slice.
+    /// Copies all runs that the loops visit, starting at the given offsets. Skips runs that exceed
+    /// a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
             if let (Some(src), Some(dst)) = (src.get(src_at..), dst.get_mut(dst_at..)) {
@@ -175,8 +175,8 @@ impl Nest {
         });
     }
 
-    /// Calls `visit` with the offsets of the first run of each plane: of each iteration of the
-    /// outer loops.
+    /// Calls `visit` with the offsets of the first run of each plane, that is, of each iteration of
+    /// the outer loops.
     pub(crate) fn for_each_plane(
         &self,
         src: usize,
@@ -208,14 +208,15 @@ impl Nest {
 }
 
 impl StrideLoop {
-    /// Returns whether one step of `next` has the length of all steps of this loop, in both arrays.
+    /// Returns whether the loop `next` continues this loop: in both arrays, one step of `next` is
+    /// as long as all steps of this loop.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.count.checked_mul(self.src) == Some(next.src)
             && self.count.checked_mul(self.dst) == Some(next.dst)
     }
 }
 
-/// Copies `rows.count` runs of `run` bytes. Both slices contain all of these runs.
+/// Copies `rows.count` runs of `run` bytes. Both slices must contain all of these runs.
 fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: StrideLoop) {
     match run {
         1 => copy_fixed::<1>(src, dst, rows),

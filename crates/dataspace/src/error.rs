@@ -2,7 +2,7 @@
 
 use hyperslab_exact::{Overflow, TooLarge};
 
-/// The result type of this crate.
+/// The result type of the crate `hyperslab_dataspace`.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
 /// An error about extents, selections or buffers that do not match.
@@ -68,7 +68,7 @@ pub enum DataspaceError {
     },
 }
 
-/// Checks the number of dimensions of the argument `subject`.
+/// Checks that the argument `subject` has the expected number of dimensions.
 pub(crate) fn same_rank(subject: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(DataspaceError::Rank { subject, expected, got }) }
 }

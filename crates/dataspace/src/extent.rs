@@ -16,7 +16,7 @@ pub type Dims = SmallVec<[u64; 4]>;
 /// The maximum sizes of the dimensions; `None` for an unlimited dimension.
 pub type MaxDims = SmallVec<[Option<u64>; 4]>;
 
-/// The dimensions of a dataset or attribute.
+/// A dataspace: the dimensions of a dataset or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Dataspace {
     /// No elements and no dimensions.
@@ -51,7 +51,7 @@ impl Dataspace {
         Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims: None })
     }
 
-    /// Returns the current shape; empty for null and scalar dataspaces.
+    /// Returns the current shape. The shape of null and scalar dataspaces is empty.
     pub fn dims(&self) -> &[u64] {
         match self {
             Self::Null | Self::Scalar => &[],
@@ -76,7 +76,7 @@ impl Dataspace {
         Ok(space)
     }
 
-    /// Returns the maximum shape: the current shape if the file stores no maximum.
+    /// Returns the maximum shape. This is the current shape if the file stores no maximum.
     pub fn max_dims(&self) -> MaxDims {
         match self {
             Self::Simple(SimpleExtent { max_dims: Some(max_dims), .. }) => max_dims.clone(),

@@ -31,7 +31,7 @@ pub fn fill(buffer: &mut [u8], element: &[u8]) {
     }
 }
 
-/// Fills a box of the shape `count` in a C-order array whose elements have the length of `element`.
+/// Fills a box of the shape `count` in a C-order array with copies of `element`.
 ///
 /// # Errors
 /// The errors of [`copy_box`](crate::copy_box). On an error the array is unchanged.

@@ -78,7 +78,8 @@ pub fn scatter(
 
 const OUTSIDE: DataspaceError = DataspaceError::Overflow { subject: "end of a run" };
 
-/// Checks the selection and the lengths of both buffers. Returns the number of selected elements.
+/// Checks that the selection is valid and that both buffers are long enough. Returns the number of
+/// selected elements.
 fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed: usize) -> Result<u64> {
     let count = selection.element_count(dims)?;
     let all = product("number of elements", dims.iter().copied())?;
@@ -99,8 +100,8 @@ fn bytes(a: u64, b: u64, element_size: usize) -> Result<(usize, usize)> {
     bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { subject: "number of bytes of an array" })
 }
 
-/// Returns the loops over a regular hyperslab and the byte offset of its first element; [`None`]
-/// for other selections, and if the blocks of a dimension differ in size.
+/// Returns the copy loops for a regular hyperslab, and the byte offset of its first element.
+/// Returns [`None`] for other selections, and if the blocks of a dimension differ in size.
 fn nest(
     dims: &[u64],
     selection: &Selection,

@@ -106,8 +106,8 @@ impl ChunkGrid {
         number.ok_or(overflow)
     }
 
-    /// Returns the scaled coordinates of the chunk with the number `linear`; [`None`] if it does
-    /// not exist.
+    /// Returns the scaled coordinates of the chunk with the number `linear`. Returns [`None`] if no
+    /// such chunk exists.
     pub fn scaled(&self, linear: u64) -> Option<Dims> {
         let mut rest = linear;
         let mut scaled = Dims::from_elem(0, self.rank());
@@ -152,7 +152,7 @@ impl ChunkGrid {
         Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)
     }
 
-    /// Returns the box of elements of the extent that lie in the chunk.
+    /// Returns the box of elements that lie in the chunk and in the extent.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist.

@@ -29,7 +29,7 @@ pub struct LinearRuns<'a> {
     rows: RemainingRows,
 }
 
-/// Further rows of equal length at equal distances.
+/// The rows that follow the current run, with equal lengths at equal distances.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemainingRows {
     /// The number of further rows.
@@ -73,7 +73,7 @@ impl<'a> LinearRuns<'a> {
     }
 }
 
-/// The distribution of selected elements in an array.
+/// The distribution of selected elements in a C-order array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
     /// The number of elements of the first run.
@@ -86,8 +86,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution of the selected elements of a regular hyperslab; [`None`] for other
-    /// selections, which would have to be iterated.
+    /// Returns the distribution of the selected elements of a regular hyperslab. Returns [`None`]
+    /// for other selections, which would require an iteration.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -128,7 +128,7 @@ impl Iterator for LinearRuns<'_> {
     }
 }
 
-/// Runs of elements, equally long and equally distant in an array.
+/// A series of runs in an array that have equal lengths and equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRows {
     /// The number of array elements before the first run.
@@ -142,8 +142,8 @@ pub struct LinearRows {
 }
 
 impl LinearRows {
-    /// Appends a run, if it has the same length as the runs so far and follows at the same
-    /// distance. Returns whether the run was appended.
+    /// Appends a run to the series. Returns whether the run was appended: it must have the same
+    /// length as the other runs, and follow at the same distance.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -183,7 +183,7 @@ impl LinearRuns<'_> {
         Some(LinearRows { offset, stride: self.rows.stride, length, count: remaining + 1 })
     }
 
-    /// Returns the next run that is not one of `self.rows`.
+    /// Returns the next run after all runs in `self.rows`.
     fn next_from_source(&mut self) -> Option<LinearRun> {
         loop {
             let Some(length) = self.source.advance() else { return self.open_run.take() };

@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl Ordered {
-    /// Creates the index of a selection of an extent of the shape `dims`.
+    /// Creates the index for a selection of elements of an extent of the shape `dims`.
     ///
     /// # Errors
     /// The errors of [`Selection::validate`], except that blocks may overlap;
@@ -109,7 +109,8 @@ impl Ordered {
         }
     }
 
-    /// Visits the selected elements in a box as runs along the fastest dimension, in C order.
+    /// Calls a function with the selected elements in a box, as runs along the fastest dimension,
+    /// in C order.
     ///
     /// `visit` receives the coordinates of the first element, the number of elements, and the
     /// position of the first element in the selection. The positions of a run are consecutive.
@@ -146,8 +147,8 @@ impl Ordered {
         }
     }
 
-    /// Returns the element at `position`, and the number of elements from it to the end of its run
-    /// along the fastest dimension; [`None`] if the selection has fewer elements.
+    /// Returns the element at `position`, and the number of elements from there to the end of its
+    /// run along the fastest dimension. Returns [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;
@@ -194,7 +195,7 @@ fn point(points: &Points, number: usize) -> &[u64] {
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// Returns the numbers of the points whose slowest coordinate lies in the box.
+/// Returns the numbers of the points whose slowest coordinate lies in the box, in C order.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
@@ -203,7 +204,7 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
-/// Visits the elements of a regular selection in a box, from the dimension `dimension` on.
+/// Visits the elements of a regular selection in a box, for the dimensions from `dimension` on.
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
@@ -234,7 +235,7 @@ fn walk_axes<E>(
     Ok(())
 }
 
-/// Visits the elements of a tree of spans in a box, from the dimension `dimension` on.
+/// Visits the elements of a tree of spans in a box, for the dimensions from `dimension` on.
 fn walk_spans<E>(
     spans: &Spans,
     bounds: &[(u64, u64)],

@@ -6,7 +6,7 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, Dims};
 
-/// A list of single elements.
+/// A list of single elements, given by their coordinates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     /// The number of dimensions.

@@ -15,7 +15,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Creates a box.
+    /// Creates a box from its start coordinates and its size along each dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if `start` and `count` have different lengths,

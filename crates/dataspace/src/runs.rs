@@ -29,8 +29,8 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// A source of runs. `advance` returns the length of the next run, and `start` the coordinates of
-/// its first element.
+/// A source of the runs of a selection. `advance` returns the length of the next run, and `start`
+/// the coordinates of its first element.
 #[derive(Debug, Clone)]
 pub(crate) enum Source<'a> {
     Empty,
@@ -59,7 +59,7 @@ impl Source<'_> {
     }
 }
 
-/// The runs of a regular hyperslab.
+/// The state of an iteration over the runs of a regular hyperslab.
 #[derive(Debug, Clone)]
 pub(crate) struct RegularRuns {
     slow: SmallVec<[Slow; 3]>,
@@ -88,7 +88,7 @@ impl RegularRuns {
         Self { slow, fast, next: 0, start, done }
     }
 
-    /// Returns the dimensions, slowest-varying dimension first.
+    /// Returns the selected coordinates of each dimension, slowest-varying dimension first.
     pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = &Axis> {
         self.slow.iter().map(|slow| &slow.axis).chain(&self.fast)
     }
@@ -114,7 +114,7 @@ impl RegularRuns {
     }
 
     /// Skips the remaining rows of the current block of the second-fastest dimension. Returns the
-    /// number of these rows and their length; [`None`] if a row has several runs.
+    /// number and the length of these rows. Returns [`None`] if a row has several runs.
     pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
         let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
         let slow = self.slow.last_mut()?;
@@ -139,8 +139,8 @@ impl RegularRuns {
 }
 
 impl Slow {
-    /// Advances to the next coordinate and returns true; after the last coordinate, returns to the
-    /// first one and returns false.
+    /// Advances to the next coordinate and returns true. After the last coordinate, goes back to
+    /// the first coordinate and returns false.
     fn advance(&mut self) -> bool {
         self.within += 1;
         if self.within < self.axis.block_length(self.block) {
@@ -156,8 +156,8 @@ impl Slow {
     }
 }
 
-/// The runs of a list of points, in list order. Points that ascend by 1 along the fastest dimension
-/// form one run.
+/// The state of an iteration over the runs of a list of points, in list order. Points that ascend
+/// by 1 along the fastest dimension form one run.
 #[derive(Debug, Clone)]
 pub(crate) struct PointRuns<'a> {
     rest: &'a [u64],

@@ -265,7 +265,7 @@ impl RegularHyperslab {
         self.each_axis(dims).collect()
     }
 
-    /// Returns the axes of the dimensions that both the hyperslab and `dims` have.
+    /// Returns an iterator over the axes of the dimensions that both the hyperslab and `dims` have.
     fn each_axis(&self, dims: &[u64]) -> impl DoubleEndedIterator<Item = Result<Axis>> {
         let ends = self.count.iter().zip(&self.block);
         let parts = self.start.iter().zip(&self.stride).zip(ends).zip(dims).enumerate();

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
 
-/// The largest number of spans of a tree, and the largest number of blocks into which a tree is
+/// The largest number of spans in a tree, and the largest number of blocks into which a tree is
 /// cut.
 const MAX_SPANS: usize = 1 << 24;
 
-/// The largest number of blocks, counted once for each visit, that the conversion of blocks to a
-/// tree visits. It bounds the work for blocks that cross each other.
+/// The largest number of block visits in the conversion of blocks to a tree. The limit bounds the
+/// work for blocks that cross each other.
 const MAX_BLOCK_VISITS: usize = 1 << 25;
 
 const TOO_MANY_VISITS: DataspaceError =
@@ -53,7 +53,7 @@ impl Span {
         self.last - self.first + 1
     }
 
-    /// Returns whether the subtree equals `below`.
+    /// Returns whether the subtree of the span equals `below`.
     fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
         match (&self.below, below) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
@@ -67,19 +67,19 @@ impl Spans {
         Self { spans: Vec::new(), count: 0 }
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the tree.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the spans that contain coordinates in `from..to`.
+    /// Returns the spans of the tree level that contain coordinates in `from..to`.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
         let rest = self.spans.split_at(first).1;
         rest.split_at(rest.partition_point(|span| span.first < to)).0
     }
 
-    /// Returns the span that contains the element with `position` elements before it.
+    /// Returns the span that contains the element at `position` in C order.
     pub(crate) fn at(&self, position: u64) -> Option<&Span> {
         let after = self.spans.partition_point(|span| span.before <= position);
         self.spans.get(after.checked_sub(1)?)
@@ -108,7 +108,7 @@ impl Spans {
         Ok(())
     }
 
-    /// Creates the set of the elements of a regular hyperslab.
+    /// Creates the tree of the elements of a regular hyperslab.
     pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
         if axes.iter().any(Axis::is_empty) {
             return Ok(Arc::new(Self::empty()));
@@ -129,7 +129,7 @@ impl Spans {
         below.ok_or(DataspaceError::Invalid { subject: "a selection", problem: "has no dimensions" })
     }
 
-    /// Creates the set of the elements of blocks. Blocks may touch and overlap; no block may end
+    /// Creates the tree of the elements of blocks. Blocks may touch and overlap; no block may end
     /// before it starts.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
         let mut visits_left = MAX_BLOCK_VISITS;
@@ -189,8 +189,8 @@ impl Spans {
         }
     }
 
-    /// Returns the set as a regular hyperslab if it is one, otherwise as disjoint blocks; [`None`]
-    /// if the set is empty.
+    /// Returns the elements of the tree as a regular hyperslab if possible, otherwise as disjoint
+    /// blocks. Returns [`None`] if the tree is empty.
     pub(crate) fn hyperslab(self: &Arc<Self>, rank: usize) -> Result<Option<Hyperslab>> {
         if self.count == 0 {
             return Ok(None);
@@ -204,7 +204,8 @@ impl Spans {
         Ok(Some(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// Returns the set as a regular hyperslab; [`None`] if it is not one.
+    /// Returns the elements of the tree as a regular hyperslab. Returns [`None`] if they do not
+    /// form one.
     fn regular(&self) -> Option<RegularHyperslab> {
         let none = Dims::new;
         let mut hyperslab = RegularHyperslab { start: none(), stride: none(), count: none(), block: none() };
@@ -257,14 +258,14 @@ pub(crate) struct Combiner {
 }
 
 impl Combiner {
-    /// Combines two sets.
+    /// Applies the set operation to two trees of spans.
     pub(crate) fn combine(operation: SetOperation, a: &Arc<Spans>, b: &Arc<Spans>) -> Result<Arc<Spans>> {
         let mut combiner = Self { operation, done: HashMap::new() };
         let set = combiner.both(Some(a), Some(b))?;
         Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
     }
 
-    /// Combines two subtrees; [`None`] stands for an empty one.
+    /// Applies the set operation to two subtrees. [`None`] stands for an empty subtree.
     fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),
@@ -284,7 +285,7 @@ impl Combiner {
         Ok(merged)
     }
 
-    /// Combines the spans of two subtrees.
+    /// Merges the spans of two subtrees by the set operation.
     fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
         let mut spans = Spans::empty();
         let mut at = 0;

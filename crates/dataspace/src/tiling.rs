@@ -30,8 +30,8 @@ pub struct Tiling {
     shape: Dims,
 }
 
-/// A loop that visits elements at equal distances in a chunk and in a target buffer. All distances
-/// count elements.
+/// A loop over elements at equal distances in a chunk and in a target buffer. All distances count
+/// elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternLoop {
     pub(crate) count: u64,
@@ -89,7 +89,7 @@ impl Tiling {
         &self.chunk
     }
 
-    /// Returns the scaled coordinates, along one dimension, of the chunks with selected
+    /// Returns the scaled coordinates, along one dimension, of the chunks that contain selected
     /// coordinates, in ascending order.
     pub fn chunk_numbers(&self, dimension: usize) -> impl Iterator<Item = u64> + '_ {
         let axis = self.axes.get(dimension).copied().unwrap_or(Axis::whole(0));
@@ -103,8 +103,8 @@ impl Tiling {
         })
     }
 
-    /// Returns the number of elements of a chunk, if the chunks are contiguous in the selection;
-    /// otherwise [`None`].
+    /// Returns the number of elements of a chunk if whole chunks are contiguous in the selection.
+    /// Returns [`None`] otherwise.
     ///
     /// They are contiguous if they are neighbours along one dimension, each slower dimension has
     /// one selected coordinate, and each faster dimension has one chunk.
@@ -222,8 +222,8 @@ impl Tiling {
 }
 
 impl Pattern {
-    /// Adds a loop around the present loops. If the new loop continues the outermost loop at the
-    /// same distances, merges the two loops.
+    /// Adds a loop around the present loops of the pattern. If the new loop continues the outermost
+    /// loop at the same distances, merges both loops.
     fn push(&mut self, step: PatternLoop) {
         if step.count == 1 {
             return;
@@ -248,12 +248,12 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the pattern.
     pub(crate) fn len(&self) -> u64 {
         self.steps.iter().map(|step| step.count).product()
     }
 
-    /// Returns one more than the last element in the chunk.
+    /// Returns one more than the position of the last element in the chunk.
     pub(crate) fn src_end(&self) -> u64 {
         self.steps.iter().fold(self.src + 1, |end, step| end + (step.count.max(1) - 1) * step.src)
     }

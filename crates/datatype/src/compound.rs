@@ -2,14 +2,14 @@
 
 use crate::Datatype;
 
-/// A record with named members.
+/// A compound datatype: a record with named members.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Compound {
     /// The members in stored order.
     pub members: Vec<Member>,
 }
 
-/// One member of a compound.
+/// A member of a compound datatype: name, offset and datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Member {
     /// The name, as stored in the file.

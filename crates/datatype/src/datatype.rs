@@ -43,14 +43,14 @@ pub enum DatatypeClass {
     Complex(Complex),
 }
 
-/// Bytes without an interpretation.
+/// An opaque datatype: bytes without an interpretation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
     /// A description of the bytes by the program that wrote the file.
     pub tag: Vec<u8>,
 }
 
-/// The kind of a reference: the kind of its target, and its encoding.
+/// The kind of a reference datatype: the kind of its targets, and its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.
@@ -65,7 +65,7 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-/// A reference type.
+/// A reference datatype, with the kind of its references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The kind of object that the reference points at.
@@ -88,7 +88,7 @@ pub enum VariableLengthKind {
     },
 }
 
-/// A sequence or string of variable length, stored in a global heap.
+/// A datatype of sequences or strings of variable length, stored in a global heap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariableLength {
     /// The kind: sequence or string.
@@ -97,7 +97,7 @@ pub struct VariableLength {
     pub base: Box<Datatype>,
 }
 
-/// An array of fixed shape as one element.
+/// An array datatype: each element is an array of fixed shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Array {
     /// The shape, slowest-varying dimension first.
@@ -106,7 +106,7 @@ pub struct Array {
     pub base: Box<Datatype>,
 }
 
-/// A complex number: the real part, followed by the imaginary part.
+/// A complex datatype: the real part, followed by the imaginary part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Complex {
     /// The type of each part.

@@ -42,7 +42,7 @@ impl fmt::Display for Datatype {
     }
 }
 
-/// Returns the suffix for a byte order.
+/// Returns the suffix of a datatype's name that states the byte order.
 fn suffix(order: ByteOrder, size: u32) -> &'static str {
     if order == ByteOrder::BigEndian && size > 1 { "be" } else { "" }
 }
@@ -113,7 +113,7 @@ fn reference_name(reference: Reference) -> &'static str {
     }
 }
 
-/// Writes the members as `{ a, b, … }`.
+/// Writes the members of a compound or enumeration as `{ a, b, … }`.
 fn show_members<'a, T: 'a>(
     f: &mut fmt::Formatter<'_>,
     members: &'a [T],

@@ -33,25 +33,28 @@ pub trait H5Type: Copy + Send + Sync + 'static {
     /// Returns the datatype of values in this machine's memory.
     fn datatype() -> Datatype;
 
-    /// Decodes an element of [`datatype`](Self::datatype); `None` if its bytes are no valid value.
+    /// Decodes an element of [`datatype`](Self::datatype). Returns `None` if the bytes are no valid
+    /// value.
     fn decode(element: &[u8]) -> Option<Self>;
 
     /// Encodes the value as an element of [`datatype`](Self::datatype).
     fn encode(&self, element: &mut [u8]);
 
-    /// Returns the value of zero bytes, if slices of this type can be viewed as bytes.
+    /// Returns the value whose bytes are all zero. Returns `None` if slices of this type cannot be
+    /// viewed as bytes.
     fn zero() -> Option<Self> {
         None
     }
 
-    /// Returns the bytes of a slice, if its values have the layout of [`datatype`](Self::datatype).
+    /// Returns the bytes of a slice of values. Returns `None` unless the values have the layout of
+    /// [`datatype`](Self::datatype).
     fn as_bytes(values: &[Self]) -> Option<&[u8]> {
         let _ = values;
         None
     }
 
-    /// Returns the same bytes as [`as_bytes`](Self::as_bytes) for writing, if every bit pattern is
-    /// valid.
+    /// Returns the bytes of [`as_bytes`](Self::as_bytes) for writing. Returns `None` unless every
+    /// bit pattern is a valid value.
     fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
         let _ = values;
         None
@@ -109,7 +112,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Cow::Owned(bytes)
     }
 
-    /// Returns a vector of `count` values. `fill` writes their bytes, which are zero before.
+    /// Returns a vector of `count` values whose bytes the function `fill` writes. The bytes are
+    /// zero before.
     ///
     /// Types that can be viewed as bytes need no second copy. The caller limits the memory that
     /// `count` requires.
@@ -139,7 +143,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Ok(Self::from_bytes(&bytes)?)
     }
 
-    /// Overwrites the values of a slice. `fill` writes their bytes, as for
+    /// Overwrites the values of a slice. The function `fill` writes their bytes, as in
     /// [`read_vec`](Self::read_vec).
     ///
     /// # Errors

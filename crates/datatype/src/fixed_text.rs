@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{CharacterSet, Datatype, H5Type, StringPadding};
 
-/// Text of at most `N` bytes of UTF-8, as an element: a string of fixed length, padded with zero
+/// A text of at most `N` bytes of UTF-8, as an element: a string of fixed length, padded with zero
 /// bytes.
 ///
 /// Strings of other lengths and of variable length can be converted to this type. The conversion
@@ -23,7 +23,8 @@ pub struct FixedText<const N: usize> {
 }
 
 impl<const N: usize> FixedText<N> {
-    /// Creates a text; `None` if it is longer than `N` bytes or contains a zero byte.
+    /// Creates a fixed-length text. Returns `None` if the text is longer than `N` bytes or contains
+    /// a zero byte.
     pub fn new(text: &str) -> Option<Self> {
         if text.contains('\0') {
             return None;

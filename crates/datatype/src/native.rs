@@ -6,8 +6,8 @@ use crate::{
     Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
 };
 
-/// The fields of a floating-point number: from the top bit down the sign, the exponent and the
-/// mantissa.
+/// The bit positions of a floating-point number's fields: from the top bit down the sign, the
+/// exponent and the mantissa.
 struct FloatLayout {
     bits: u16,
     exponent_size: u8,
@@ -299,8 +299,8 @@ impl Datatype {
     }
 }
 
-/// Returns the size of a variable-length element in a file: a length, the address of a global heap
-/// collection, and an index.
+/// Returns the size in bytes of a variable-length element in a file: a length, the address of a
+/// global heap collection, and an index.
 fn heap_element_size(size_of_offsets: u8) -> u32 {
     u32::from(size_of_offsets) + 8
 }

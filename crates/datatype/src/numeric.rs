@@ -1,6 +1,6 @@
 //! The atomic numeric classes: fixed-point numbers, floating-point numbers, times and bit fields.
 
-/// The order of the bytes of an element.
+/// The order of the bytes of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// The least significant byte comes first.
@@ -15,7 +15,7 @@ impl ByteOrder {
         if cfg!(target_endian = "little") { Self::LittleEndian } else { Self::BigEndian };
 }
 
-/// The order of the bytes of a floating-point element.
+/// The order of the bytes of a floating-point number, including the order of the VAX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FloatOrder {
     /// The least significant byte comes first.
@@ -26,7 +26,7 @@ pub enum FloatOrder {
     Vax,
 }
 
-/// The value of the padding bits outside of the precision.
+/// The value of the padding bits outside of a number's precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// All padding bits are zero.
@@ -42,7 +42,7 @@ pub enum Padding {
 /// The value of the unused bits inside a floating-point number: one of the values of [`Padding`].
 pub type InternalPadding = Padding;
 
-/// An integer of any width, bit position and sign.
+/// An integer datatype of any width, bit position and sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedPoint {
     /// The order of the bytes.
@@ -59,7 +59,7 @@ pub struct FixedPoint {
     pub high_pad: Padding,
 }
 
-/// The storage of the leading bit of a mantissa.
+/// The normalization of a mantissa: the storage of its leading bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// The mantissa is not normalized.
@@ -70,7 +70,7 @@ pub enum Normalization {
     Implied,
 }
 
-/// A floating-point number of any layout. Bit positions count from bit 0 of the element.
+/// A floating-point datatype of any layout. Bit positions count from bit 0 of the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatingPoint {
     /// The order of the bytes.
@@ -101,7 +101,7 @@ pub struct FloatingPoint {
     pub internal_pad: InternalPadding,
 }
 
-/// A time. The format never defined it completely, so that conversions do not interpret it.
+/// A time datatype. The format never defined it completely, so conversions do not interpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Time {
     /// The order of the bytes.
@@ -110,7 +110,7 @@ pub struct Time {
     pub precision: u16,
 }
 
-/// A set of bits.
+/// A bit field datatype: a set of bits without a numeric interpretation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bitfield {
     /// The order of the bytes.

@@ -3,7 +3,7 @@
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Returns whether `is` returns true for this type or a type inside it.
+    /// Returns whether the predicate `is` holds for this datatype or a datatype inside it.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;
@@ -68,7 +68,7 @@ impl Datatype {
             && value_of(b"TRUE") == Some(&[1])
     }
 
-    /// Returns the type of the parts if this type is a complex number; otherwise `None`.
+    /// Returns the datatype of the parts of a complex number. Returns `None` for other datatypes.
     ///
     /// A complex number is of the complex class, or a compound of the members `r` and `i` of one
     /// floating-point type. h5py writes the latter.
@@ -90,8 +90,8 @@ impl Datatype {
         }
     }
 
-    /// Returns the names of the members of a compound; no names for other classes. Bytes that are
-    /// not UTF-8 are replaced.
+    /// Returns the names of the members of a compound. Returns no names for other classes. Bytes
+    /// that are not UTF-8 are replaced.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -132,8 +132,8 @@ impl Datatype {
         })
     }
 
-    /// Returns the number of items of an array, and 1 for every other type; `None` if the number
-    /// overflows.
+    /// Returns the number of items of an array, and 1 for every other datatype. Returns `None` if
+    /// the number overflows.
     pub fn array_len(&self) -> Option<usize> {
         match &self.class {
             DatatypeClass::Array(array) => array

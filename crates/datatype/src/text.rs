@@ -1,6 +1,6 @@
 //! Strings of fixed length, and the properties that fixed-length and variable-length strings share.
 
-/// The padding of a string in its element.
+/// The padding of a string that is shorter than its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StringPadding {
     /// The text ends at the first zero byte.
@@ -21,7 +21,7 @@ pub enum CharacterSet {
     Utf8,
 }
 
-/// A string in a fixed number of bytes, the size of the datatype.
+/// A fixed-length string datatype. The size of the datatype is the length of the string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedString {
     /// The padding of the text.

@@ -3,7 +3,7 @@
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr, Path, Result};
 
-/// The options of a type, a field or a variant.
+/// The options in the `#[h5(…)]` attributes of a type, a field or a variant.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The path of the crate `hyperslab`.
@@ -13,19 +13,19 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the options of a type.
+    /// Parses the attribute options of a type.
     pub(crate) fn of_type(attributes: &[Attribute]) -> Result<Self> {
         let options = Self::parse(attributes, "crate")?;
         Ok(options)
     }
 
-    /// Returns the name of a field or variant in the file.
+    /// Returns the name of a field or variant in the file, from its attribute options.
     pub(crate) fn name(attributes: &[Attribute], ident: &Ident) -> Result<String> {
         let options = Self::parse(attributes, "rename")?;
         Ok(options.rename.unwrap_or_else(|| ident.unraw().to_string()))
     }
 
-    /// Parses the options. `known` is the only option that is allowed at this place.
+    /// Parses the attribute options. `known` is the only option that is allowed at this position.
     fn parse(attributes: &[Attribute], known: &str) -> Result<Self> {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {

@@ -7,10 +7,11 @@ use syn::{Attribute, DataEnum, DeriveInput, Error, Fields, Ident, Path, Result};
 use crate::attribute::Options;
 use crate::check_names;
 
-/// The allowed base types of an enumeration: integers with the same width on every machine.
+/// The integer types that an enumeration may have as its base: those with the same width on every
+/// machine.
 const BASES: &[&str] = &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
 
-/// Returns the implementation for an enumeration.
+/// Returns the body of the trait implementation for an enumeration.
 pub(crate) fn body(input: &DeriveInput, data: &DataEnum, krate: &Path) -> Result<TokenStream> {
     let base = base(input)?;
     if data.variants.is_empty() {

@@ -93,7 +93,8 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     Ok(implementation(input, &krate, &body))
 }
 
-/// Returns the `impl` block with the given body. Type parameters must implement `H5Type`.
+/// Returns the `impl` block of `H5Type` with the given body. Type parameters must implement
+/// `H5Type`.
 fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let parameters: Vec<Ident> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
@@ -113,7 +114,7 @@ fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> Toke
     }
 }
 
-/// Checks that no name is empty, and that all names differ.
+/// Checks that no field or variant name is empty, and that all names differ.
 fn check_names<'a>(names: impl Iterator<Item = (&'a str, &'a dyn ToTokens)>) -> Result<()> {
     let mut seen = std::collections::HashSet::new();
     for (name, item) in names {

@@ -42,7 +42,7 @@
 use core::error;
 use core::fmt;
 
-/// A value that is larger than the largest `usize` of this target.
+/// An error: a value exceeds the largest `usize` of this target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TooLarge {
     /// The value that does not fit.
@@ -62,7 +62,7 @@ impl fmt::Display for TooLarge {
 
 impl error::Error for TooLarge {}
 
-/// A sum or a product that does not fit in 64 bits.
+/// An error: a sum or a product does not fit in 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overflow {
     /// The name of the result, for instance "number of elements".
@@ -110,7 +110,7 @@ pub const fn to_u64(value: usize) -> u64 {
     value as u64
 }
 
-/// Returns the sum of `terms`.
+/// Returns the sum of `terms`, or an error if the sum does not fit in 64 bits.
 ///
 /// ```
 /// use hyperslab_exact::{Overflow, sum};

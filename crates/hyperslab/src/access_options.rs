@@ -293,19 +293,21 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Returns the options of the store for a file that is open for writing or for reading only.
+    /// Returns the options of the metadata store, for a file that is open for writing or for
+    /// reading only.
     pub(crate) fn store(&self, write: bool) -> StoreOptions {
         let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);
         let (write, locking) = (write.then_some(bounds), choose(self.locking));
         StoreOptions { write, locking, ..self.store.clone() }
     }
 
-    /// Returns the log of the driver's calls, if there is one.
+    /// Returns the access log that counts the driver's calls, if the options have one.
     pub(crate) fn log(&self) -> Option<Arc<AccessLog>> {
         self.log.clone()
     }
 
-    /// Returns the driver with the access log, if there is one.
+    /// Returns the driver, wrapped such that its calls go to the access log if the options have
+    /// one.
     pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         match &self.log {
             Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),
@@ -313,7 +315,8 @@ impl<M> AccessOptions<M> {
         }
     }
 
-    /// Returns a file that was opened through a driver, with the options for virtual datasets.
+    /// Applies the options for virtual datasets to a file that was opened through a driver, and
+    /// returns the file.
     pub(crate) fn with_virtual_options(&self, file: OpenFile) -> OpenFile {
         file.with_virtual_options(self.virtual_options)
     }

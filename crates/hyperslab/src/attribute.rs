@@ -33,7 +33,7 @@ pub struct Attribute {
     value: RwLock<Option<Box<Decoded>>>,
 }
 
-/// A decoded value, and the generation of the file in which the value was read.
+/// The decoded value of an attribute, and the generation of the file in which it was read.
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
@@ -48,24 +48,24 @@ impl Clone for Attribute {
 }
 
 impl Attribute {
-    /// Returns the handle of an attribute of `owner` that was just found. The caller holds
-    /// [`Reading`].
+    /// Returns the handle of an attribute that was just found in the object `owner`. The caller
+    /// holds [`Reading`].
     pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
         let found = owner.file().container.store.generation();
         Self { owner, attribute, found, value: RwLock::default() }
     }
 
-    /// Returns the name. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the name of the attribute. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn name(&self) -> String {
         String::from_utf8_lossy(self.name_bytes()).into_owned()
     }
 
-    /// Returns the bytes of the name.
+    /// Returns the bytes of the attribute's name.
     pub fn name_bytes(&self) -> &[u8] {
         self.attribute.name()
     }
 
-    /// Returns the character set of the name.
+    /// Returns the character set of the attribute's name.
     pub fn charset(&self) -> CharacterSet {
         self.attribute.charset
     }
@@ -77,15 +77,15 @@ impl Attribute {
         self.attribute.creation_order
     }
 
-    /// Returns the current value, and the lock that keeps the value and its variable-length data
-    /// unchanged.
+    /// Returns the current value of the attribute, and a lock that keeps the value and its
+    /// variable-length data unchanged.
     fn value(&self) -> Result<(Arc<DecodedAttribute>, Reading<'_>)> {
         let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
         Ok((value, reading))
     }
 
-    /// Returns the current value. The caller holds [`Reading`].
+    /// Returns the current value of the attribute. The caller holds [`Reading`].
     fn decoded(&self) -> Result<Arc<DecodedAttribute>> {
         let container = &self.owner.file().container;
         let generation = container.store.generation();
@@ -125,7 +125,7 @@ impl Attribute {
         Ok(value.committed.map(|address| ObjectToken::of(store, address)))
     }
 
-    /// Returns the dataspace.
+    /// Returns the dataspace of the attribute.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
@@ -151,7 +151,7 @@ impl Attribute {
         Ok(Stored::new(Arc::clone(self.owner.file()), value.datatype.clone(), bytes))
     }
 
-    /// Reads all elements into an array of the attribute's shape.
+    /// Reads all elements of the attribute into an array of the same shape.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
@@ -174,7 +174,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.convert()?)
     }
 
-    /// Reads the only element.
+    /// Reads the single element of the attribute.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -218,7 +218,7 @@ impl Attribute {
         Ok(DynArray::new(shape, self.read_stored()?.column()?))
     }
 
-    /// Reads all elements as references.
+    /// Reads all elements of the attribute as references.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references
@@ -231,7 +231,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.references()?)
     }
 
-    /// Reads all elements as vectors. The elements are variable-length sequences.
+    /// Reads all elements of an attribute of variable-length sequences, as vectors.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences
@@ -244,7 +244,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.sequences()?)
     }
 
-    /// Reads all elements as text.
+    /// Reads all elements of the attribute as text.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings
@@ -256,7 +256,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.strings()?)
     }
 
-    /// Reads the only element as text.
+    /// Reads the single element of the attribute as text.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -281,7 +281,8 @@ impl Attribute {
     }
 }
 
-/// Returns the bytes of all elements. If the message has no data, all bytes are zero.
+/// Returns the bytes of all elements in an attribute message. If the message has no data, all bytes
+/// are zero.
 fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace

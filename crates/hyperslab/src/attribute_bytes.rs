@@ -8,7 +8,7 @@ use hyperslab_engine::{Error, Result};
 use crate::datatype::convert::Conversions;
 use crate::{Attribute, CharacterSet, CommittedDatatype, Dataspace, Datatype, Object};
 
-/// A value for an attribute: elements in memory, and the datatype in which the file stores them.
+/// A value for a new attribute: elements in memory, and the datatype in which the file stores them.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeElements<'a> {
     /// The bytes of the name.
@@ -27,7 +27,7 @@ pub struct AttributeElements<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A new attribute without a value.
+/// The name, datatype and dataspace of a new attribute, without a value.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeForm<'a> {
     /// The bytes of the name.

@@ -33,7 +33,7 @@ pub trait AttributeValue {
     fn content(&self) -> AttributeContent<'_>;
 }
 
-/// A value in the form that the file stores.
+/// The value of a new attribute in the form that the file stores.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum AttributeContent<'a> {
@@ -186,7 +186,8 @@ impl Object {
         Ok(outcome)
     }
 
-    /// Runs `set`, which sets an attribute. The object header is written later.
+    /// Calls `set`, which sets an attribute of the object in memory. The object header is written
+    /// later.
     pub(crate) fn set<'a>(
         &self,
         name: &str,
@@ -288,7 +289,7 @@ impl Object {
         }
     }
 
-    /// Sets an attribute to texts, as variable-length strings like those of h5py.
+    /// Sets an attribute to texts. The texts are stored as variable-length strings, as h5py does.
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
         let file = self.file();
         let width = file.container.params().size_of_offsets;

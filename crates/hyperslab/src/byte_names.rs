@@ -14,7 +14,7 @@ use crate::{
     ObjectToken,
 };
 
-/// The result of following a path.
+/// The result of following a path: an object, or a link that leads out of the file.
 #[derive(Debug)]
 pub enum Found {
     /// An object of the same file.
@@ -90,8 +90,8 @@ impl Group {
 }
 
 impl<'a> ByteNames<'a> {
-    /// Follows a path within this file: hard and soft links. The path ends at the first external or
-    /// user-defined link.
+    /// Follows a path along the hard and soft links of this file. The path ends at the first
+    /// external or user-defined link.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a link does not exist, and
@@ -116,7 +116,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Returns the link with a name, if it exists.
+    /// Returns the link of the group with a name, if it exists.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -124,7 +124,7 @@ impl<'a> ByteNames<'a> {
         self.group.link_of_bytes(name)
     }
 
-    /// Creates a group.
+    /// Creates a group as a member of this group.
     ///
     /// # Errors
     /// Returns the errors of [`Group::create_group`].
@@ -138,7 +138,8 @@ impl<'a> ByteNames<'a> {
         Ok(self.group.made_group(made, &String::from_utf8_lossy(name)))
     }
 
-    /// Creates the dataset that `builder` describes. The builder's path is not used.
+    /// Creates the dataset that `builder` describes as a member of this group. The builder's path
+    /// is not used.
     ///
     /// # Errors
     /// Returns the errors of [`DatasetBuilder::create`].
@@ -156,7 +157,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Creates a link.
+    /// Creates a link in the group.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the group has a link with this
@@ -180,7 +181,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Removes a link; see [`Group::remove`].
+    /// Removes a link of the group; see [`Group::remove`].
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the link does not exist.
@@ -191,7 +192,7 @@ impl<'a> ByteNames<'a> {
         )
     }
 
-    /// Moves a link to another name, in this group or in another one of the same file.
+    /// Moves a link to another name, in this group or in another group of the same file.
     ///
     /// # Errors
     /// Returns the errors of [`Group::rename`].
@@ -223,7 +224,7 @@ impl<'a> ByteNames<'a> {
 }
 
 impl Group {
-    /// Returns the object with a header that a path led to. The caller holds the right to read.
+    /// Returns the object at the end of a path from its header. The caller holds the right to read.
     fn found(&self, header: Arc<ObjectHeader>, path: &[u8]) -> Result<Object> {
         let handle = self.file().container.store.hold(header.address())?;
         let kind = ObjectKind::of(&header);

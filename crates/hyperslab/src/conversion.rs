@@ -14,13 +14,14 @@ pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }
 
-/// Returns `conversions` with the heap of `file` as the source of variable-length data.
+/// Returns `conversions` with the heap of `file`, from which the conversion reads variable-length
+/// data.
 pub(crate) fn with_heap(conversions: Conversions, file: &Arc<OpenFile>) -> Conversions {
     conversions.with_source_heap(Arc::clone(file) as _)
 }
 
-/// Plans the conversion to values of a Rust type. A member of the type that the file lacks is an
-/// error, because the value has no bytes that could stay.
+/// Plans the conversion of elements to values of a Rust type. If the Rust type has a member that
+/// the file lacks, returns an error, because the member has no value.
 pub(crate) fn to_rust<T: H5Type>(
     conversions: &Conversions,
     source: &Datatype,

@@ -27,7 +27,7 @@ use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 /// ```
 pub type FileOptions = AccessOptions<Creating>;
 
-/// The options that only [`FileOptions`] has.
+/// The options that only the creation of a file has; see [`FileOptions`].
 #[derive(Debug, Clone, Default)]
 pub struct Creating {
     create: CreateOptions,
@@ -230,7 +230,7 @@ impl File {
     /// Writes all changes and closes the file: truncates it to the end of allocation, and stores
     /// the free space if the file persists it. Remaining handles of the file can only read, and the
     /// file cannot be opened for writing until they are dropped. Deletes unlinked objects; their
-    /// handles return errors from then on.
+    /// handles return errors afterwards.
     ///
     /// Dropping the last handle of a file also closes it, but errors are only logged.
     ///

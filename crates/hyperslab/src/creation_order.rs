@@ -3,7 +3,7 @@
 use hyperslab_engine::ops::groups::LinkOrder;
 use hyperslab_engine::ops::objects::AttributeOrder;
 
-/// The tracking of the order in which the links or attributes of an object were created.
+/// The tracking of the order in which links or attributes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
     /// The order is not stored.
@@ -21,7 +21,7 @@ impl CreationOrder {
         self != Self::Untracked
     }
 
-    /// Returns the value for the two flags of the format.
+    /// Returns the tracking of the creation order from the two flags of the format.
     pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
         match (tracked, indexed) {
             (_, true) => Self::Indexed,

@@ -72,14 +72,14 @@ pub enum ExternalFiles {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait OpenFiles: std::fmt::Debug + Send + Sync {
-    /// Returns the open file at a path.
+    /// Returns the open file at a path, if the program has that file open.
     fn find(&self, path: &Path) -> Option<File>;
 
     /// Returns a number that changes when the program opens or closes a file.
     fn generation(&self) -> u64;
 }
 
-/// The resolver of the names of other files that one file contains.
+/// The resolver of the names of other files that a file contains.
 #[derive(Debug)]
 pub(crate) struct ExternalResolver {
     folder: PathBuf,
@@ -102,8 +102,8 @@ pub(crate) struct ExternalResolver {
     source_folders: RwLock<Vec<PathBuf>>,
 }
 
-/// The open files to which one file refers, directly or through other files. They are recorded so
-/// that their locks do not conflict with each other.
+/// The open files to which one root file refers, directly or through other files. The record
+/// prevents conflicts between their locks.
 #[derive(Debug, Default)]
 struct FileTree {
     root: PathBuf,
@@ -137,11 +137,11 @@ impl File {
     }
 }
 
-/// The largest number of folders in [`FileTree::folders`].
+/// The largest number of folders that [`FileTree::folders`] caches.
 const MAX_CACHED_FOLDERS: usize = 64;
 
 impl FileTree {
-    /// Returns the real path of a file that exists.
+    /// Returns the canonical path of an existing file.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let (folder, name) = (path.parent().filter(|folder| folder.is_absolute()), path.file_name());
         let (Some(folder), Some(name)) = (folder, name) else { return path.canonicalize().ok() };
@@ -165,9 +165,9 @@ impl FileTree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if opening the file at a real path must take its lock: `false` for the root
-    /// file and for files of this tree that are open for writing. If `write` is true, releases the
-    /// locks that readers of this tree hold.
+    /// Returns `true` if a file must be locked when it is opened: `false` for the root file and for
+    /// files of this tree that are open for writing. If `write` is true, releases the locks that
+    /// readers of this tree hold.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
@@ -192,7 +192,7 @@ impl FileTree {
 }
 
 impl ExternalResolver {
-    /// Creates the resolver for the file at `path`.
+    /// Creates the resolver for the root file at `path`.
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions) -> Self {
         let tree = FileTree { root: path.to_owned(), ..FileTree::default() };
         Self::at(path, policy, options, Arc::new(tree))
@@ -219,8 +219,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Creates the resolver for the file at `path`, which a link of this file names. `MAX_DEPTH`
-    /// bounds the depth.
+    /// Creates the resolver for another file, at `path`, to which this file refers. Returns an
+    /// error beyond the depth `MAX_DEPTH`.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
@@ -232,7 +232,7 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the real path of the file itself.
+    /// Returns the canonical path of the file whose names are resolved.
     fn real_path(&self) -> Option<&Path> {
         self.real_path.get_or_init(|| self.tree.real_path(&self.path)).as_deref()
     }
@@ -255,7 +255,7 @@ impl ExternalResolver {
         self
     }
 
-    /// Returns the existing paths for a name, in the order in which they are tried.
+    /// Returns the existing paths for the name of another file, in the order of preference.
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
         let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
         let mut candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(name)).collect();
@@ -268,7 +268,7 @@ impl ExternalResolver {
         candidates
     }
 
-    /// Returns `true` if the file at a real path may be opened.
+    /// Returns `true` if the policy for external files allows the file at a canonical path.
     fn is_allowed(&self, path: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
@@ -280,7 +280,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the name as text. Returns an error if the policy allows no other files.
+    /// Returns the name of another file as text. Returns an error if the policy allows no other
+    /// files.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
             return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
@@ -409,8 +410,8 @@ impl ExternalResolver {
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
-    /// Returns `true` for the file with the dataset and for its journal, which raw data must not
-    /// overwrite.
+    /// Returns `true` if a path is the file with the dataset or its journal, which external raw
+    /// data must not overwrite.
     fn is_part_of_file(&self, path: &Path) -> bool {
         let (Ok(path), Some(own)) = (path.canonicalize(), self.real_path()) else { return false };
         path == own || path == journal_beside(own).path()

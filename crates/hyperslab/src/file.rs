@@ -74,7 +74,7 @@ impl File {
         self.root.file().container.store.set_filters(filters);
     }
 
-    /// Returns the root group.
+    /// Returns the root group of the file.
     pub fn root(&self) -> &Group {
         &self.root
     }

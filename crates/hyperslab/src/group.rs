@@ -39,7 +39,7 @@ impl fmt::Debug for Group {
     }
 }
 
-/// The storage of the links of a group.
+/// The storage of a group's links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GroupStorage {
     /// A symbol table, the format of HDF5 before 1.8.
@@ -97,12 +97,12 @@ pub struct LinkRef<'a> {
 }
 
 impl LinkRef<'_> {
-    /// Returns the bytes of the name.
+    /// Returns the bytes of the link's name.
     pub fn name(&self) -> &[u8] {
         self.view.name
     }
 
-    /// Returns the character set of the name.
+    /// Returns the character set of the link's name.
     pub fn charset(&self) -> CharacterSet {
         self.view.charset
     }
@@ -151,7 +151,7 @@ impl Link {
         Self { name: link.name, charset: link.charset, creation_order: link.creation_order, target }
     }
 
-    /// Returns the name. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the name of the link as text. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn name_lossy(&self) -> String {
         String::from_utf8_lossy(&self.name).into_owned()
     }
@@ -172,7 +172,7 @@ impl Group {
         self.object.file()
     }
 
-    /// Returns the links, in ascending order of the bytes of their names.
+    /// Returns the links of the group, in ascending order of the bytes of their names.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.

@@ -121,7 +121,7 @@ impl GroupOptions {
     }
 }
 
-/// Returns the character set that a name needs.
+/// Returns the character set in which a name is stored.
 pub(crate) fn charset(name: &str) -> CharacterSet {
     if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
 }
@@ -144,9 +144,9 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Creates an object or link at a path, and the groups of the path that do not exist. `make`
-    /// receives the address of the last group and the name in this group. `make` may leave object
-    /// headers in editors, which are written later.
+    /// Creates an object or link at a path, and the missing groups of the path. `make` receives the
+    /// address of the last group and the name in this group. `make` may leave object headers in
+    /// editors, which are written later.
     pub(crate) fn add<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -173,8 +173,8 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Runs `make` with the right to change the file and with the address of this group. The write
-    /// of the group is deferred.
+    /// Calls `make` with the right to change the file and with the address of this group. The group
+    /// is written later.
     pub(crate) fn add_here<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -191,12 +191,12 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Returns the path if it consists of a single name.
+    /// Returns the path if it is a single name of this group. Returns `None` for other paths.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
     }
 
-    /// Returns an error if the group has a link of that name.
+    /// Returns an error if the group already has a link with a name.
     pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
         self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
@@ -213,8 +213,8 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
-    /// Returns the group of the last name of a path, and that name. Creates the groups of the path
-    /// that do not exist.
+    /// Splits a path into its parent group and its last name. Creates the missing groups of the
+    /// path.
     pub(crate) fn parent_of<'p>(&self, edit: &mut Edit<'_>, path: &'p str) -> Result<(Address, &'p str)> {
         let file = self.file();
         let mut group = if path.starts_with('/') { file.root() } else { self.address() };
@@ -231,7 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the member group of that name. Creates the group if it does not exist.
+    /// Returns the member group with a name. Creates the group if it does not exist.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
@@ -244,7 +244,7 @@ impl Group {
                 Err(objects::user_defined(class, &name))
             }
             Ok(objects::Resolved::External { .. }) => {
-                Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
+                Err(Error::Misuse(format!("`{name}` leads to another file: open that file to change it")))
             }
             Err(error) if error.kind() == crate::ErrorKind::NotFound => {
                 let made = groups::create_group(container, edit, &EngineOptions::default())?;
@@ -328,7 +328,7 @@ impl Group {
         }
     }
 
-    /// Returns an error if the group has a link of that name.
+    /// Returns an error if the group already has a link with a name.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
         use hyperslab_engine::ops::groups;
         use hyperslab_engine::ops::objects::ObjectHeader;
@@ -458,7 +458,7 @@ impl Group {
         )
     }
 
-    /// Returns the existing group of the last name of a path, and that name.
+    /// Splits a path into its existing parent group and its last name.
     pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
         use hyperslab_engine::ops::objects;
         let trimmed = path.trim_end_matches('/');
@@ -474,7 +474,7 @@ impl Group {
             objects::Resolved::Object(header) => Ok((header.address(), name)),
             objects::Resolved::UserDefined { class, name, .. } => Err(objects::user_defined(class, &name)),
             objects::Resolved::External { .. } => {
-                Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
+                Err(Error::Misuse(format!("`{before}` leads to another file: open that file to change it")))
             }
         }
     }
@@ -484,7 +484,7 @@ fn group_context(group: &Group) -> String {
     format!("`{}`", group.name())
 }
 
-/// Inserts a link into a group.
+/// Inserts a link into a group in memory.
 pub(crate) fn insert(
     group: &Group,
     edit: &mut Edit<'_>,

@@ -45,7 +45,7 @@ pub struct FileInfo {
     pub length: u64,
 }
 
-/// An index of shared messages.
+/// An index of shared messages: its message types, and the smallest message that it shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
     /// The message types of the index: constants of this type, joined by `|`.
@@ -55,22 +55,22 @@ pub struct SharedMessageIndexInfo {
 }
 
 impl SharedMessageIndexInfo {
-    /// Dataspaces of datasets and attributes.
+    /// The flag for sharing the dataspaces of datasets and attributes.
     pub const DATASPACES: u16 = SharedMessageTypes::DATASPACE.bits();
-    /// Datatypes of datasets and attributes.
+    /// The flag for sharing the datatypes of datasets and attributes.
     pub const DATATYPES: u16 = SharedMessageTypes::DATATYPE.bits();
-    /// Fill values.
+    /// The flag for sharing fill values.
     pub const FILL_VALUES: u16 = SharedMessageTypes::FILL_VALUE.bits();
-    /// Filter pipelines.
+    /// The flag for sharing filter pipelines.
     pub const FILTER_PIPELINES: u16 = SharedMessageTypes::FILTER_PIPELINE.bits();
-    /// Attributes with their names and elements.
+    /// The flag for sharing whole attributes with their names and elements.
     pub const ATTRIBUTES: u16 = SharedMessageTypes::ATTRIBUTE.bits();
-    /// All message types that can be shared.
+    /// The flags of all message types that can be shared.
     pub const ALL: u16 =
         Self::DATASPACES | Self::DATATYPES | Self::FILL_VALUES | Self::FILTER_PIPELINES | Self::ATTRIBUTES;
 }
 
-/// The shared messages of a file and their indexes.
+/// The configuration of shared messages in a file: the indexes and their message types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessages {
     /// The indexes, at most eight, with disjoint message types.
@@ -83,14 +83,14 @@ pub struct SharedMessages {
 }
 
 impl Default for SharedMessages {
-    /// Returns the settings of a file that shares no messages.
+    /// Returns the configuration of a file without shared messages.
     fn default() -> Self {
         Self { indexes: Vec::new(), max_list: 50, min_btree: 40 }
     }
 }
 
 impl SharedMessages {
-    /// Returns a configuration with one index, for messages of the given types that have at least
+    /// Returns a configuration with one index for messages of the given types that have at least
     /// `min_size` bytes.
     ///
     /// ```
@@ -128,7 +128,7 @@ impl SharedMessages {
     }
 }
 
-/// The management of the space of a file.
+/// The management of free space in a file: the strategy and its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
     /// The structures that allocate space.
@@ -141,7 +141,7 @@ pub struct FileSpace {
     pub page_size: u64,
 }
 
-/// The structures that allocate space in a file.
+/// A strategy for file space: the structures that allocate and track space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileSpaceStrategy {
     /// Free-space managers and aggregators.
@@ -205,7 +205,7 @@ impl FileSpace {
     }
 }
 
-/// The storage of an object header.
+/// The sizes and counts of an object header in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderInfo {
     /// The version, 1 or 2.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_vfd::{PathSideFile, SideFile};
 
-/// Returns the journal of a file. All symbolic links to the file lead to the same journal.
+/// Returns the path of a file's journal. All symbolic links to the file lead to the same journal.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     // A symbolic link in the folder part of the path does not change the folder of the journal. A
     // symbolic link as the last name may lead to another folder.
@@ -16,7 +16,8 @@ pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     Arc::new(if own.path().exists() { own } else { journal_of_other_name(&path).unwrap_or(own) })
 }
 
-/// Returns the journal beside another hard link to the file in the same folder, if there is one.
+/// Returns the path of a journal beside another hard link to the file in the same folder, if such a
+/// journal exists.
 #[cfg(unix)]
 fn journal_of_other_name(path: &Path) -> Option<PathSideFile> {
     use std::os::unix::fs::MetadataExt as _;
@@ -38,7 +39,7 @@ fn journal_of_other_name(_path: &Path) -> Option<PathSideFile> {
     None
 }
 
-/// Returns the journal beside the file at an absolute path that is not a symbolic link.
+/// Returns the journal path beside a file. `path` is absolute and no symbolic link.
 pub(crate) fn journal_beside(path: &Path) -> PathSideFile {
     PathSideFile::beside(path, ".hjournal")
 }

@@ -95,7 +95,7 @@ pub struct FillValue {
     pub allocation: AllocationTime,
 }
 
-/// The value of elements that were never written.
+/// The status of a fill value: undefined, the default, or set by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillStatus {
     /// No value is defined.
@@ -137,7 +137,7 @@ pub enum AllocationTime {
 }
 
 impl FillTime {
-    /// Returns the number in the file.
+    /// Returns the number that stands for this time in the file.
     pub(crate) fn stored(self) -> FillWriteTime {
         match self {
             Self::Allocation => FillWriteTime::ON_ALLOCATION,
@@ -149,7 +149,7 @@ impl FillTime {
 }
 
 impl AllocationTime {
-    /// Returns the number in the file.
+    /// Returns the number that stands for this time in the file.
     pub(crate) fn stored(self) -> StoredAllocationTime {
         match self {
             Self::Default => StoredAllocationTime::DEFAULT,
@@ -186,7 +186,7 @@ pub struct VirtualMapping {
 }
 
 impl VirtualMapping {
-    /// Returns the mapping in the stored form.
+    /// Returns the mapping in the form that the file stores.
     pub(crate) fn stored(&self) -> hyperslab_engine::format::VirtualMapping {
         hyperslab_engine::format::VirtualMapping {
             source_file: self.file.as_slice().into(),
@@ -197,8 +197,8 @@ impl VirtualMapping {
     }
 }
 
-/// Returns the selection with adjacent blocks of a regular hyperslab merged into one. The oldest
-/// encoding stores each block.
+/// Returns the selection after merging adjacent blocks of a regular hyperslab. The oldest encoding
+/// stores each block, so fewer blocks take less space.
 fn merged(selection: &Selection) -> Selection {
     let mut selection = selection.clone();
     if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &mut selection {
@@ -246,7 +246,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the stored chunk that holds the element at the coordinates `element`.
+    /// Returns the stored chunk that holds the element at the coordinates `element`, from the chunk
+    /// index.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };

@@ -2,15 +2,16 @@
 
 use hyperslab_engine::store::FileLocking;
 
-/// The environment variable that libhdf5 reads.
+/// The environment variable by which libhdf5 controls file locking.
 const VARIABLE: &str = "HDF5_USE_FILE_LOCKING";
 
-/// Returns the value that the caller has chosen, or else the value of the environment variable.
+/// Returns the locking that the caller has chosen, or else the locking that the environment
+/// variable states.
 pub(crate) fn choose(chosen: Option<FileLocking>) -> FileLocking {
     chosen.unwrap_or_else(|| parse(std::env::var(VARIABLE).ok().as_deref()))
 }
 
-/// Returns the meaning of a value of the variable. Values that libhdf5 does not know count as not
+/// Parses the value of the environment variable. Values that libhdf5 does not know count as not
 /// set.
 fn parse(value: Option<&str>) -> FileLocking {
     match value {

@@ -29,12 +29,13 @@ pub struct ObjectToken {
 }
 
 impl ObjectToken {
-    /// Returns the token of the object that is currently at an address.
+    /// Returns the token of the object whose header is currently at an address.
     pub(crate) fn of(store: &Store, address: Address) -> Self {
         Self::as_of(store, address, store.deletions())
     }
 
-    /// Returns the token of the object that was at an address after the given number of deletions.
+    /// Returns the token of the object whose header was at an address after the given number of
+    /// deletions.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
@@ -44,12 +45,12 @@ impl ObjectToken {
         Self { address: address.raw(), life: 0 }
     }
 
-    /// Returns a handle of the object. The caller holds [`Reading`].
+    /// Returns a handle that keeps the object open. The caller holds [`Reading`].
     pub(crate) fn hold(self, store: &Store) -> Result<ObjectHandle> {
         store.hold_known(Address::new(self.address), self.life)
     }
 
-    /// Returns the address for the engine. Returns an error if the object was deleted.
+    /// Returns the address of the object header. Returns an error if the object was deleted.
     pub(crate) fn check(self, store: &Store) -> Result<Address> {
         let address = Address::new(self.address);
         store.check_life(address, self.life).map(|()| address)
@@ -67,7 +68,7 @@ impl fmt::Display for ObjectToken {
     }
 }
 
-/// An object of any kind.
+/// An object of a file: a group, a dataset or a committed datatype.
 ///
 /// An object is deleted when its last link is removed and its last handle is dropped: see
 /// [`Group::remove`].
@@ -108,7 +109,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object of a handle.
+    /// Opens the object that a handle keeps open.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -123,7 +124,7 @@ impl Object {
         Known::forget(&self.header);
     }
 
-    /// Returns the object of a handle and a header, at `path` relative to `group`.
+    /// Returns an object from its handle and its header, at `path` relative to `group`.
     pub(crate) fn of_parts(
         group: &Group,
         handle: ObjectHandle,
@@ -148,7 +149,7 @@ impl Object {
         Self::open_held(Arc::clone(&self.file), handle, &self.name_of(path))
     }
 
-    /// Returns the name of the object at `path`, relative to this object.
+    /// Returns the full path of the object at `path`, relative to this object.
     fn name_of(&self, path: &str) -> String {
         match path.strip_prefix('/') {
             Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
@@ -156,7 +157,7 @@ impl Object {
         }
     }
 
-    /// Opens the object at a path that starts at this group.
+    /// Opens the object at a path that starts at this group. Follows soft and external links.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.reading()?;
@@ -201,7 +202,7 @@ impl Object {
         &self.file
     }
 
-    /// Returns the current object header.
+    /// Returns the current object header. Reads it again if the file has changed.
     pub(crate) fn header(&self) -> Result<Arc<ObjectHeader>> {
         let load = || {
             self.handle.check()?;
@@ -210,7 +211,7 @@ impl Object {
         Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
     }
 
-    /// Returns the current object header, and the lock that keeps the header unchanged.
+    /// Returns the current object header, and a lock that keeps the header unchanged.
     pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
         let reading = self.file.reading()?;
         Ok((self.header()?, reading))

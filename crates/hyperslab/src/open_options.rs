@@ -22,7 +22,7 @@ use crate::{AccessOptions, File};
 /// ```
 pub type OpenOptions = AccessOptions<Opening>;
 
-/// The options that only [`OpenOptions`] has.
+/// The options that only the opening of a file has; see [`OpenOptions`].
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
     driver: FileDriver,
@@ -140,7 +140,7 @@ impl OpenOptions {
         }
     }
 
-    /// Returns the options for salvage: read-only access that continues after damaged structures.
+    /// Returns the options for a salvage: read-only access that tolerates damaged structures.
     pub(crate) fn salvage(mut self) -> Self {
         self.mode.salvage = true;
         (self.mode.write, self.mode.swmr_write) = (false, false);
@@ -161,7 +161,7 @@ impl OpenOptions {
         Ok(self.with_virtual_options(file))
     }
 
-    /// Opens the root group, and starts SWMR writing if the options demand it.
+    /// Opens the root group of a file, and starts SWMR writing if the options request it.
     fn open_root(&self, file: OpenFile) -> Result<File> {
         let file = File::of(file)?;
         if self.mode.swmr_write {

@@ -83,8 +83,8 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Returns the lengths of the text that the tokens up to this token match. `matched` has the
-    /// lengths that the previous tokens match.
+    /// Matches one token of the pattern. Takes the lengths of the text that the previous tokens
+    /// match, and returns the lengths that the tokens up to this one match.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

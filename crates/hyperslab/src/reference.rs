@@ -41,7 +41,7 @@ impl ReferenceTarget {
         Self::Object(object.token())
     }
 
-    /// Returns the target in the form of the engine.
+    /// Converts the target to the form of the engine.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind) if the object was deleted.
@@ -57,8 +57,8 @@ impl ReferenceTarget {
         })
     }
 
-    /// Returns a target in another file in the form of the engine. The existence of the object is
-    /// not checked.
+    /// Converts the target, which lies in another file, to the form of the engine. The existence of
+    /// the object is not checked.
     fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
@@ -72,7 +72,8 @@ impl ReferenceTarget {
         }
     }
 
-    /// Converts the target of an element in the file of `store` to a target of this module.
+    /// Converts a target from the form of the engine. `store` is the file that contains the
+    /// reference.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -120,12 +121,12 @@ impl Reference {
         self.target == ReferenceTarget::Null
     }
 
-    /// Returns the target.
+    /// Returns the target of the reference.
     pub fn target(&self) -> &ReferenceTarget {
         &self.target
     }
 
-    /// Returns the file that contains the target, and the form of the target in this file.
+    /// Returns the file that contains the target, and the target relative to that file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -247,7 +248,7 @@ impl File {
         Ok(element)
     }
 
-    /// Returns the reference of the kind `kind` whose stored form is `element`.
+    /// Returns the reference of the kind `kind` that the stored bytes `element` represent.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the element is damaged or the

@@ -15,7 +15,7 @@ use crate::dataspace::Dims;
 use crate::slice::{self, Slice};
 use crate::{Hyperslab, Points, Region, Selection};
 
-/// The elements that a value selects in a dataset of a known shape; see [`IntoSelection`].
+/// A selection for a dataset of a known shape, and the shape of the result; see [`IntoSelection`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selected<'a> {
     selection: Cow<'a, Selection>,
@@ -24,22 +24,22 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Returns the elements of `selection` as an array of the shape `shape`, in C order.
+    /// Returns a selection whose result is an array of the shape `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
-    /// Returns the elements of `selection` as a single dimension, in the order of the selection.
+    /// Returns a selection whose result has a single dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }
     }
 
-    /// Returns the selection.
+    /// Returns the selection of elements.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// Returns the shape of the selected elements; `None` if they form a single dimension.
+    /// Returns the shape of the result. Returns `None` if the result has a single dimension.
     pub fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
@@ -281,8 +281,8 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
     }
 }
 
-/// Returns the elements whose value in a mask in C order is `true`, as runs along the last
-/// dimension.
+/// Returns the selection of the elements whose value in a boolean mask is `true`. The mask is in C
+/// order; the selection consists of runs along the last dimension.
 #[cfg(feature = "ndarray")]
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();

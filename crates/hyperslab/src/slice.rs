@@ -38,7 +38,8 @@ enum SliceKind {
     Mask(Vec<bool>),
 }
 
-/// A coordinate of a dimension whose size is not known yet.
+/// A coordinate in a dimension whose size is not known yet. Negative coordinates count from the
+/// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coordinate {
     FromStart(u64),
@@ -51,7 +52,7 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the next coordinate; `None` for the end of the dimension.
+    /// Returns the next coordinate. Returns `None` if this would be the end of the dimension.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.
@@ -62,8 +63,8 @@ impl Coordinate {
         }
     }
 
-    /// Returns the distance from the start of a dimension of the size `size`; `None` if the
-    /// coordinate lies before the start.
+    /// Returns the coordinate in a dimension of the size `size`, counted from the start. Returns
+    /// `None` if the coordinate lies before the start.
     fn within(self, size: u64) -> Option<u64> {
         match self {
             Self::FromStart(distance) => Some(distance),
@@ -72,7 +73,7 @@ impl Coordinate {
     }
 }
 
-/// The coordinates of a slice in a dimension of known size.
+/// The coordinates that a slice selects in a dimension of known size.
 enum SlicePart {
     Regular { start: u64, count: u64, step: u64, single: bool },
     List(Vec<u64>),
@@ -94,8 +95,8 @@ impl Slice {
         Self::new(SliceKind::Range { start, end })
     }
 
-    /// Returns the coordinates in a dimension of the size `size`; `None` if they exceed the
-    /// dimension.
+    /// Returns the coordinates that the slice selects in a dimension of the size `size`. Returns
+    /// `None` if they exceed the dimension.
     fn within(&self, size: u64) -> Option<SlicePart> {
         let inside = |at: Coordinate| at.within(size).filter(|at| *at < size);
         match &self.kind {
@@ -140,8 +141,8 @@ impl SlicePart {
         }
     }
 
-    /// Returns the coordinates as blocks, each with its first and its last coordinate; `None` if
-    /// the coordinates do not ascend.
+    /// Returns the coordinates as blocks, each with its first and its last coordinate. Returns
+    /// `None` unless the coordinates ascend.
     fn blocks(&self) -> Option<Vec<(u64, u64)>> {
         if let Self::Regular { start, count, step: 1, .. } = self {
             let last = start.checked_add(count.checked_sub(1)?)?;
@@ -159,8 +160,8 @@ impl SlicePart {
     }
 }
 
-/// Returns the elements that slices select of an array of the shape `dims`, and the shape of the
-/// result.
+/// Returns the selection that one slice per dimension describes in an array of the shape `dims`,
+/// and the shape of the result.
 pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
     if slices.len() != dims.len() {
         let message = format!("there are {} slices for {} dimensions", slices.len(), dims.len());
@@ -250,7 +251,7 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     Ok(all)
 }
 
-/// The largest number of blocks or points of an index list.
+/// The largest number of blocks or points in the selection of an index list.
 const MAX_PARTS: u64 = 1 << 24;
 
 impl From<RangeFull> for Slice {

@@ -6,7 +6,7 @@ use crate::datatype::convert::Conversions;
 use crate::{Datatype, File};
 
 impl File {
-    /// Returns the number of bytes that the file has, or will have after a flush.
+    /// Returns the length of the file in bytes, including changes that the next flush writes.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -82,8 +82,8 @@ impl File {
         Ok(stored)
     }
 
-    /// Sets the versions of the library that must be able to read the structures that are written
-    /// from now on.
+    /// Sets the versions of the library that must be able to read the structures that later
+    /// operations write.
     ///
     /// ```
     /// use hyperslab::LibverBounds;

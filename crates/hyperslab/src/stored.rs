@@ -17,7 +17,7 @@ use crate::datatype::Reference;
 use crate::datatype::convert::{Conversion, Conversions};
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
-/// The smallest number of texts that are worth a separate thread.
+/// The smallest number of texts for which a separate thread is started.
 const TEXTS_PER_TASK: usize = 8192;
 
 /// Elements in the stored form: decoded by the filters, in the byte order and memory layout of the
@@ -44,14 +44,14 @@ pub struct Stored {
     foreign: Option<Arc<ForeignHeap>>,
 }
 
-/// The variable-length data of one element.
+/// The variable-length data of one element: a string or a sequence.
 #[derive(Debug, Clone)]
 pub struct VariableLength {
     value: VariableLengthValue,
 }
 
 impl VariableLength {
-    /// Returns the number of items. For a string, this is the number of bytes.
+    /// Returns the number of items of the sequence. For a string, this is the number of bytes.
     pub fn count(&self) -> u64 {
         u64::from(self.value.count)
     }
@@ -66,20 +66,20 @@ impl VariableLength {
 }
 
 /// The limit on the variable-length data of one read, as a multiple of the file length. In valid
-/// files no two elements share heap data, but a damaged file can let many elements refer to the
-/// same bytes.
+/// files no two elements share heap data, but a damaged file can have many elements that refer to
+/// the same bytes.
 const MAX_FILE_LENGTHS: u64 = 16;
 
 /// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The number of bytes, or of elements, that a thread counts before it updates the shared budget.
+/// The number of bytes, or of elements, after which a thread updates the shared memory budget.
 const BATCH_BYTES: usize = 1 << 14;
 
-/// The overhead of one memory allocation, in bytes.
+/// The estimated overhead of one memory allocation, in bytes.
 const ALLOCATION_BYTES: u64 = 16;
 
-/// The memory that one read may still use.
+/// The memory that one read of variable-length data may still use.
 pub(crate) struct ReadBudget {
     /// The limit on variable-length data.
     contents: ByteBudget,
@@ -113,8 +113,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Takes the memory for the variable-length data of at most [`BATCH_BYTES`] elements from the
-    /// budget: `bytes` bytes in total.
+    /// Subtracts from the budget the memory for the variable-length data of at most [`BATCH_BYTES`]
+    /// elements: `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -122,26 +122,26 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Takes the memory for the variable-length data of one element from the budget.
+    /// Subtracts from the budget the memory for the variable-length data of one element.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Takes the memory for `count` values from the budget, and allocates a vector for them.
+    /// Subtracts from the budget the memory for `count` values, and allocates a vector for them.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Takes the memory for `count` values of `size` bytes from the budget, and allocates a buffer
-    /// for them.
+    /// Subtracts from the budget the memory for `count` values of `size` bytes, and allocates a
+    /// buffer for them.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Takes the memory for `count` values of `size` bytes from the budget, and returns the number
-    /// of bytes.
+    /// Subtracts from the budget the memory for `count` values of `size` bytes, and returns their
+    /// size in bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
@@ -149,7 +149,7 @@ impl ReadBudget {
     }
 }
 
-/// The elements that one thread has read and not yet taken from the shared budget.
+/// The memory that one thread has used and not yet subtracted from the shared budget.
 struct TakenBatch<'a> {
     budget: &'a ReadBudget,
     elements: usize,
@@ -176,13 +176,14 @@ impl Stored {
         Self { file, datatype, bytes, foreign: None }
     }
 
-    /// Sets the variable-length data that comes from other files or from structured chunks.
+    /// Adds the variable-length data that comes from other files or from structured chunks, and
+    /// returns the elements.
     pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {
         self.foreign = Some(foreign);
         self
     }
 
-    /// Returns `conversions` with the heap to which the elements refer.
+    /// Returns `conversions` with the heap that holds the variable-length data of the elements.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {
@@ -212,7 +213,7 @@ impl Stored {
         &self.bytes
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of stored elements.
     pub fn len(&self) -> usize {
         self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
     }
@@ -222,7 +223,7 @@ impl Stored {
         self.bytes.is_empty()
     }
 
-    /// Returns the bytes of each element.
+    /// Returns an iterator over the bytes of each element.
     pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact((self.datatype.size as usize).max(1))
     }
@@ -271,8 +272,8 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Returns the memory budget for a result that is made of these elements, after the stored
-    /// elements are subtracted.
+    /// Returns the memory budget for a result that is made from these elements. The budget excludes
+    /// the stored elements themselves.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the stored elements exceed the limit.
@@ -357,7 +358,7 @@ impl Stored {
         Ok(owned)
     }
 
-    /// Returns a reader of the variable-length data of the elements.
+    /// Returns a reader of the elements' variable-length data.
     fn contents(&self) -> VariableLengthReader<'_> {
         let container = &self.file.container;
         VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())

@@ -9,8 +9,8 @@ use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest number of path bytes in the name of an object. A longer path is shortened to its
-/// end.
+/// The largest number of path bytes in the name of an object. Of a longer path, only the end is
+/// kept.
 const MAX_NAME_BYTES: usize = 4096;
 
 /// An iterator over the objects that hard links lead to from the root group.
@@ -81,7 +81,7 @@ impl Walk {
         }
     }
 
-    /// Returns the next object that still has a link.
+    /// Returns the next unvisited object that still has a link.
     fn next_linked(&mut self) -> Option<Unvisited> {
         let store = &self.file.root().file().container.store;
         loop {
@@ -92,7 +92,7 @@ impl Walk {
         }
     }
 
-    /// Returns the path of an object by its number.
+    /// Returns the path of the object with a number in the order of the walk.
     fn path(&self, number: usize) -> Vec<u8> {
         let (mut names, mut at) = (Vec::new(), number);
         while at != self.recent.0
@@ -109,7 +109,8 @@ impl Walk {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// Opens an object. Adds the targets of the links of a group to the unvisited objects.
+    /// Opens an object and returns it. Adds the targets of a group's hard links to the unvisited
+    /// objects.
     fn visit(&mut self, next: Unvisited) -> Visited {
         let Unvisited { token, handle, number } = next;
         let path = self.path(number);
@@ -156,7 +157,7 @@ impl Iterator for Walk {
     }
 }
 
-/// Returns the name of an object by its path: the whole path, or the end of a long path.
+/// Returns the name of an object from its path: the whole path, or the end of a long path.
 pub(crate) fn name_of(path: &[u8]) -> Cow<'_, str> {
     let Some(end) = path.len().checked_sub(MAX_NAME_BYTES).and_then(|from| path.get(from..)) else {
         return String::from_utf8_lossy(path);

@@ -9,7 +9,7 @@ use hyperslab_exact::{to_u64, to_usize};
 /// The largest number of rows of the access map in a formatted report.
 const MAX_MAP_ROWS: usize = 32;
 
-/// The kind of an operation.
+/// The kind of an operation that is counted in the access log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoggedOperation {
     Read,
@@ -33,7 +33,8 @@ impl LoggedOperation {
     }
 }
 
-/// Counters of the operations on a file. Several drivers and threads may share them.
+/// Counters of the reads, writes and other operations on a file. Several drivers and threads may
+/// share them.
 #[derive(Debug, Default)]
 pub struct AccessLog {
     counts: Mutex<Counts>,
@@ -58,7 +59,7 @@ pub struct Traffic {
     pub time: Duration,
 }
 
-/// The values of all counters.
+/// The values of all counters of an access log at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AccessReport {
@@ -83,7 +84,7 @@ pub struct AccessReport {
     pub cell_size: u64,
 }
 
-/// The accesses to one part of the file.
+/// The counts of accesses to one part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCell {
     /// The number of bytes read. A byte that is read twice counts twice.
@@ -92,8 +93,8 @@ pub struct AccessCell {
     pub written: u64,
 }
 
-/// The accesses to all parts of the file, in a bounded number of cells. The cell size doubles when
-/// an offset exceeds the last cell.
+/// The counts of accesses to all parts of the file, in a bounded number of cells. The cell size
+/// doubles when an offset exceeds the last cell.
 #[derive(Debug)]
 struct Map {
     max_cells: usize,
@@ -125,7 +126,7 @@ impl Map {
         }
     }
 
-    /// Doubles the cell size, and merges pairs of cells.
+    /// Doubles the cell size, and merges each pair of cells.
     fn coarsen(&mut self) {
         self.cell_size *= 2;
         let sum = |pair: &[AccessCell]| {
@@ -159,7 +160,7 @@ impl AccessLog {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation.
+    /// Counts an operation on the file.
     pub(crate) fn record(
         &self,
         operation: LoggedOperation,
@@ -192,7 +193,7 @@ impl AccessLog {
         *count += 1;
     }
 
-    /// Returns the current values.
+    /// Returns the current values of all counters.
     pub fn report(&self) -> AccessReport {
         let counts = self.counts();
         let mut report = counts.report.clone();

@@ -45,7 +45,7 @@ pub fn run_read_only<D: Driver>(make: impl Fn(&[u8]) -> D) {
     }
 }
 
-/// Returns bytes that vary, with a period that is no power of two.
+/// Returns test bytes that vary, with a period that is no power of two.
 fn pattern(length: usize) -> Vec<u8> {
     (0..=250_u8).cycle().zip(0..length).map(|(byte, at)| byte ^ at.to_le_bytes()[1]).collect()
 }

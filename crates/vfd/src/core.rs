@@ -12,7 +12,7 @@ use crate::{
     Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest,
 };
 
-/// Options of a file in memory.
+/// Options of the driver for a file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreOptions {
     /// The memory is allocated in multiples of this number of bytes (at least 1).
@@ -40,7 +40,7 @@ enum Storage {
     Growing { bytes: RwLock<Vec<u8>>, increment: usize },
 }
 
-/// The file on disk, and the range of bytes that are out of date on disk.
+/// The backing file on disk, and the range of bytes that are dirty.
 struct Backing {
     file: Sec2,
     dirty: Mutex<Dirty>,
@@ -138,7 +138,7 @@ impl Core {
         }
     }
 
-    /// Calls `use_bytes` with all bytes.
+    /// Calls `use_bytes` with all bytes of the file.
     fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
         match &self.storage {
             Storage::Image(image) => use_bytes(image.as_ref().as_ref()),
@@ -146,8 +146,8 @@ impl Core {
         }
     }
 
-    /// Returns the bytes so that they can be changed, and the increment. Returns an error for a
-    /// read-only image.
+    /// Returns the bytes of the file for changes, and the increment of its length. Returns an error
+    /// for a read-only image.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),
@@ -221,7 +221,7 @@ impl Backing {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the dirty bytes to the file. On an error they remain dirty.
+    /// Writes the dirty bytes to the backing file. After an error, the bytes remain dirty.
     fn write_back(&self, bytes: &[u8]) -> Result<()> {
         let mut dirty = self.lock_dirty();
         if dirty.length {
@@ -253,8 +253,8 @@ fn read_all(file: &Sec2) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Increases the capacity to at least `needed` bytes: by an eighth or more, in multiples of
-/// `increment`.
+/// Increases the capacity of a vector to at least `needed` bytes: by an eighth or more, in
+/// multiples of `increment`.
 fn reserve(bytes: &mut Vec<u8>, needed: usize, increment: usize) -> Option<()> {
     if needed <= bytes.capacity() {
         return Some(());

@@ -14,7 +14,7 @@ use crate::{DriverError, Result, vectored};
 /// All methods take `&self`: any number of threads may read at the same time. A read that overlaps
 /// a concurrent write returns any mixture of old and new bytes. Callers avoid such reads.
 pub trait Driver: Send + Sync + Debug {
-    /// Returns the name of the file, for messages.
+    /// Returns the name of the file for messages.
     fn name(&self) -> &str;
 
     /// Returns the kind of the driver.
@@ -22,13 +22,13 @@ pub trait Driver: Send + Sync + Debug {
         DriverKind::Other
     }
 
-    /// Returns the name of the member file that contains the byte at `offset`, for messages. A
-    /// driver with a single file returns its name.
+    /// Returns the name of the member that contains the byte at `offset`, for messages. A driver
+    /// with a single file returns the name of that file.
     fn name_at(&self, _offset: u64) -> Cow<'_, str> {
         self.name().into()
     }
 
-    /// Returns the identity of the file; `None` if the bytes only exist in this driver.
+    /// Returns the identity of the file. Returns `None` if the bytes only exist in this driver.
     fn identity(&self) -> Option<FileIdentity>;
 
     /// Returns whether the driver rejects writes.
@@ -64,7 +64,8 @@ pub trait Driver: Send + Sync + Debug {
     /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Informs the driver about a later read of `length` bytes at `offset`.
+    /// Announces a later read of `length` bytes at `offset`, so that the driver can fetch the bytes
+    /// in advance.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }
@@ -94,7 +95,7 @@ pub trait Driver: Send + Sync + Debug {
         false
     }
 
-    /// Writes `bytes` from `offset` on.
+    /// Writes `bytes` to the file from `offset` on.
     ///
     /// A write beyond the end extends the file; the bytes between the old end and `offset` become
     /// zero. Empty `bytes` change nothing.
@@ -123,8 +124,8 @@ pub trait Driver: Send + Sync + Debug {
     /// if `len` is too large, [`DriverError::Io`] if the system call fails.
     fn set_len(&self, len: u64) -> Result<()>;
 
-    /// Returns the range of offsets of each member, in ascending order, if each member has a length
-    /// of its own. All other drivers return an empty list.
+    /// Returns the range of offsets of each member, in ascending order. Drivers whose members have
+    /// no length of their own return an empty list.
     ///
     /// # Errors
     /// The errors of [`Driver::len`].
@@ -206,7 +207,7 @@ pub enum DriverKind {
 }
 
 impl DriverKind {
-    /// Returns the name that libhdf5 uses.
+    /// Returns the name that libhdf5 uses for the driver.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sec2 => "sec2",
@@ -222,8 +223,8 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether the file has several members that each have an end of their own, with a
-    /// range of unused offsets before the next member.
+    /// Returns whether each member of the file has an end of its own. A range of unused offsets may
+    /// then follow the end of a member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }
@@ -240,7 +241,7 @@ impl fmt::Display for DriverKind {
     }
 }
 
-/// A read of [`Driver::read_many`].
+/// A read request of [`Driver::read_many`].
 #[derive(Debug)]
 pub struct ReadRequest<'a> {
     /// The offset of the first byte.
@@ -249,7 +250,7 @@ pub struct ReadRequest<'a> {
     pub buf: &'a mut [u8],
 }
 
-/// A write of [`Driver::write_many`].
+/// A write request of [`Driver::write_many`].
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     /// The offset of the first byte.
@@ -258,7 +259,7 @@ pub struct WriteRequest<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The kind of a lock.
+/// The kind of a file lock: shared or exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockKind {
     /// A lock that excludes exclusive locks.

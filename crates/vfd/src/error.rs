@@ -95,7 +95,7 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// Creates an internal error.
+    /// Creates an internal error of a driver.
     pub(crate) fn internal(name: impl Into<String>, invariant: &'static str) -> Self {
         Self::Internal { name: name.into(), invariant }
     }

@@ -12,7 +12,7 @@ use crate::driver::range_end;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity, LockKind, Result, Sec2};
 
-/// The largest number of members. Each member is an open file.
+/// The largest number of members of a family. Each member is an open file.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// A file that is divided into consecutive members of one size: byte `n` of the file is byte `n %
@@ -44,8 +44,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Opens the members up to the first one that does not exist. Without `member_size`, the length
-    /// of the first member is the size of all members.
+    /// Opens the members of a family up to the first member that does not exist. Without
+    /// `member_size`, the length of the first member is the member size.
     ///
     /// # Errors
     /// [`DriverError::Io`] with the name of the member that cannot be opened;
@@ -117,7 +117,7 @@ impl Family {
         if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
     }
 
-    /// Creates members until there are `count` members.
+    /// Creates missing members until the family has `count` members.
     fn grow(&self, count: u64, offset: u64, length: u64) -> Result<()> {
         if count <= to_u64(self.members().len()) {
             return Ok(());
@@ -133,8 +133,8 @@ impl Family {
         Ok(())
     }
 
-    /// Extends the members before `last` to their full size: libhdf5 takes the length of the first
-    /// member as the member size.
+    /// Extends the members before `last` to their full size, because libhdf5 uses the length of the
+    /// first member as the member size.
     fn fill_before(&self, last: u64) -> Result<()> {
         let whole = self.whole.load(Ordering::Acquire);
         if last <= whole {

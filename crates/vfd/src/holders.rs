@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{FileIdentity, LockKind};
 
-/// A process with a lock that conflicts with a requested one.
+/// A process that holds a lock on a file. The lock conflicts with a requested lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     /// The number of the process.
@@ -17,7 +17,7 @@ pub struct LockHolder {
     pub kind: LockKind,
 }
 
-/// The processes with conflicting locks. The list is empty if the system does not list locks.
+/// The processes that hold conflicting locks. The list is empty if the system does not list locks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockHolders(pub Vec<LockHolder>);
 
@@ -59,11 +59,11 @@ pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
     LockHolders(holders)
 }
 
-/// Returns whether a process has the file open for writing.
+/// Returns whether a process has a file open for writing.
 #[cfg(unix)]
 fn writes(process: u32, device: u64, inode: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    /// The bits of the open flags that are not zero if a file is open for writing.
+    /// The bits of the open flags that are set if a file is open for writing.
     const WRITING: u32 = 3;
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     files.into_iter().any(|file| {
@@ -81,7 +81,7 @@ fn writes(_process: u32, _device: u64, _inode: u64) -> bool {
     false
 }
 
-/// Returns the flags with which a file was opened, from the system's description of the open file.
+/// Returns the open flags of a file, from the system's description of the open file.
 #[cfg(unix)]
 fn opened_with(about: &str) -> Option<u32> {
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
@@ -115,7 +115,7 @@ impl fmt::Display for LockHolders {
     }
 }
 
-/// Returns the holders of conflicting locks on a file, from the system's list of locks.
+/// Returns the processes with conflicting locks on a file, from the system's list of locks.
 fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHolder> {
     let major = ((device >> 8) & 0xfff) | ((device >> 32) & !0xfff);
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
@@ -136,7 +136,7 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
     holders
 }
 
-/// Returns the command line of a process, or its name if there is none.
+/// Returns the command line of a process, or the name of the process if the command line is empty.
 fn command(process: u32) -> Option<String> {
     // The command line and the name of an ended process, or of a process of another user, cannot be
     // read.

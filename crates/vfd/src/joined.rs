@@ -8,7 +8,7 @@ use hyperslab_exact::{to_u64, to_usize};
 use crate::driver::range_end;
 use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 
-/// The position of a byte in the member files.
+/// The position of a byte in the members: the number of the member, and the offset in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemberPosition {
     /// The number of the member.
@@ -19,7 +19,7 @@ pub(crate) struct MemberPosition {
     pub(crate) available: u64,
 }
 
-/// Member files that together form one file.
+/// A file that consists of several members.
 pub(crate) trait Joined {
     /// Returns the name of the whole file.
     fn whole_name(&self) -> &str;
@@ -27,17 +27,17 @@ pub(crate) trait Joined {
     /// Returns the length of the whole file.
     fn end(&self) -> Result<u64>;
 
-    /// Returns the position of a byte of the whole file.
+    /// Returns the member and the offset in it for a byte of the whole file.
     fn position(&self, offset: u64) -> MemberPosition;
 
-    /// Reads from a member. A member that does not exist has no bytes.
+    /// Reads bytes from a member. A member that does not exist has no bytes.
     fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()>;
 
     /// Returns the name of a member, which need not exist.
     fn member_name(&self, member: u64) -> Cow<'_, str>;
 }
 
-/// Locks all of the files, or none of them.
+/// Locks all of the given files. If one lock fails, releases the others.
 pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: LockKind) -> Result<()> {
     for (number, file) in files.clone().enumerate() {
         if let Err(error) = file.lock(kind) {
@@ -82,8 +82,8 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     })
 }
 
-/// Creates an internal error about a piece that lies outside of the caller's buffer or belongs to
-/// no member.
+/// Creates an internal error about a piece of a read that lies outside of the caller's buffer, or
+/// that belongs to no member.
 pub(crate) fn piece_error(name: &str) -> DriverError {
     DriverError::internal(name, "each piece lies in the buffer and in a member")
 }

@@ -36,7 +36,7 @@ impl Log {
         Self { inner, log }
     }
 
-    /// Runs `work`, and records the operation with its duration.
+    /// Runs `work`, and records it in the access log with its duration.
     fn recorded<T>(
         &self,
         operation: LoggedOperation,
@@ -148,7 +148,7 @@ impl Driver for Log {
         self.recorded(LoggedOperation::Lock, &[], || self.inner.unlock())
     }
 
-    /// Returns [`None`]: the driver cannot count reads from a slice.
+    /// Returns [`None`], because the driver cannot count reads from a slice.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }

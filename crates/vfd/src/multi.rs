@@ -82,7 +82,7 @@ struct Member {
 }
 
 impl Multi {
-    /// Opens the members, which may be given in any order.
+    /// Opens the members of a multi file. The members may be given in any order.
     ///
     /// # Errors
     /// [`DriverError::Members`] if no member starts at 0, or two members start at the same offset;
@@ -117,7 +117,8 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member, and whether it exists, in the order of the starts.
+    /// Returns the path of each member, and true if the member exists, in ascending order of
+    /// offsets.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }
@@ -148,8 +149,8 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Returns the length of the member within its range; for a missing member, the length that it
-    /// should have.
+    /// Returns the length of the member within its range of offsets. For a missing member, returns
+    /// the length that it should have.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

@@ -30,7 +30,7 @@ pub struct FamilyPattern {
 }
 
 impl FamilyPattern {
-    /// Returns whether the text is a valid pattern.
+    /// Returns whether a text is a valid family pattern.
     pub fn is_pattern(text: &str) -> bool {
         Self::parse(text).is_ok()
     }
@@ -77,8 +77,8 @@ impl FamilyPattern {
         Ok(Self { folder: PathBuf::new(), before, width, zeros, after })
     }
 
-    /// Returns the patterns for which the file at `path` is the first member: one for each number 0
-    /// in its name, the last one first.
+    /// Returns the family patterns for which the file at `path` is the first member: one for each
+    /// number 0 in its name, the last number first.
     pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         // A path without a file name has no number.

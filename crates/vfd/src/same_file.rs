@@ -21,7 +21,7 @@ pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     paths || is_same_node(one, other)
 }
 
-/// Returns whether two files have the same number.
+/// Returns whether two files have the same device and inode number.
 #[cfg(unix)]
 fn is_same_node(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -31,7 +31,7 @@ fn is_same_node(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns false: the standard library has file numbers on Unix only.
+/// Returns false, because the standard library has inode numbers only on Unix.
 #[cfg(not(unix))]
 fn is_same_node(_one: &Path, _other: &Path) -> bool {
     false

@@ -109,7 +109,8 @@ impl Sec2 {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Calls `read` to read `length` bytes from `offset` on, and converts its errors.
+    /// Calls `read` to read `length` bytes from `offset` on, and converts the errors of the
+    /// operating system.
     fn read_with(&self, offset: u64, length: usize, read: impl FnOnce() -> io::Result<()>) -> Result<()> {
         if length == 0 {
             return Ok(());
@@ -130,8 +131,8 @@ impl Sec2 {
     }
 }
 
-/// Makes the directory entries of the folder of a file survive a loss of power, if the system
-/// supports it.
+/// Syncs the folder of a file, if the system supports this, so that its directory entries survive a
+/// loss of power.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

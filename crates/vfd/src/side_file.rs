@@ -18,36 +18,36 @@ const MAX_NAME_BYTES: usize = 255;
 /// The number of bytes that are reserved for the suffix that [`SideFile::set_aside`] appends.
 const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// The largest number of names that are tried for a file that is set aside.
+/// The largest number of new names that are tried for a side file that is set aside.
 const MAX_STALE_NAMES: u32 = 999_999;
 
-/// A file that may or may not exist.
+/// A side file: a file beside the HDF5 file, such as the journal, which need not exist.
 pub trait SideFile: Send + Sync + Debug {
-    /// Returns the name of the file, for messages.
+    /// Returns the name of the side file for messages.
     fn name(&self) -> &str;
 
-    /// Opens the file; returns `None` if it does not exist.
+    /// Opens the side file. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists and cannot be opened, or cannot have been created by
     /// a [`SideFile`].
     fn open(&self, access: SideAccess) -> Result<Option<Arc<dyn Driver>>>;
 
-    /// Creates the file. Its directory entry survives a loss of power.
+    /// Creates the side file. Its directory entry survives a loss of power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists or cannot be created.
     fn create(&self) -> Result<Arc<dyn Driver>>;
 
-    /// Removes the file. Does nothing if it does not exist. After a loss of power the file may
-    /// exist again, with the bytes of the last sync.
+    /// Removes the side file. Does nothing if it does not exist. After a loss of power, the file
+    /// may exist again, with the bytes of the last sync.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file cannot be removed.
     fn remove(&self) -> Result<()>;
 
-    /// Renames the file, and returns the new name: the old name with the first of the suffixes
-    /// `.stale-1`, `.stale-2`, … whose name is free.
+    /// Renames the side file, and returns the new name: the old name with the first of the suffixes
+    /// `.stale-1`, `.stale-2`, … whose name is unused.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file does not exist or cannot be renamed.
@@ -110,7 +110,7 @@ impl PathSideFile {
         Self { main: Some(main.to_owned()), ..Self::new(main.with_file_name(name)) }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the side file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -119,8 +119,8 @@ impl PathSideFile {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Opens the file without following a symbolic link, and checks the type and the owner of the
-    /// file.
+    /// Opens the side file without following a symbolic link, and checks the type and the owner of
+    /// the file.
     fn open_checked(&self, access: SideAccess) -> io::Result<(File, std::fs::Metadata)> {
         let mut options = OpenOptions::new();
         options.read(true).write(access == SideAccess::Write);
@@ -143,7 +143,7 @@ impl PathSideFile {
         Ok((file, metadata))
     }
 
-    /// Checks that the file belongs to a trusted user.
+    /// Checks that the side file belongs to a trusted user.
     #[cfg(unix)]
     fn check_owner(&self, metadata: &std::fs::Metadata) -> io::Result<()> {
         use std::os::unix::fs::MetadataExt as _;

@@ -10,11 +10,11 @@ use hyperslab_exact::to_u64;
 use crate::driver::range_end;
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// The length of the buffer.
+/// The length of the buffer, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file with a buffer. Many small reads or writes near one another need few system calls. Only
-/// one thread at a time can use the driver, so that [`Sec2`] is better for concurrent reads.
+/// A driver for a file with a buffer. Many small reads or writes near one another need few system
+/// calls. Only one thread at a time can use the driver, so [`Sec2`] is better for concurrent reads.
 ///
 /// Dirty bytes are written to the file by [`Driver::flush`] and [`Driver::sync_data`], when the
 /// buffer is needed for other bytes, and when the driver is dropped. An error at this last point is
@@ -50,7 +50,7 @@ impl Window {
         self.dirty = 0..0;
     }
 
-    /// Writes the dirty bytes to the file. On an error they remain dirty.
+    /// Writes the dirty bytes of the buffer to the file. After an error, the bytes remain dirty.
     fn write_back(&mut self, file: &Sec2) -> Result<()> {
         let Some(bytes) = self.bytes.get(self.dirty.clone()) else {
             return Err(DriverError::internal(file.name(), "bytes to be written lie in the buffer"));
@@ -62,7 +62,7 @@ impl Window {
         Ok(())
     }
 
-    /// Copies bytes from the buffer, if it contains all of them.
+    /// Copies bytes from the buffer. Returns `None` unless the buffer contains all of them.
     fn copy_to(&self, offset: u64, buf: &mut [u8]) -> Option<()> {
         let at = self.position(offset)?;
         let held = self.bytes.get(at..at.checked_add(buf.len())?)?;
@@ -70,7 +70,8 @@ impl Window {
         Some(())
     }
 
-    /// Copies bytes to the buffer, if they overlap or follow its bytes, and fit in it.
+    /// Copies bytes to the buffer. Returns `None` unless they overlap with or follow its bytes, and
+    /// fit in it.
     fn copy_from(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
         let at = self.position(offset)?;
         let end = at.checked_add(bytes.len()).filter(|end| *end <= BUFFER_BYTES)?;

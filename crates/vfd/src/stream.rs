@@ -28,7 +28,7 @@ use crate::{
     Access, Core, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest,
 };
 
-/// The first bytes that a client sends.
+/// The first bytes of a client's request.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89HSS\r\n\x1a\n";
 pub(crate) const GET: u8 = b'G';
 pub(crate) const PUT: u8 = b'P';
@@ -36,7 +36,7 @@ pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
 pub(crate) const REJECTED: u8 = b'-';
 
-/// A secret that a server shares with its clients: random bytes, created for each server.
+/// A secret that a stream server shares with its clients: random bytes, created for each server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StreamToken(pub [u8; 32]);
 
@@ -56,7 +56,7 @@ impl fmt::Debug for StreamToken {
     }
 }
 
-/// Limits and secrets of a connection.
+/// The limits and the secret of a connection to a stream server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamOptions {
     /// The largest length of a received image in bytes.
@@ -73,7 +73,7 @@ impl Default for StreamOptions {
     }
 }
 
-/// A file image in memory, received from a [`StreamServer`](crate::StreamServer).
+/// A driver for a file image in memory, received from a [`StreamServer`](crate::StreamServer).
 ///
 /// A changed image is sent back as a whole by [`Driver::flush`], [`Driver::sync_data`] and when the
 /// driver is dropped. If two drivers send their images, the server keeps the later one.
@@ -117,7 +117,7 @@ impl Stream {
         Ok(Self { name, server, options, image, changed: AtomicBool::new(false) })
     }
 
-    /// Sends the image to the server if it has changed.
+    /// Sends the image to the server if the image has changed.
     fn put(&self) -> Result<()> {
         if !self.changed.swap(false, Ordering::AcqRel) {
             return Ok(());

@@ -41,8 +41,8 @@ struct Shared {
 }
 
 impl StreamServer {
-    /// Listens at an address (port 0 for any free port), and sends the image to clients. Clients
-    /// cannot replace the image.
+    /// Starts a server at an address (port 0 for any free port) that sends the image to clients.
+    /// Clients cannot replace the image.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the server cannot listen at the address.
@@ -54,7 +54,8 @@ impl StreamServer {
         Self::listen(address, image.into(), options, false)
     }
 
-    /// Listens like [`bind`](Self::bind). Clients with the token can replace the image.
+    /// Starts a server like [`bind`](Self::bind), with an image that clients with the token can
+    /// replace.
     ///
     /// ```
     /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};
@@ -153,7 +154,7 @@ impl Shared {
         }
     }
 
-    /// Serves one connection.
+    /// Serves one connection: receives a request and answers it.
     fn serve(&self, mut socket: TcpStream, peer: &str) -> Result<()> {
         stream::set_timeouts(&socket, self.options.timeout)
             .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
@@ -200,11 +201,11 @@ impl Shared {
     }
 }
 
-/// The time in which a client must have sent its request.
+/// The time limit for the complete request of a client.
 const REQUEST_TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// A connection until the request is received. The time limit covers all bytes together, so that a
-/// client cannot extend it with single bytes.
+/// A reader of a client's request. The time limit covers all bytes of the request, so that a client
+/// cannot extend it with single bytes.
 struct RequestReader<'a> {
     socket: &'a mut TcpStream,
     until: Option<Instant>,

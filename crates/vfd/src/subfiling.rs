@@ -10,10 +10,10 @@ use hyperslab_exact::to_usize;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// The largest number of subfiles. Each subfile is an open file.
+/// The largest number of subfiles of a file. Each subfile is an open file.
 const MAX_SUBFILES: u64 = 1 << 16;
 
-/// The largest length of a configuration file.
+/// The largest length of a configuration file, in bytes.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// A file whose bytes are distributed in stripes of one size over subfiles: stripe `n` of the file
@@ -69,7 +69,8 @@ impl Subfiling {
         }
     }
 
-    /// Opens the subfiles that the configuration file names. They lie in its folder.
+    /// Opens the subfiles that a configuration file names. The subfiles must lie in the folder of
+    /// the configuration file.
     ///
     /// # Errors
     /// [`DriverError::Members`] if the configuration is invalid; [`DriverError::Io`] with the name

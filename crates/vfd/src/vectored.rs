@@ -6,24 +6,25 @@ use hyperslab_exact::to_u64;
 
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
-/// The largest gap between two reads that are joined. Reading such a gap is cheaper than a second
-/// read.
+/// The largest gap between two reads that are joined, in bytes. To read such a gap is cheaper than
+/// a second read.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// The largest length of a joined request. Larger requests are read directly into their buffers.
+/// The largest length of a joined request, in bytes. Larger requests are read directly into their
+/// buffers.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
 /// The shortest duration of a read that counts as slow, because it waits for a disk or a network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
-/// The number of requests that are announced to a slow driver.
+/// The number of later requests that are announced to a slow driver.
 const ANNOUNCED_REQUESTS: usize = 64;
 
-/// The number of reads after a fast read whose duration is not measured.
+/// The number of reads after a fast read for which the duration is not measured.
 const UNTIMED_READS: usize = 15;
 
-/// Reads all requests, and joins small neighbours. After a slow read, announces the next requests
-/// to the driver, which can then fetch them concurrently.
+/// Reads all requests, and joins small neighbouring requests. After a slow read, announces the next
+/// requests to the driver, which can then fetch them concurrently.
 pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequest<'_>]) -> Result<()> {
     let mut order: Vec<&mut ReadRequest<'_>> = requests.iter_mut().collect();
     order.sort_by_key(|request| request.offset);
@@ -50,7 +51,7 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     Ok(())
 }
 
-/// Returns the number of requests from the start of the list that are read together.
+/// Returns the number of requests at the start of the list that can be read together.
 fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
     let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
@@ -69,7 +70,7 @@ fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
         .count()
 }
 
-/// Reads a group of requests, together if possible.
+/// Reads a group of requests, with one read of the driver if possible.
 fn read_group<D: Driver + ?Sized>(
     driver: &D,
     group: &mut [&mut ReadRequest<'_>],
@@ -107,7 +108,7 @@ fn read_joined<D: Driver + ?Sized>(
     Some(())
 }
 
-/// Reads all parts with one read of the driver, and copies their bytes.
+/// Fills several buffers with one read of the driver, by copying the bytes of the result.
 pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
     let length = parts.iter().map(|part| part.len()).sum();
     let mut joined = vec![0; length];
@@ -140,7 +141,7 @@ pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteReques
     Ok(())
 }
 
-/// Returns the number of requests from the start of the list that are written together.
+/// Returns the number of requests at the start of the list that can be written together.
 fn adjacent(requests: &[WriteRequest<'_>]) -> usize {
     let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
     let mut end = start;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::{Value as Json, json};
 
-/// The elements of one request.
+/// A pattern of access to a dataset: the elements that one read request selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     /// All elements.
@@ -17,13 +17,13 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Returns all kinds of access to a dataset with `rank` dimensions.
+    /// Returns all access patterns of a dataset with `rank` dimensions.
     pub(super) fn all(rank: usize) -> Vec<Self> {
         let slices = if rank > 1 { 0..rank } else { 0..0 };
         std::iter::once(Self::Whole).chain(slices.map(Self::Slice)).chain([Self::Point]).collect()
     }
 
-    /// Returns the access as an index of NumPy, such as `[:, i, :]`.
+    /// Returns the access pattern as an index of NumPy, such as `[:, i, :]`.
     pub(super) fn index(self, rank: usize) -> String {
         let index_of = |dimension: usize| match self {
             Self::Whole => ":",
@@ -59,10 +59,11 @@ impl FromStr for Access {
         match text {
             "whole" => Ok(Self::Whole),
             "point" | "points" => Ok(Self::Point),
-            number => number
-                .parse()
-                .map(Self::Slice)
-                .map_err(|_| format!("`{number}` is not whole, points, or the number of a dimension")),
+            number => number.parse().map(Self::Slice).map_err(|_| {
+                format!(
+                    "`{number}` is not a kind of access: use `whole`, `points`, or the number of a dimension"
+                )
+            }),
         }
     }
 }

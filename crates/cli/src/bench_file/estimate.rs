@@ -4,21 +4,21 @@ use hyperslab_exact::to_u64;
 
 use super::access::Access;
 
-/// The cost of finding, fetching and starting to decode a chunk, as a number of bytes that could be
-/// read in the same time.
+/// The cost of finding, fetching and starting to decode a chunk, expressed as the number of bytes
+/// that can be read in the same time.
 const CHUNK_COST_BYTES: f64 = 16_384.0;
 
 /// The smallest number of bytes that a file system reads.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// The sizes of the chunks that are tried, in bytes.
+/// The sizes of the chunks for which a cost is estimated, in bytes.
 const CHUNK_BYTES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
 
-/// The largest ratio of the cost of a layout to the lowest cost at which both layouts count as
-/// equally good.
+/// The largest ratio of a layout's cost to the lowest cost at which both layouts count as equally
+/// good.
 const MAX_COST_RATIO: f64 = 1.1;
 
-/// The layout of the elements in the file.
+/// A layout of a dataset in the file: contiguous or chunked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Layout {
     Contiguous,
@@ -26,7 +26,8 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Returns the number of elements in a chunk, rounded. Contiguous data have no chunks.
+    /// Returns the number of elements in a chunk as a floating-point number. Contiguous data have
+    /// no chunks.
     fn elements(&self) -> f64 {
         match self {
             Self::Contiguous => 0.0,
@@ -35,7 +36,7 @@ impl Layout {
     }
 }
 
-/// A layout and its cost for each kind of access.
+/// A layout that may be recommended, and its cost for each access pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) layout: Layout,
@@ -45,7 +46,7 @@ pub(super) struct Candidate {
     pub(super) cost: f64,
 }
 
-/// An array and the kinds of access to it.
+/// The model for estimates of the cost of layouts: an array and the access patterns.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub(super) dims: &'a [u64],
@@ -63,7 +64,7 @@ pub(super) fn float(number: u64) -> f64 {
 }
 
 impl Model<'_> {
-    /// Returns the cost of a layout.
+    /// Returns a layout with its estimated cost for each access pattern.
     pub(super) fn candidate(&self, layout: Layout) -> Candidate {
         let cost = |access: &Access| self.cost(&layout, *access);
         let read = self.accesses.iter().map(|access| cost(access).0).collect();
@@ -72,8 +73,8 @@ impl Model<'_> {
         Candidate { layout, read, cost: sum / count }
     }
 
-    /// Returns chunked layouts by ascending cost. Among the layouts whose cost is near the lowest
-    /// cost, the layout with the smallest chunks comes first.
+    /// Returns chunked layouts by ascending cost. If several layouts cost nearly as little as the
+    /// best layout, the layout with the smallest chunks comes first.
     pub(super) fn ranked(&self) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> =
             self.shapes().into_iter().map(|shape| self.candidate(Layout::Chunked(shape))).collect();
@@ -90,8 +91,8 @@ impl Model<'_> {
         candidates
     }
 
-    /// Returns the number of bytes that are read per wanted byte, and this number increased by the
-    /// cost of each chunk.
+    /// Returns two cost factors of an access pattern: the bytes read per requested byte, and the
+    /// same number with the fixed cost of each chunk included.
     fn cost(&self, layout: &Layout, access: Access) -> (f64, f64) {
         match layout {
             Layout::Chunked(chunk) => self.chunked(chunk, access),
@@ -113,7 +114,8 @@ impl Model<'_> {
         (bytes / wanted, chunks.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Returns the cost of reading runs of contiguous elements. Each run takes whole pages.
+    /// Returns the cost factors of reading runs of contiguous elements. Each run takes whole file
+    /// system pages.
     fn contiguous(&self, access: Access) -> (f64, f64) {
         let all = self.dims.iter().fold(float(self.size), |bytes, size| bytes * float(*size));
         let (wanted, runs) = match access {
@@ -131,7 +133,7 @@ impl Model<'_> {
         (bytes / wanted, fetches.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Returns the shapes that are tried, each once.
+    /// Returns the chunk shapes for which a cost is estimated, without duplicates.
     pub(super) fn shapes(&self) -> Vec<Vec<u64>> {
         let mut shapes = Vec::new();
         let rank = self.dims.len();
@@ -159,9 +161,9 @@ impl Model<'_> {
         shapes
     }
 
-    /// Returns a shape of about `elements` elements whose sides are in proportion to the weights.
-    /// If a side would exceed the array, the side has the length of the array, and the other sides
-    /// become longer.
+    /// Returns a chunk shape of about `elements` elements whose sides are in proportion to the
+    /// weights. A side is at most as long as the array; the remaining sides become longer to
+    /// compensate.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {
@@ -204,7 +206,8 @@ impl Model<'_> {
     }
 }
 
-/// Rounds a side to a multiple of a power of two, which is about an eighth of the side.
+/// Rounds the side of a chunk to a multiple of a power of two. The power of two is about an eighth
+/// of the side.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 fn rounded(side: f64) -> u64 {
     let whole = side.round().max(1.0) as u64;

@@ -15,16 +15,17 @@ use super::access::Access;
 use super::estimate::float;
 use crate::open::OpenArguments;
 
-/// The largest size of a request.
+/// The largest size of the elements of a read request, in bytes.
 const BLOCK_BYTES: u64 = 16 << 20;
 
-/// The largest chunk that is measured.
+/// The size of the largest chunk whose reading is measured, in bytes.
 const MAX_CHUNK_BYTES: u64 = 16 * BLOCK_BYTES;
 
-/// The seed of the random regions: each run reads the same regions.
+/// The seed of the random regions. With a fixed seed, each run of the program reads the same
+/// regions.
 const SEED: u64 = 5;
 
-/// The result of a measurement.
+/// The measured number, bytes and duration of read requests of one kind.
 #[derive(Debug)]
 pub(super) struct Measurement {
     pub(super) request: Request,
@@ -41,14 +42,14 @@ pub(super) struct Measurement {
     pub(super) complete: bool,
 }
 
-/// The elements of a request.
+/// A kind of read request: an access pattern, or a single chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     Access(Access),
     Chunk,
 }
 
-/// A benchmark of one dataset.
+/// A benchmark of one dataset: the file, the dataset, and the time limit.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) open: &'a OpenArguments,
@@ -59,8 +60,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Reads until all elements are read or the time limit is reached. Opens the file again first,
-    /// so that no decoded chunk is cached.
+    /// Measures read requests of one kind until all elements are read or the time limit is reached.
+    /// Opens the file again first, so that no decoded chunk is cached.
     pub(super) fn run(&self, request: Request) -> Result<Option<Measurement>> {
         let log = Arc::new(AccessLog::new());
         let mut options = self.open.options().access_log(Arc::clone(&log));
@@ -101,7 +102,7 @@ impl Bench<'_> {
     }
 }
 
-/// The regions to read: all blocks in order, or random regions.
+/// The regions of a dataset that a measurement reads: all blocks in order, or random regions.
 enum Regions {
     InOrder(hyperslab::Blocks),
     /// Regions of one shape, at multiples of the step.
@@ -114,8 +115,8 @@ enum Regions {
 }
 
 impl Regions {
-    /// Returns the regions of a kind of request. Returns `None` if the dataset has no such regions,
-    /// or if its chunks are too large to be measured.
+    /// Returns the regions for a kind of read request. Returns `None` if the dataset has no such
+    /// regions, or if its chunks are too large for a measurement.
     fn of(dataset: &Dataset, request: Request) -> Result<Option<Self>> {
         let dims = dataset.dataspace().dims().to_vec();
         if dataset.dataspace().element_count().is_none_or(|count| count == 0) {
@@ -163,12 +164,13 @@ impl Regions {
     }
 }
 
-/// Returns the size of elements. Returns `None` if the size does not fit in 64 bits.
+/// Returns the size in bytes of an array of elements. Returns `None` if the size does not fit in 64
+/// bits.
 fn bytes_of(element: u64, mut sides: impl Iterator<Item = u64>) -> Option<u64> {
     sides.try_fold(element, u64::checked_mul)
 }
 
-/// Halves the longest sides until a shape has at most [`BLOCK_BYTES`].
+/// Halves the longest sides of a region until the region has at most [`BLOCK_BYTES`].
 fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
     while bytes_of(size, shape.iter().copied()).is_none_or(|bytes| bytes > BLOCK_BYTES) {
         let Some(longest) = shape.iter_mut().max().filter(|side| **side > 1) else { break };
@@ -178,13 +180,13 @@ fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
 }
 
 impl Measurement {
-    /// Returns the number of bytes that were read per second.
+    /// Returns the read rate: bytes per second of the measured time.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
     pub(super) fn rate(&self, bytes: u64) -> u64 {
         (float(bytes) / self.time.as_secs_f64().max(1e-9)) as u64
     }
 
-    /// Returns the mean duration of a request.
+    /// Returns the mean duration of one read request.
     pub(super) fn each(&self) -> Duration {
         self.time.div_f64(float(self.requests.max(1)))
     }

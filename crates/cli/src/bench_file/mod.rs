@@ -67,7 +67,8 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a number of seconds from 0 to 86400"))
 }
 
-/// Measures and estimates the access to datasets.
+/// Runs the command `bench-file`: measures the access to datasets, and estimates the cost of other
+/// layouts.
 pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
@@ -122,7 +123,8 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures one of `datasets` datasets.
+/// Measures the access to one dataset. `datasets` is the number of datasets that share the time
+/// limit.
 fn measure(arguments: &BenchFileArguments, path: &str, datasets: usize, report: &mut Report) -> Result<()> {
     let requests: Vec<Request> =
         report.accesses.iter().copied().map(Request::Access).chain([Request::Chunk]).collect();

@@ -15,13 +15,14 @@ use crate::ls::dataset::{layout_name, shape, sizes};
 use crate::output::{self, DATASET, DATATYPE, FAINT, PLAIN, VALUE, bytes, escape, heading, styled};
 use crate::sections::{filter_name, share};
 
-/// The factor by which the cost of another layout must be lower for a recommendation.
+/// The smallest ratio of the present cost to the cost of another layout at which the other layout
+/// is recommended.
 const MIN_IMPROVEMENT: f64 = 1.3;
 
-/// The number of other layouts that are shown.
+/// The largest number of alternative layouts in a report.
 const MAX_OTHERS: usize = 4;
 
-/// The report on one dataset.
+/// The report on one dataset: its storage, measurements and estimates.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) path: String,
@@ -77,13 +78,13 @@ impl Report {
         }
     }
 
-    /// Returns the best other layout if its cost is low enough for a recommendation.
+    /// Returns the best alternative layout if its cost is low enough for a recommendation.
     fn better(&self) -> Option<&Candidate> {
         let present = self.present.as_ref()?;
         self.others.first().filter(|best| best.cost * MIN_IMPROVEMENT < present.cost)
     }
 
-    /// Returns the command that stores the dataset with the recommended layout.
+    /// Returns the `hyperslab repack` command that stores the dataset with the recommended layout.
     fn command(&self, file: &Path) -> Option<String> {
         let Layout::Chunked(shape) = &self.better()?.layout else { return None };
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
@@ -227,7 +228,7 @@ impl Report {
     }
 }
 
-/// Returns the shape, the layout and the filters as text.
+/// Returns the shape, the layout and the filters of a dataset as text.
 fn about(dataset: &Dataset) -> String {
     let layout = dataset.layout();
     let chunk = dataset.sparse().chunking().map(|chunking| chunking.shape);
@@ -266,7 +267,7 @@ fn times(number: f64) -> String {
     }
 }
 
-/// Returns a time as text, with a suitable unit.
+/// Returns a duration as text in seconds, milliseconds or microseconds.
 fn short(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
@@ -275,8 +276,8 @@ fn short(time: Duration) -> String {
     }
 }
 
-/// Returns a character of a path, escaped for the pattern of `--layout`. An equals sign would end
-/// the pattern, so it is replaced by `?`.
+/// Returns a character of a path, escaped for the pattern of `--layout`. An equals sign ends the
+/// pattern, so the result replaces it by `?`.
 fn pattern(character: char) -> Vec<char> {
     match character {
         '*' | '?' | '\\' => vec!['\\', character],

@@ -14,7 +14,7 @@ const MAX_VALUES: usize = 32;
 /// The largest width of a value, in columns.
 const MAX_COLUMNS: usize = 120;
 
-/// The names and texts of properties and attributes.
+/// The properties and attributes of the selected object: names and texts.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub(super) properties: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub(super) struct Details {
 }
 
 impl Details {
-    /// Describes an object. An error becomes a line of the description.
+    /// Returns the description of an object. An error becomes a line of the description.
     pub(super) fn of(file: &File, object: &Object) -> Self {
         let mut found = Self::default();
         let describer = Describer {

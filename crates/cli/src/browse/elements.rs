@@ -9,17 +9,17 @@ use crate::selection;
 use crate::values::Decoder;
 use crate::values::paths::Paths;
 
-/// The largest size of the elements of a window in bytes.
+/// The largest size of the elements that a window shows, in bytes.
 const MAX_WINDOW_BYTES: u64 = 64 << 20;
 
-/// The form in which elements are shown.
+/// The form in which the browser shows elements: as a table or as a plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Table,
     Plot,
 }
 
-/// A dataset, its window, and the elements that were read last.
+/// A dataset in the browser, with its window and the elements of the last read.
 #[derive(Debug)]
 pub(super) struct Elements {
     dataset: Dataset,
@@ -90,7 +90,7 @@ fn content(
     }
 }
 
-/// Returns the text of each element.
+/// Returns the texts of the elements for the cells of the table.
 fn texts(stored: &Stored, paths: &Paths) -> anyhow::Result<Vec<String>> {
     let size = to_usize(stored.datatype().size.into())?.max(1);
     let mut texts = Vec::new();

@@ -13,10 +13,10 @@ use crate::values::paths::Paths;
 
 /// Colours of the palette from small to large values.
 const RAMP: [u8; 12] = [17, 18, 19, 20, 26, 32, 38, 44, 84, 155, 190, 226];
-/// The colour of cells that are not numbers.
+/// The colour of cells whose value is not a number.
 const NOTHING: u8 = 236;
 
-/// Draws the plot. Returns the number of rows that are shown.
+/// Draws the plot of the visible elements. Returns the number of rows that the plot shows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, paths: &Paths) -> u64 {
     let is_line = elements.window.column.is_none();
     // A line has two points in each column, an image two cells in each line. The last line of an
@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, p
     shown
 }
 
-/// Returns the least and the largest finite number.
+/// Returns the smallest and the largest finite number.
 fn range(numbers: &[f64]) -> Option<(f64, f64)> {
     let finite = numbers.iter().copied().filter(|number| number.is_finite());
     let (low, high) = finite
@@ -75,7 +75,7 @@ fn line(
     frame.render_widget(Chart::new(vec![dataset]).x_axis(x).y_axis(y), area);
 }
 
-/// Draws an image of half blocks, and the range of values below.
+/// Draws an image of half-block characters, and the range of values below the image.
 fn image(frame: &mut Frame<'_>, area: Rect, numbers: &[f64], part: &Part, (low, high): (f64, f64)) {
     let columns = usize::try_from(part.columns).map_or(1, |columns| columns.max(1));
     let colour = |number: Option<&f64>| number.map_or(Color::Reset, |number| shade(*number, low, high));

@@ -11,12 +11,12 @@ use super::elements::{Content, Elements};
 use crate::output::{cut, spaces, width};
 use crate::values::paths::Paths;
 
-/// The width of a column with its gap.
+/// The width of a table column with the gap after it.
 const COLUMN: u16 = 13;
-/// The width of the coordinates of rows with their gap.
+/// The width of the row coordinates at the left of the table, with the gap after them.
 const COORDINATES: u16 = 12;
 
-/// Draws the table. Returns the number of rows that are shown.
+/// Draws the table of elements. Returns the number of rows that the table shows.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, paths: &Paths) -> u64 {
     let one_column = elements.window.column.is_none();
     // The first line has the coordinates of the columns.
@@ -57,7 +57,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, p
     shown
 }
 
-/// Returns a text of `columns` columns. The text is cut if it is longer.
+/// Returns a text that is extended by spaces or cut to the width of `columns` columns.
 fn padded(text: &str, columns: usize, is_right: bool) -> String {
     let text = cut(text, columns.max(2) - 1);
     let gap = spaces(width(&text), columns.max(2) - 1);

@@ -6,10 +6,10 @@ use hyperslab::{File, Group, Link, LinkTarget, Object, ObjectKind};
 
 use crate::output::{chain, escape};
 
-/// The largest number of links of a group that become lines. More lines would take too much memory.
+/// The largest number of links of a group that the tree shows. More lines take too much memory.
 const MAX_LINKS: usize = 50_000;
 
-/// A line of the tree.
+/// A line of the object tree.
 #[derive(Debug)]
 pub(super) struct Node {
     /// The name, with escapes.
@@ -22,7 +22,8 @@ pub(super) struct Node {
     target: Target,
 }
 
-/// The object of a line. The object header is read when the line is shown.
+/// The object that a line of the tree shows. The object header is read when the line becomes
+/// visible.
 #[derive(Debug)]
 enum Target {
     Link(Group, Box<Link>),
@@ -30,7 +31,7 @@ enum Target {
     None,
 }
 
-/// The lines of the open groups.
+/// The visible tree of objects: the lines of all open groups.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -54,17 +55,17 @@ impl Tree {
         tree
     }
 
-    /// Returns the selected object, or `None` if the line has no object in this file.
+    /// Returns the selected object, or `None` if the selected line leads to no object in this file.
     pub(super) fn object(&mut self) -> Option<Object> {
         self.nodes.get_mut(self.selected).and_then(Node::object)
     }
 
-    /// Returns the selected line.
+    /// Returns the node of the selected line.
     pub(super) fn node(&self) -> Option<&Node> {
         self.nodes.get(self.selected)
     }
 
-    /// Returns the path of the selected line.
+    /// Returns the path of the object on the selected line.
     pub(super) fn path(&self) -> String {
         let Some(node) = self.node() else { return String::new() };
         let (mut names, mut depth) = (vec![node.name.as_str()], node.depth);
@@ -80,7 +81,7 @@ impl Tree {
         format!("/{}", names.join("/"))
     }
 
-    /// Moves the selection by a number of lines.
+    /// Moves the selection up or down by a number of lines.
     pub(super) fn move_by(&mut self, lines: isize) {
         let last = self.nodes.len().max(1) - 1;
         // The selection stays within the lines.
@@ -105,7 +106,8 @@ impl Tree {
         true
     }
 
-    /// Closes the selected group, or selects the group above.
+    /// Closes the selected group. If the selected line is not an open group, selects its parent
+    /// group instead.
     pub(super) fn close(&mut self) {
         let Some(node) = self.nodes.get_mut(self.selected) else { return };
         let depth = node.depth;
@@ -120,8 +122,8 @@ impl Tree {
         self.selected = above.unwrap_or(self.selected);
     }
 
-    /// Returns the visible lines, with their kinds and true for the selected line. Scrolls so that
-    /// the selected line is visible.
+    /// Returns the visible lines, each with the kind of its object and true for the selected line.
+    /// Scrolls so that the selected line is visible.
     pub(super) fn visible(&mut self, lines: usize) -> Vec<(&Node, Option<ObjectKind>, bool)> {
         self.first = self.first.min(self.selected);
         if self.selected >= self.first + lines.max(1) {
@@ -139,7 +141,7 @@ impl Tree {
 }
 
 impl Node {
-    /// Returns the object of the line. Finds it at the first call.
+    /// Returns the object of the line. The first call follows the link to the object.
     fn object(&mut self) -> Option<Object> {
         if let Target::Link(group, link) = &self.target {
             let found = match &link.target {
@@ -177,7 +179,7 @@ impl Node {
     }
 }
 
-/// Returns a line for each link of a group.
+/// Returns the lines for the links of a group.
 fn members(object: Object, depth: usize) -> hyperslab::Result<Vec<Node>> {
     let group = object.into_group()?;
     let mut nodes = Vec::new();

@@ -3,7 +3,7 @@
 
 use crate::selection::Taken;
 
-/// A window of at most two dimensions.
+/// The part of a dataset that the browser shows: a window of at most two dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     dims: Vec<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Window {
     pub(super) step: u64,
 }
 
-/// The part of a dataset that fits on the screen.
+/// The part of a window that fits on the screen: coordinates of the rows and columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) taken: Vec<Taken>,
@@ -29,7 +29,8 @@ pub(super) struct Part {
 }
 
 impl Window {
-    /// Returns the window at the first coordinates of the last two dimensions.
+    /// Returns the window of a dataset that starts at the first coordinates and shows the last two
+    /// dimensions.
     pub(super) fn new(dims: &[u64]) -> Self {
         let rank = dims.len();
         let (row, column) = match rank {
@@ -40,17 +41,17 @@ impl Window {
         Self { dims: dims.to_vec(), row, column, start: vec![0; rank], other: 0, step: 1 }
     }
 
-    /// Returns the size of a dimension.
+    /// Returns the size of a dimension of the dataset.
     fn size(&self, dimension: usize) -> u64 {
         self.dims.get(dimension).copied().unwrap_or(0)
     }
 
-    /// Returns the first coordinate of a dimension.
+    /// Returns the first visible coordinate of a dimension.
     pub(super) fn start(&self, dimension: Option<usize>) -> u64 {
         dimension.and_then(|dimension| self.start.get(dimension)).copied().unwrap_or(0)
     }
 
-    /// Returns true if the dataset has no elements.
+    /// Returns true if the dataset in the window has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.dims.contains(&0)
     }
@@ -76,7 +77,7 @@ impl Window {
         part
     }
 
-    /// Moves the window along a dimension.
+    /// Moves the window along a dimension by `by` coordinates.
     fn shift(&mut self, dimension: Option<usize>, by: i64) {
         let Some(dimension) = dimension else { return };
         let last = self.size(dimension).max(1) - 1;
@@ -86,7 +87,7 @@ impl Window {
         }
     }
 
-    /// Moves the window by rows and columns.
+    /// Moves the window by a number of rows and of columns.
     pub(super) fn move_by(&mut self, rows: i64, columns: i64) {
         self.shift(self.row, rows);
         self.shift(self.column, columns);
@@ -101,30 +102,30 @@ impl Window {
         }
     }
 
-    /// Returns the dimensions that are neither rows nor columns.
+    /// Returns the hidden dimensions: the dimensions that are neither rows nor columns of the
+    /// window.
     fn others(&self) -> Vec<usize> {
         let is_shown = |dimension: &usize| Some(*dimension) == self.row || Some(*dimension) == self.column;
         (0..self.dims.len()).filter(|dimension| !is_shown(dimension)).collect()
     }
 
-    /// Returns the dimension whose coordinate the keys change.
+    /// Returns the active hidden dimension. The keys `<` and `>` change its coordinate.
     fn other(&self) -> Option<usize> {
         let others = self.others();
         others.get(self.other % others.len().max(1)).copied()
     }
 
-    /// Selects the next dimension that is neither rows nor columns, so that the keys change its
-    /// coordinate.
+    /// Makes the next hidden dimension active, so that the keys `<` and `>` change its coordinate.
     pub(super) fn next_other(&mut self) {
         self.other = (self.other + 1) % self.others().len().max(1);
     }
 
-    /// Changes the coordinate of the chosen dimension.
+    /// Changes the coordinate of the active hidden dimension by `by`.
     pub(super) fn shift_other(&mut self, by: i64) {
         self.shift(self.other(), by);
     }
 
-    /// Chooses the next pair of dimensions for rows and columns.
+    /// Selects the next pair of dimensions as rows and columns of the window.
     pub(super) fn next_dimensions(&mut self) {
         let rank = self.dims.len();
         let (Some(row), Some(column)) = (self.row, self.column) else { return };
@@ -138,7 +139,8 @@ impl Window {
         (self.row, self.column, self.other) = (Some(row), Some(column), 0);
     }
 
-    /// Multiplies or divides the distance of coordinates in a plot by two.
+    /// Multiplies or divides by two the distance between the coordinates of adjacent cells in a
+    /// plot.
     pub(super) fn zoom(&mut self, is_out: bool) {
         let largest = self.dims.iter().copied().max().unwrap_or(1).max(1);
         self.step = if is_out {
@@ -148,7 +150,8 @@ impl Window {
         };
     }
 
-    /// Returns the selection as text, such as `[3, 20…, 40…]`. The chosen dimension has brackets.
+    /// Returns the visible selection as text, such as `[3, 20…, 40…]`. Brackets mark the active
+    /// hidden dimension.
     pub(super) fn text(&self) -> String {
         let part = |dimension: usize| {
             let start = self.start(Some(dimension));

@@ -103,7 +103,7 @@ enum Action {
     },
 }
 
-/// A shape from the command line.
+/// The shape of an attribute, parsed from the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 

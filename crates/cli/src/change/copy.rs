@@ -46,7 +46,7 @@ pub(crate) struct CpArguments {
     to: Vec<String>,
 }
 
-/// Copies an object.
+/// Runs the command `cp`: copies an object within a file or to another file.
 pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
     let options = CopyOptions {
         shallow: arguments.shallow,

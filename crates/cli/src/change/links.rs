@@ -84,7 +84,7 @@ pub(crate) struct LnArguments {
     link: String,
 }
 
-/// Moves a link.
+/// Runs the command `mv`: moves or renames a link.
 pub(crate) fn mv(arguments: &MvArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         let from = named(&arguments.from)?;
@@ -93,7 +93,7 @@ pub(crate) fn mv(arguments: &MvArguments) -> Result<()> {
     })
 }
 
-/// Removes links.
+/// Runs the command `rm`: removes links.
 pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         for path in &arguments.paths {
@@ -110,8 +110,8 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
     })
 }
 
-/// Returns true if the path is a hard link to a group. Returns false after an error, which the
-/// removal reports.
+/// Returns true if the path leads through a hard link to a group. Returns false after an error,
+/// because the removal reports the same error.
 fn is_group(file: &hyperslab::File, path: &str) -> bool {
     let trimmed = path.trim_matches('/');
     let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
@@ -123,7 +123,7 @@ fn is_group(file: &hyperslab::File, path: &str) -> bool {
     hard && file.object(trimmed).is_ok_and(|object| object.kind() == Some(ObjectKind::Group))
 }
 
-/// Creates groups.
+/// Runs the command `mkdir`: creates groups.
 pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
     let options = hyperslab::GroupOptions::new().track_order(arguments.track_order);
     change(&arguments.file, open_or_create(&arguments.file)?, |file| {
@@ -144,7 +144,7 @@ pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
     })
 }
 
-/// Creates a link.
+/// Runs the command `ln`: creates a hard, soft or external link.
 pub(crate) fn ln(arguments: &LnArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         let link = named(&arguments.link)?;

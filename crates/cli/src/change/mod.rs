@@ -31,7 +31,7 @@ pub(crate) fn open_or_create(path: &Path) -> Result<File> {
     FileOptions::new().create_new(path).with_context(|| format!("cannot create `{}`", path.display()))
 }
 
-/// Runs `work` on a file and closes the file.
+/// Opens a file for changes, calls `work`, and closes the file.
 pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let outcome = work(&file).with_context(|| format!("`{}`", path.display()));
     // Changes before an error are kept, as in other commands that take several names.
@@ -41,7 +41,8 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
     Ok(outcome)
 }
 
-/// Returns the path. Returns an error for the path of the root group.
+/// Returns the path of an object with a name. Returns an error for the path of the root group,
+/// which has none.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
         bail!("`/` is the root group, which has no link");

@@ -31,7 +31,7 @@ pub(crate) fn create_whole(
     Ok(())
 }
 
-/// Creates an object at `path` of an open file.
+/// Creates an object at `path` of an open file, by `work`.
 fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Result<()>) -> Result<()> {
     check_new(file, path)?;
     let mut number = 0_u32;

@@ -10,8 +10,8 @@ use super::grid::Grid;
 /// The size of a block of each dataset. A block of one chunk may be larger.
 const BLOCK_BYTES: u64 = 8 << 20;
 
-/// The largest number of elements in a block, because [`BLOCK_BYTES`] does not count
-/// variable-length data.
+/// The largest number of elements in a block. [`BLOCK_BYTES`] alone is no limit for variable-length
+/// data, whose size it does not count.
 const MAX_BLOCK_ELEMENTS: u64 = 1 << 20;
 
 /// The order in which elements are compared.
@@ -29,22 +29,24 @@ pub(crate) trait PlacedListener {
     /// [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the listener has enough differences, so that the comparison may stop. The
-    /// comparison may still report further differences.
+    /// Returns whether the listener has received enough differences, so that the comparison may
+    /// stop. The comparison may still report further differences.
     fn is_enough(&self) -> bool {
         false
     }
 
-    /// Receives the number of compared elements, and the number of all elements.
+    /// Receives the progress of the comparison: the number of compared elements and of all
+    /// elements.
     fn progress(&mut self, _compared: u64, _all: u64) {}
 }
 
-/// Returns the number of elements of a shape. Saturates, because the number is only shown.
+/// Returns the number of elements of a shape. The number saturates, because it is only printed.
 pub(crate) fn element_count(dims: &[u64]) -> u64 {
     dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
 }
 
-/// Compares the elements of two datasets within the shape `dims`, which both datasets contain.
+/// Compares the elements of two datasets in the region from the origin to `dims`, which lies in
+/// both datasets.
 pub(crate) fn compare(
     datasets: [&Dataset; 2],
     dims: &[u64],
@@ -132,7 +134,7 @@ pub(crate) fn compare_parts(
     Ok(())
 }
 
-/// Compares elements of the shape `dims` that are in memory.
+/// Compares elements of two arrays in memory, both of the shape `dims`.
 pub(crate) fn compare_values(
     values: [&Stored; 2],
     dims: &[u64],
@@ -143,7 +145,8 @@ pub(crate) fn compare_values(
     elements.compare(one, other, 0, &mut Within { region: &Region::whole(dims), listener })
 }
 
-/// A listener that adds the coordinates in the dataset to differences in a block.
+/// A listener that converts positions in a block to coordinates in the dataset, and passes each
+/// difference to another listener.
 struct Within<'a> {
     region: &'a Region,
     listener: &'a mut dyn PlacedListener,
@@ -166,7 +169,7 @@ impl Listener for Within<'_> {
     }
 }
 
-/// Returns whether elements that were never written are equal in both datasets.
+/// Returns whether both datasets have equal values in elements that were never written.
 fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<bool> {
     let value = |dataset: &Dataset| match dataset.fill_value().status {
         FillStatus::User(_) => dataset.stored_fill_value().map(Some),
@@ -184,7 +187,7 @@ fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<boo
     }
 }
 
-/// A listener that records whether there is a difference.
+/// A listener that only records whether any difference was found.
 struct Any(bool);
 
 impl Listener for Any {

@@ -13,7 +13,7 @@ use super::rules::{Numbers, Rules};
 /// The number of elements that are converted in one step.
 const BATCH_ELEMENTS: usize = 4096;
 
-/// Two differing values, or two references, which the listener compares.
+/// Two differing values of the same kind, or two references that the listener compares.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(Numbers),
@@ -26,7 +26,7 @@ pub(crate) enum Leaf<'a> {
     References(&'a Reference, &'a Reference),
 }
 
-/// Two texts without padding.
+/// A pair of texts without padding.
 #[derive(Debug)]
 pub(crate) struct Texts<'a> {
     pub(crate) one: Cow<'a, [u8]>,
@@ -35,20 +35,20 @@ pub(crate) struct Texts<'a> {
     pub(crate) padding: Option<(u8, usize)>,
 }
 
-/// A receiver of differences.
+/// A receiver of the differences that a comparison finds.
 pub(crate) trait Listener {
-    /// Receives two differing values of the element with this number or of a part of the element.
-    /// The path of a part has a dot before each name.
+    /// Receives two differing values. `element` is the number of the element; `part` is the path of
+    /// a part of the element, with a dot before each name.
     fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether the listener has enough differences, so that the comparison may stop. The
-    /// comparison may still report further differences.
+    /// Returns whether the listener has received enough differences, so that the comparison may
+    /// stop. The comparison may still report further differences.
     fn is_enough(&self) -> bool {
         false
     }
 }
 
-/// The comparison of elements of one type with elements of another type.
+/// A comparison of elements of one datatype with elements of another datatype.
 #[derive(Debug)]
 pub(crate) struct Elements {
     plan: Plan,
@@ -57,7 +57,7 @@ pub(crate) struct Elements {
     equal_if_same_bytes: bool,
 }
 
-/// The stored values of both sides.
+/// The stored values of both sides of a comparison.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     one: &'a Stored,
@@ -65,24 +65,25 @@ struct Sides<'a> {
 }
 
 impl Elements {
-    /// Creates the comparison of elements of these types. Returns `None` if the types cannot be
-    /// compared.
+    /// Creates the comparison of elements of two datatypes. Returns `None` if the datatypes cannot
+    /// be compared.
     pub(crate) fn new(one: &Datatype, other: &Datatype, rules: Rules) -> Option<Self> {
         let equal_if_same_bytes = one == other && !one.points_into_file() && rules.nan_equal;
         Some(Self { plan: Plan::new(one, other)?, rules, equal_if_same_bytes })
     }
 
-    /// Returns the size of an element of each side.
+    /// Returns the size of an element on each side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         self.plan.sizes()
     }
 
-    /// Returns whether elements whose bytes are zero are equal on both sides.
+    /// Returns whether two elements whose bytes are all zero are equal.
     pub(crate) fn are_zeros_equal(&self) -> bool {
         self.plan.are_zeros_equal()
     }
 
-    /// Compares elements. The number of the first element is `first`.
+    /// Compares the elements of two batches, and passes differences to the listener. `first` is the
+    /// number of the first element.
     pub(crate) fn compare(
         &self,
         one: &Stored,
@@ -114,7 +115,7 @@ impl Elements {
     }
 }
 
-/// A comparison in progress.
+/// The state of a comparison of elements.
 struct Work<'a> {
     sides: Sides<'a>,
     rules: &'a Rules,
@@ -127,7 +128,7 @@ struct Work<'a> {
 type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// Compares `count` contiguous elements.
+    /// Compares `count` contiguous elements of both sides.
     fn all(
         &mut self,
         plan: &Plan,
@@ -256,12 +257,13 @@ impl Work<'_> {
     }
 }
 
-/// Returns the size of a batch of elements.
+/// Returns the size in bytes of a batch of elements, for the buffers of the conversion.
 fn batch_bytes(size: usize) -> Result<usize> {
     size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
 }
 
-/// Returns the bytes of the first `count` items, or `None` if there are fewer items.
+/// Returns the bytes of the first `count` items of an array. Returns `None` if the array has fewer
+/// items.
 fn first_items(bytes: &[u8], size: usize, count: usize) -> Option<&[u8]> {
     bytes.get(..size.checked_mul(count)?)
 }
@@ -275,7 +277,7 @@ fn without_padding(bytes: &[u8], padding: StringPadding) -> &[u8] {
     bytes.get(..end.unwrap_or(bytes.len())).unwrap_or(bytes)
 }
 
-/// Returns the number of bytes before the padding bytes at the end.
+/// Returns the length of a text without the padding bytes at its end.
 fn length_without(bytes: &[u8], padding: u8) -> usize {
     bytes.iter().rposition(|byte| *byte != padding).map_or(0, |last| last + 1)
 }

@@ -8,11 +8,11 @@ use anyhow::Result;
 use hyperslab::{Dataset, Layout, Region};
 use hyperslab_exact::{product, to_u64};
 
-/// The largest number of stored blocks that are recorded. If there are more, all blocks are
-/// compared.
+/// The largest number of blocks with stored data that are recorded. If more blocks have stored
+/// data, the comparison covers all blocks.
 const MAX_BLOCKS: usize = 1 << 20;
 
-/// A grid of blocks over a dataset.
+/// A grid that divides a dataset into blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     dims: Vec<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Grid {
     blocks: u64,
 }
 
-/// The stored part of a dataset.
+/// The amount of stored data in a dataset.
 #[derive(Debug)]
 enum Stored {
     /// No data is stored.
@@ -33,7 +33,7 @@ enum Stored {
 }
 
 impl Grid {
-    /// Creates a grid of blocks of this shape.
+    /// Creates a grid of blocks with a given shape over a dataset.
     ///
     /// # Errors
     /// Returns an error if the number of blocks does not fit in 64 bits.
@@ -44,7 +44,7 @@ impl Grid {
         Ok(Self { dims: dims.to_vec(), shape, blocks })
     }
 
-    /// Creates a grid whose blocks follow C order: each block has whole rows, or a part of one row.
+    /// Creates a grid whose blocks follow C order. A block has whole rows, or a part of one row.
     pub(super) fn in_order(dims: &[u64], elements: u64) -> Result<Self> {
         let mut shape = vec![1; dims.len()];
         let mut remaining = elements.max(1);
@@ -58,8 +58,8 @@ impl Grid {
         Self::new(dims, &shape)
     }
 
-    /// Returns the grid after cutting dimensions into single coordinates. Dimensions that may be
-    /// cut anywhere, and dimensions with one block, stay unchanged.
+    /// Reduces the side of the blocks to one coordinate in each dimension that `anywhere` does not
+    /// mark. Dimensions with a single block stay unchanged.
     pub(super) fn cut(mut self, anywhere: &[bool]) -> Result<Self> {
         for ((side, size), anywhere) in self.shape.iter_mut().zip(&self.dims).zip(anywhere) {
             if *side < *size && !anywhere {
@@ -74,12 +74,12 @@ impl Grid {
         self.dims.iter().zip(&self.shape).map(|(size, shape)| size.div_ceil(*shape))
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks in the grid.
     pub(super) fn len(&self) -> u64 {
         self.blocks
     }
 
-    /// Returns the block with this number, which is less than [`Self::len`].
+    /// Returns the region of the block with a number less than [`Self::len`].
     pub(super) fn region(&self, number: u64) -> Result<Region> {
         let mut rest = number;
         let (mut start, mut count) = (vec![0; self.dims.len()], self.shape.clone());
@@ -94,8 +94,8 @@ impl Grid {
         Ok(Region::new(&start, &count)?)
     }
 
-    /// Returns the blocks in which a dataset has stored data, or `None` if all blocks may have
-    /// stored data.
+    /// Returns the numbers of the blocks with stored data in a dataset, or `None` if all blocks may
+    /// have stored data.
     pub(super) fn stored(&self, datasets: [&Dataset; 2]) -> Result<Option<BTreeSet<u64>>> {
         let mut blocks = Some(BTreeSet::new());
         for dataset in datasets {
@@ -108,8 +108,8 @@ impl Grid {
         Ok(blocks)
     }
 
-    /// Adds the blocks that overlap with chunks of a dataset. Sets `blocks` to `None` if there are
-    /// too many blocks.
+    /// Adds to `blocks` the blocks that overlap with stored chunks of a dataset. Sets `blocks` to
+    /// `None` if there are too many blocks.
     fn add_chunks(&self, dataset: &Dataset, blocks: &mut Option<BTreeSet<u64>>) -> Result<()> {
         if let Some(chunking) = dataset.sparse().chunking() {
             dataset.sparse().visit_chunks(|chunk| {
@@ -150,8 +150,8 @@ impl Grid {
         }
     }
 
-    /// Returns the number of a block in the grid from its number `within` the ranges. The results
-    /// are less than the number of blocks, so that no operation overflows.
+    /// Converts the number of a block among the blocks in `ranges` to its number in the whole grid.
+    /// No operation overflows, because both numbers are less than the number of blocks.
     fn number(&self, ranges: &[(u64, u64)], within: u64) -> u64 {
         let (mut rest, mut factor, mut number) = (within, 1_u64, 0_u64);
         for ((first, last), blocks) in ranges.iter().zip(self.counts()).rev() {
@@ -165,7 +165,7 @@ impl Grid {
     }
 }
 
-/// Returns the stored part of a dataset.
+/// Returns the amount of stored data in a dataset.
 fn stored(dataset: &Dataset) -> Stored {
     match dataset.layout() {
         Layout::Contiguous { address: None } if dataset.external_files().is_empty() => Stored::Nothing,

@@ -12,8 +12,8 @@ const MAX_LEVELS: usize = 1024;
 /// The largest number of entries. Soft and external links may lead to the same groups repeatedly.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// The entries of a group and of the groups below it, ordered by path. The entries of a group
-/// follow the group.
+/// The objects and links of a group and of all groups below it, ordered by path. A group precedes
+/// its own entries.
 #[derive(Debug)]
 pub(crate) struct Listing {
     /// The groups through which entries were found: the listed group, and the targets of symbolic
@@ -22,7 +22,7 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// An object or link in a group.
+/// An object or link in a listed group.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     /// The path from the listed group, with a slash before each name. Empty for the group itself.
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
     root: usize,
 }
 
-/// The kind of an entry.
+/// The kind of a listed entry: an object, a link, or an unreadable entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object(ObjectKind, ObjectToken),
@@ -47,17 +47,17 @@ pub(crate) enum Kind {
 }
 
 impl Entry {
-    /// Returns the path as text.
+    /// Returns the path of the entry as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Returns an entry with the same path that cannot be read, with the reason.
+    /// Returns a copy of the entry that is marked as unreadable, with the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
 
-    /// Returns whether the entry was found without following soft or external links.
+    /// Returns whether hard links alone lead to the entry, without soft or external links.
     pub(crate) fn is_direct(&self) -> bool {
         self.root == 0
     }
@@ -70,7 +70,7 @@ impl Entry {
 
 impl Listing {
     /// Lists a group. With `follow`, also lists the groups to which soft and external links lead.
-    /// If several links have the same target, then only the first link is listed.
+    /// Of several links with the same target, only the first link is listed.
     pub(crate) fn of(group: &Group, follow: bool) -> Self {
         let kind = Kind::Object(ObjectKind::Group, group.token());
         let entries = vec![Entry { path: Vec::new(), kind, root: 0 }];
@@ -104,7 +104,8 @@ impl Listing {
         Ok(root.object(path.trim_start_matches('/'))?)
     }
 
-    /// Adds entries, and the entries of the groups to which links among them lead.
+    /// Adds entries to the listing. If an entry is a soft or external link to a group, also adds
+    /// the entries of the group.
     fn follow(&mut self, mut found: Vec<Entry>) {
         let mut known = HashSet::new();
         found.reverse();
@@ -131,8 +132,8 @@ impl Listing {
     }
 }
 
-/// Returns the target of a link as the file states it: the external file, the path, and for a
-/// relative path the group of the link.
+/// Returns the stored target of a link: the external file, the path, and for a relative path the
+/// group of the link.
 fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     match &entry.kind {
         Kind::External { file, path } => (Some(file.clone()), path.clone(), None),
@@ -145,7 +146,7 @@ fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     }
 }
 
-/// Lists a group, depth first. Groups in `known` are not listed.
+/// Lists a group and the groups below it, depth first. Skips groups in `known`.
 fn walk(group: &Group, prefix: &[u8], root: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
     let mut found = Vec::new();
     // The entries that are not listed yet, of each group on the path.
@@ -202,7 +203,7 @@ fn links(group: &Group, prefix: &[u8], root: usize) -> Vec<Entry> {
     links.into_iter().map(entry).rev().collect()
 }
 
-/// Compares entries by their paths, name by name.
+/// Compares two entries by their paths, name by name, for sorting.
 pub(crate) fn in_order(one: &Entry, other: &Entry) -> Ordering {
     let (one, other) = (&one.path, &other.path);
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))

@@ -7,14 +7,14 @@ use hyperslab::{Datatype, DatatypeClass, H5Type};
 
 use super::rules::Number;
 
-/// A reader of elements of one type.
+/// A converter of stored elements of one datatype to numbers.
 #[derive(Debug)]
 pub(super) struct Reader {
     conversion: Conversion,
     to: Target,
 }
 
-/// The number type to which elements are converted.
+/// The Rust number type to which elements are converted for the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Signed,
@@ -24,8 +24,8 @@ enum Target {
 }
 
 impl Reader {
-    /// Creates a reader for elements of this type. Returns `None` if the type has no numbers, or
-    /// integers of more than 64 bits. Bit fields are read as unsigned integers.
+    /// Creates a converter for elements of a datatype. Returns `None` if the elements are not
+    /// numbers, or are integers of more than 64 bits. Bit fields become unsigned integers.
     pub(super) fn new(datatype: &Datatype) -> Option<Self> {
         let (datatype, to) = match &datatype.class {
             DatatypeClass::FixedPoint(fixed) if datatype.size <= 8 => {
@@ -57,7 +57,7 @@ impl Reader {
         Some(Self { conversion: Conversion::new(&datatype, &wanted).ok()?, to })
     }
 
-    /// Converts elements to numbers.
+    /// Converts stored elements to numbers.
     pub(super) fn read(&self, bytes: &[u8], count: usize) -> Result<Vec<Number>> {
         fn all<T: H5Type>(
             conversion: &Conversion,
@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Returns the size of an element.
+    /// Returns the size of a stored element in bytes.
     pub(super) fn size(&self) -> usize {
         self.conversion.source_size()
     }

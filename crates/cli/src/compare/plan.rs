@@ -10,10 +10,10 @@ use hyperslab::{Datatype, DatatypeClass};
 
 use super::numbers::Reader;
 
-/// The largest depth of nested types.
+/// The largest nesting depth of the datatypes that are compared.
 const MAX_LEVELS: usize = 64;
 
-/// The comparison of two elements, or of parts of them.
+/// A plan for the comparison of two elements or of their parts, derived from their datatypes.
 #[derive(Debug)]
 pub(super) enum Plan {
     Numbers(Reader, Reader),
@@ -49,7 +49,7 @@ pub(super) enum Plan {
     },
 }
 
-/// A member that two compounds have in common.
+/// A member with the same name in both compound datatypes.
 #[derive(Debug)]
 pub(super) struct MemberPair {
     pub(super) name: Vec<u8>,
@@ -65,7 +65,7 @@ pub(super) struct Names {
     pub(super) by_value: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-/// The size and padding of text.
+/// The size and padding of a fixed-length string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) size: usize,
@@ -75,7 +75,7 @@ pub(super) struct Text {
 }
 
 impl Plan {
-    /// Plans the comparison of elements of these types. Returns `None` if the types cannot be
+    /// Plans the comparison of elements of two datatypes. Returns `None` if the datatypes cannot be
     /// compared.
     pub(super) fn new(one: &Datatype, other: &Datatype) -> Option<Self> {
         Self::within(one, other, 0)
@@ -152,8 +152,8 @@ impl Plan {
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
     }
 
-    /// Returns whether elements whose bytes are zero are equal on both sides. They differ if an
-    /// enumeration's zero has different names.
+    /// Returns whether two elements whose bytes are all zero are equal. They differ if an
+    /// enumeration has different names for zero.
     pub(super) fn are_zeros_equal(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),
@@ -163,7 +163,7 @@ impl Plan {
         }
     }
 
-    /// Returns the size of an element of each side.
+    /// Returns the size of an element on each side of the comparison.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Numbers(one, other) => (one.size(), other.size()),

@@ -1,6 +1,6 @@
 //! The rules for comparing numbers, and the distance between two numbers.
 
-/// A number of one of the types that are compared.
+/// A number that is compared: an integer, or a floating-point number of one of two precisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Integer(i128),
@@ -8,7 +8,7 @@ pub(crate) enum Number {
     Double(f64),
 }
 
-/// The distance of two numbers.
+/// The absolute difference of two numbers, in the type of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Distance {
     Integer(u128),
@@ -16,7 +16,7 @@ pub(crate) enum Distance {
     Double(f64),
 }
 
-/// Two numbers of the same type.
+/// A pair of numbers of the same type to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) one: Number,
@@ -40,7 +40,7 @@ pub(crate) struct Rules {
     pub(crate) by_bits: bool,
 }
 
-/// A relative tolerance.
+/// A relative tolerance for the comparison of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Relative {
     OfFirst(f64),
@@ -120,7 +120,7 @@ impl Numbers {
         if larger == 0.0 { 0.0 } else { self.distance().as_f64() / larger }
     }
 
-    /// Returns whether the numbers differ by the rules.
+    /// Returns whether the numbers differ by more than the rules allow.
     pub(crate) fn differ(&self, rules: &Rules) -> bool {
         let are_nan = (self.one.is_nan(), self.other.is_nan());
         if rules.nan_equal && are_nan != (false, false) {

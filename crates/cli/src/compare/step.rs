@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// An item of one list only, or the equal items of both lists.
+/// An item of two sorted lists: an item of one list only, or the equal items of both lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Side<'a, T> {
     /// An item of the first list only.
@@ -14,7 +14,7 @@ pub(crate) enum Side<'a, T> {
 }
 
 impl<'a, T> Side<'a, T> {
-    /// Returns whether the first list and the second list have the item.
+    /// Returns two flags: the first list has the item, and the second list has the item.
     pub(crate) fn presence(&self) -> (bool, bool) {
         (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
     }
@@ -27,7 +27,7 @@ impl<'a, T> Side<'a, T> {
     }
 }
 
-/// Pairs the items of two lists in ascending order.
+/// Merges two sorted lists into pairs of equal items and single items, in ascending order.
 pub(crate) fn in_step<'a, T>(
     one: &'a [T],
     other: &'a [T],

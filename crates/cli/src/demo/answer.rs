@@ -1,7 +1,7 @@
 //! A summary of the pixels of a region. Two streams that do not fit in memory are compared by their
 //! summaries.
 
-/// A summary of the pixels with photons in a region, in C order.
+/// A summary of the photons in a region, with which the results of all files are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     /// The number of pixels with photons.

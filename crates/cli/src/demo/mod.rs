@@ -20,9 +20,9 @@ use self::scene::Scene;
 use self::storage::{Storage, StreamRegion, Writer};
 use crate::output;
 
-/// The largest number of times that a region is read. The shortest time counts.
+/// The largest number of times that the demonstration reads a region. The shortest time counts.
 const MAX_READS: u32 = 3;
-/// The time after which a read is not repeated.
+/// The duration of a read above which the read is not repeated.
 const LONG_READ: Duration = Duration::from_secs(1);
 
 /// The arguments of `demo`.
@@ -59,7 +59,7 @@ fn percent(text: &str) -> Result<f64, String> {
     if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("the range is 0.001 to 50".to_owned()) }
 }
 
-/// Writes, reads and compares the files, and prints the report.
+/// Runs the command `demo`: writes, reads and compares the files, and prints the report.
 pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     let folder = Folder::make(arguments)?;
     let scene = Scene::new(arguments.size, arguments.occupancy / 100.0, arguments.seed);
@@ -99,8 +99,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     report.table(&mut out)
 }
 
-/// Returns the regions to read: the whole stream, one frame, a square of all frames, one pixel of
-/// all frames.
+/// Returns the regions that the demonstration reads: the whole stream, one frame, a square of all
+/// frames, one pixel of all frames.
 fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     let (frames, size) = (u64::from(arguments.frames), u64::from(arguments.size));
     let (row, column) = scene.brightest();
@@ -114,8 +114,8 @@ fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     ]
 }
 
-/// Writes all frames to all files, frame by frame. Returns the summary of each region, and the time
-/// of each file.
+/// Writes all frames to all files, frame by frame. Returns the expected summary of each region, and
+/// the write time of each file.
 fn write(
     arguments: &DemoArguments,
     scene: &Scene,
@@ -170,12 +170,12 @@ fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<
     Ok((answer, shortest))
 }
 
-/// The folder of the files. It is removed when this value is dropped, unless [`keep`](Self::keep)
-/// was called.
+/// The folder of the demonstration's files. Dropping this value removes the folder, unless
+/// [`keep`](Self::keep) was called.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// Creates a new folder, so that no file is overwritten.
+    /// Creates a new folder for the files, so that no existing file is overwritten.
     fn make(arguments: &DemoArguments) -> Result<Self> {
         let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&parent).with_context(|| format!("`{}`", parent.display()))?;

@@ -12,7 +12,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::storage::{self, StreamRegion};
 use crate::output::Screen;
 
-/// The width of the picture in characters, and its height in half lines: the cells are square.
+/// The width of the picture in characters. The height is half as many lines, so that the cells are
+/// square.
 const SIDE_CELLS: usize = 64;
 /// Colours of the palette from few to many photons.
 const RAMP: [u8; 10] = [233, 17, 54, 90, 126, 162, 203, 209, 221, 230];
@@ -28,7 +29,7 @@ pub(super) struct Picture {
     sorted: Vec<u64>,
 }
 
-/// The characters and colours that the output supports.
+/// The characters and colours with which the picture is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// Half blocks in the colours of the palette.
@@ -40,7 +41,7 @@ pub(super) enum Look {
 }
 
 impl Look {
-    /// Returns the look for standard output and the locale.
+    /// Returns the characters and colours that standard output and the locale support.
     pub(super) fn of_output() -> Self {
         if !is_utf8(|name| std::env::var(name).ok()) {
             return Self::Ascii;
@@ -65,7 +66,7 @@ fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 impl Picture {
-    /// Reads the sparse file and sums its frames.
+    /// Reads the sparse file and sums its frames to a picture.
     pub(super) fn read(path: &Path, size: u32, whole: StreamRegion) -> Result<Self> {
         let file = File::open(path)?;
         let size = u64::from(size);
@@ -91,14 +92,14 @@ impl Picture {
         self.cells.get(row * self.side + column).copied().unwrap_or(0)
     }
 
-    /// Returns a number from 0 to 9 that grows with the share of the cells that have fewer photons.
-    /// With such ranks, faint rings are visible beside bright spots.
+    /// Returns the shade of a cell from 0 to 9. The shade grows with the share of cells that have
+    /// fewer photons. Because of this ranking, faint rings are visible beside bright spots.
     fn shade(&self, photons: u64) -> usize {
         let fewer = self.sorted.partition_point(|other| *other < photons);
         fewer * 10 / self.sorted.len().max(1)
     }
 
-    /// Draws the picture.
+    /// Draws the picture of the summed frames.
     pub(super) fn draw(&self, look: Look, out: &mut impl Screen) -> io::Result<()> {
         let total: u64 = self.cells.iter().sum();
         let is_bright = |photons: u64| photons * to_u64(self.cells.len()) > total;

@@ -12,7 +12,7 @@ use super::answer::Answer;
 use super::storage::{Storage, StreamRegion};
 use crate::output::{self, DATASET, FAINT, PLAIN, VALUE, bytes, styled, width};
 
-/// The measurements of one file.
+/// The measurements of one file: its size and the times of writing and reading.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) storage: Storage,
@@ -37,7 +37,7 @@ pub(super) struct Report {
     pub(super) kept: Option<PathBuf>,
 }
 
-/// The regions that are read: the heads of the columns and the keys of the JSON document.
+/// The names of the regions that are read: column headings, and keys of the JSON document.
 const READS: [(&str, &str); 4] =
     [("all", "whole_s"), ("a frame", "frame_s"), ("a region", "region_s"), ("a pixel", "pixel_s")];
 
@@ -45,7 +45,7 @@ const HEADS: [&str; 9] =
     ["", "file", "per pixel hit", "of raw", "write", "all", "a frame", "a region", "a pixel"];
 
 impl Report {
-    /// Returns the size of all pixels of all frames.
+    /// Returns the size of the raw data: all pixels of all frames.
     fn raw(&self) -> u64 {
         u64::from(self.frames) * u64::from(self.size) * u64::from(self.size) * 2
     }
@@ -132,7 +132,7 @@ impl Report {
         ]
     }
 
-    /// Describes the measurements. The words depend on the figures.
+    /// Writes the conclusion from the measurements. The wording depends on the figures.
     fn conclusion(&self) -> Vec<String> {
         let [sparse, dense, lists] = self.storages.as_slice() else { return Vec::new() };
         let comparison = |other: &Measured| {
@@ -238,8 +238,8 @@ fn line(
     Ok(())
 }
 
-/// Returns a comparison such as `4.2 times smaller`. Uses the first word if `times` exceeds 1, and
-/// the second word if it is less than 1. Returns only the third word if `times` is about 1.
+/// Returns a comparison such as `4.2 times smaller`. The first word is for `times` above 1, the
+/// second for `times` below 1. If `times` is about 1, the result is only the third word.
 fn compared(times: f64, [better, worse, same]: [&str; 3]) -> String {
     let shown = |times: f64| if times < 9.95 { format!("{times:.1}") } else { format!("{times:.0}") };
     if (0.95..1.05).contains(&times) {
@@ -265,7 +265,7 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// Returns a number with its digits in groups of three.
+/// Formats a number with its digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

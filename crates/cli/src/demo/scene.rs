@@ -3,16 +3,17 @@
 
 use std::f64::consts::TAU;
 
-/// The number of frames in one turn of the crystal, after which its spots repeat.
+/// The number of frames in one turn of the crystal. The spots repeat after a turn.
 const TURN: f64 = 60.0;
 
-/// The share of the photons in spots.
+/// The share of the photons that fall in spots.
 const IN_SPOTS: f64 = 0.2;
 
 /// The width of a spot in pixels.
 const SPOT_WIDTH: f64 = 0.8;
 
-/// The pixels of a frame that photons hit, in C order, and the photons of each.
+/// The pixels of a detector frame that photons hit, in C order, and the number of photons of each
+/// pixel.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     /// The numbers of the pixels: `row * size + column`.
@@ -20,7 +21,7 @@ pub(super) struct Frame {
     pub(super) counts: Vec<u16>,
 }
 
-/// A reflection of the crystal. It is bright when the crystal has the right angle.
+/// A reflection of the crystal. The spot is bright when the crystal is at the right angle.
 #[derive(Debug)]
 struct Spot {
     row: f64,
@@ -33,7 +34,7 @@ struct Spot {
     photons: f64,
 }
 
-/// The properties of the scene that do not change between frames.
+/// The properties of the simulated detector scene that are the same for all frames.
 #[derive(Debug)]
 pub(super) struct Scene {
     size: u32,
@@ -46,8 +47,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Creates a detector of `size` × `size` pixels. In a frame, photons hit the share `occupancy`
-    /// of the pixels.
+    /// Creates a scene with a detector of `size` × `size` pixels. In a frame, photons hit the share
+    /// `occupancy` of the pixels.
     pub(super) fn new(size: u32, occupancy: f64, seed: u64) -> Self {
         let mut random = Random::new(seed, u64::MAX);
         let pixels = f64::from(size) * f64::from(size);
@@ -67,7 +68,7 @@ impl Scene {
         Self { size, seed, rates, hits, spots }
     }
 
-    /// Returns the row and column of the pixel with the brightest spot.
+    /// Returns the row and column of the pixel at the centre of the brightest spot.
     pub(super) fn brightest(&self) -> (u32, u32) {
         let brightest = self.spots.iter().max_by(|one, other| one.photons.total_cmp(&other.photons));
         let middle = self.size / 2;
@@ -76,13 +77,14 @@ impl Scene {
         })
     }
 
-    /// Returns the row or column at a position, if it is on the detector.
+    /// Returns the pixel row or column that contains a position. Returns `None` beyond the
+    /// detector.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the size")]
     fn nearest(&self, position: f64) -> Option<u32> {
         (position >= 0.0 && position < f64::from(self.size)).then_some(position as u32)
     }
 
-    /// Returns the photons of a frame.
+    /// Returns the photons that hit the detector in a frame.
     pub(super) fn frame(&self, number: u32) -> Frame {
         let mut random = Random::new(self.seed, u64::from(number));
         let mut diffracted = self.diffracted(number, &mut random).into_iter().peekable();
@@ -101,7 +103,7 @@ impl Scene {
         frame
     }
 
-    /// Returns the pixels of the photons in spots, in ascending order.
+    /// Returns the pixel of each photon that falls in a spot of the frame, in ascending order.
     fn diffracted(&self, number: u32, random: &mut Random) -> Vec<u32> {
         let mut pixels = Vec::new();
         for spot in &self.spots {
@@ -139,7 +141,8 @@ fn brightness(size: u32, row: u32, column: u32) -> f64 {
     (-radius / 0.3).exp() + 0.01 + rings.map(ring).iter().sum::<f64>()
 }
 
-/// Returns the factor of the brightness with which photons hit the share `occupancy` of the pixels.
+/// Returns the factor that scales the brightness such that photons hit the share `occupancy` of the
+/// pixels.
 fn scale(shape: &[f64], occupancy: f64) -> f64 {
     let step = (shape.len() / 20_000).max(1) | 1;
     let count: f64 = shape.iter().step_by(step).map(|_| 1.0).sum();
@@ -161,7 +164,7 @@ fn scale(shape: &[f64], occupancy: f64) -> f64 {
     high
 }
 
-/// Creates reflections on a rotated lattice. Together they have `photons` photons in a frame.
+/// Creates spots on a rotated lattice. The spots together have `photons` photons in a frame.
 fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     let half = f64::from(size) / 2.0;
     let mut spots = Vec::new();
@@ -193,8 +196,8 @@ fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     spots
 }
 
-/// Returns the number of photons of a pixel that photons hit. The number depends on `share`, which
-/// is less than the probability of a hit.
+/// Returns the photon count of a hit pixel: the inverse of the Poisson distribution with mean
+/// `rate`, at the random number `share`.
 fn counted(rate: f64, share: f64) -> u16 {
     let (mut count, mut probability) = (1_u16, rate * (-rate).exp());
     let mut remaining = share - probability;
@@ -248,12 +251,12 @@ impl Random {
         whole as u32
     }
 
-    /// Returns a number of at least 0 and less than 1.
+    /// Returns a random number that is at least 0 and less than 1.
     fn share(&mut self) -> f64 {
         f64::from(self.half()) / 4_294_967_296.0
     }
 
-    /// Returns a number less than `count`, or 0 if `count` is 0.
+    /// Returns a random integer less than `count`, or 0 if `count` is 0.
     #[expect(clippy::cast_possible_truncation, reason = "less than `count`")]
     fn below(&mut self, count: u32) -> u32 {
         (self.next() % u64::from(count.max(1))) as u32

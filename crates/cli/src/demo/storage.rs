@@ -11,13 +11,13 @@ use hyperslab_exact::to_usize;
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// The size of the frames that are read in one step, counting all pixels.
+/// The size in bytes of the frames that one step reads, with all pixels counted.
 const BLOCK_BYTES: u64 = 32 << 20;
 
-/// The compression level.
+/// The compression level of the deflate filter.
 const COMPRESSION_LEVEL: u32 = 4;
 
-/// The number of elements in a chunk of the lists.
+/// The number of elements in a chunk of the photon lists.
 const LIST_CHUNK: u64 = 1 << 14;
 
 /// A region of the stream: frames, rows and columns.
@@ -29,7 +29,8 @@ pub(super) struct StreamRegion {
 }
 
 impl StreamRegion {
-    /// Returns whether the region contains a pixel, which has a number as in [`Frame`].
+    /// Returns whether the region contains a pixel of a frame. The pixel number is the position in
+    /// C order.
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
         at.iter()
@@ -37,7 +38,7 @@ impl StreamRegion {
             .all(|(at, (start, count))| at.checked_sub(*start).is_some_and(|inside| inside < *count))
     }
 
-    /// Returns the region in blocks of some frames.
+    /// Returns the region as blocks of several frames.
     fn blocks(self, size: u64) -> impl Iterator<Item = Self> {
         let step = (BLOCK_BYTES / (size * size * 2)).max(1);
         let [first, ..] = self.start;
@@ -54,7 +55,7 @@ impl StreamRegion {
     }
 }
 
-/// A storage of frames.
+/// A way to store the frames: one of the file layouts that the demonstration compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Sparse,
@@ -73,7 +74,7 @@ impl Storage {
         }
     }
 
-    /// Returns the name in JSON and in the file name.
+    /// Returns the name of the storage in JSON and in the name of its file.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
@@ -83,7 +84,7 @@ impl Storage {
     }
 }
 
-/// A writer of frames.
+/// A writer of frames to one file.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,
@@ -99,7 +100,7 @@ enum Target {
     Lists { starts: Dataset, pixels: Dataset, counts: Dataset, buffered: Box<Buffered> },
 }
 
-/// Photons that are not appended to the lists yet.
+/// Photons that wait in memory until they are appended to the photon lists.
 #[derive(Debug, Default)]
 struct Buffered {
     total: u64,
@@ -145,7 +146,7 @@ impl Writer {
         Ok(Self { file, size, frames: 0, target })
     }
 
-    /// Appends a frame.
+    /// Appends a frame to the file.
     pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
         let Self { size, frames, target, .. } = self;
         match target {
@@ -241,7 +242,7 @@ pub(super) fn each_photon(
     Ok(())
 }
 
-/// Adds the pixels of a block that are not zero.
+/// Adds the nonzero pixels of a block to the summary.
 fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) -> Result<()> {
     let [first, top, left] = block.start;
     let [_, rows, columns] = block.count;

@@ -14,11 +14,11 @@ use crate::output::escape;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// The largest number of an attribute's values that are printed.
+/// The largest number of values of an attribute that the comparison prints.
 const MAX_VALUES: usize = 16;
 
 impl Comparison<'_> {
-    /// Adds the differences between the attributes of two objects.
+    /// Compares the attributes of two objects, and adds their differences to the details.
     pub(super) fn attributes(
         &self,
         objects: [&Object; 2],
@@ -92,7 +92,8 @@ fn attribute_path(object: &str, name: &str) -> String {
     format!("{object}@{name}")
 }
 
-/// Returns the value of an attribute. Only the first values of a long attribute are returned.
+/// Returns the value of an attribute for the output. Of a long attribute, only the first values are
+/// returned.
 fn value(attribute: &Attribute, paths: &Paths) -> Result<Shown> {
     let space = attribute.dataspace()?;
     if space == Dataspace::Null {

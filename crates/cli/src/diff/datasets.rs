@@ -13,7 +13,7 @@ use crate::sections::filters_text;
 use crate::values::Decoder;
 
 impl Comparison<'_> {
-    /// Adds the differences between two datasets.
+    /// Compares two datasets, and adds their differences to the details.
     pub(super) fn datasets(&self, objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [one, other] = objects.map(|object| object.clone().into_dataset());
         let (one, other) = (one?, other?);
@@ -51,7 +51,7 @@ impl Comparison<'_> {
         compared
     }
 
-    /// Adds the differences between the storage of two datasets.
+    /// Compares the storage of two datasets, and adds the differences to the details.
     fn storage(&self, datasets: [&Dataset; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [paths, other_paths] = &self.paths;
         let [one, other] = datasets;
@@ -80,7 +80,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the differences between types and shapes.
+/// Returns the differences between the datatypes and shapes of two datasets or attributes.
 pub(super) fn type_and_shape(types: [&Datatype; 2], spaces: [&Dataspace; 2]) -> Vec<Detail> {
     let mut details = Vec::new();
     if types[0] != types[1] {
@@ -94,7 +94,7 @@ pub(super) fn type_and_shape(types: [&Datatype; 2], spaces: [&Dataspace; 2]) -> 
     details
 }
 
-/// Returns the smaller size of each dimension.
+/// Returns the shape that two dataspaces have in common: the smaller size of each dimension.
 pub(super) fn within_both([one, other]: [&Dataspace; 2]) -> Vec<u64> {
     one.dims().iter().zip(other.dims()).map(|(one, other)| *one.min(other)).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-/// A pair of objects or links that was compared, or an object or link that only one file has.
+/// A pair of objects or links that was compared, or an object or link that exists in one file only.
 #[derive(Debug)]
 pub(super) struct Finding {
     /// The path in the first file.
@@ -12,7 +12,7 @@ pub(super) struct Finding {
     pub(super) change: Change,
 }
 
-/// The result of a comparison.
+/// The result of comparing a pair of objects or links.
 #[derive(Debug)]
 pub(super) enum Change {
     /// Nothing differs.
@@ -49,14 +49,15 @@ pub(super) enum AttributeChange {
     Changed { one: Shown, other: Shown, details: Vec<Detail> },
 }
 
-/// A value, as text and for JSON.
+/// A value of an attribute for the output, as text and for JSON.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) text: String,
     pub(super) json: Json,
 }
 
-/// The number of differing elements, the largest differences, and the first differing elements.
+/// The differences of elements: their number, the largest differences, and the first differing
+/// elements.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) elements: u64,
@@ -68,7 +69,7 @@ pub(super) struct Tally {
     pub(super) places: Vec<DifferingValues>,
 }
 
-/// Two differing values and their position.
+/// Two differing element values and their coordinates.
 #[derive(Debug)]
 pub(super) struct DifferingValues {
     pub(super) coordinates: Vec<u64>,

@@ -88,7 +88,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl DiffArguments {
-    /// Returns the rules for numbers that the arguments state.
+    /// Returns the rules for the comparison of numbers, from the arguments.
     fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute,
@@ -143,8 +143,8 @@ fn compare(arguments: &DiffArguments) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns a bar on the standard error that shows the objects being compared. With `--quiet` the
-/// bar is hidden.
+/// Returns a progress bar on standard error that shows the objects being compared. The option
+/// `--quiet` hides the bar.
 fn progress_bar(arguments: &DiffArguments) -> ProgressBar {
     if arguments.quiet {
         return ProgressBar::hidden();

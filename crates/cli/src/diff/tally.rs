@@ -14,7 +14,7 @@ use crate::values::Value;
 use crate::values::numbers::{double, hexadecimal, single};
 use crate::values::paths::Paths;
 
-/// The width of a value.
+/// The largest width of a printed value, in columns.
 const VALUE_COLUMNS: usize = 40;
 
 /// A listener that counts differing elements.
@@ -136,7 +136,7 @@ fn text(text: &str) -> Shown {
     Shown { text: cut(text, VALUE_COLUMNS), json: json!(text) }
 }
 
-/// Describes the target of a reference.
+/// Describes the target of a reference as text.
 fn target_text(target: &ReferenceTarget, paths: &Paths) -> String {
     let path = |address: u64| paths.of(address).unwrap_or_else(|| format!("object at {address:#x}"));
     match target {

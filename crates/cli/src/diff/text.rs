@@ -9,7 +9,7 @@ use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
 
-/// Writes a finding, if there is a difference.
+/// Writes a finding as text, unless the objects are equal.
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
@@ -100,7 +100,7 @@ fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Resul
     Ok(())
 }
 
-/// Describes the largest distances and their coordinates.
+/// Describes the largest absolute and relative differences with their coordinates.
 fn largest_text(tally: &Tally) -> String {
     let at = |coordinates: &[u64]| match coordinates {
         [] => String::new(),

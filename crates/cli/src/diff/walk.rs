@@ -14,7 +14,7 @@ use crate::ls::dataset::shape;
 use crate::output::{cut, escape};
 use crate::values::paths::Paths;
 
-/// A function that receives findings.
+/// A function that receives the findings of a comparison.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
 /// A comparison of two files.
@@ -32,7 +32,7 @@ impl<'a> Comparison<'a> {
         Self { arguments, files, paths: files.map(Paths::new), bar, known: HashSet::new() }
     }
 
-    /// Compares the objects that the arguments name.
+    /// Compares the two objects that the arguments name, and all objects below them.
     pub(super) fn run(&mut self, report: Report<'_>) -> Result<()> {
         let [file, other_file] = self.files;
         let path = absolute(&self.arguments.object);
@@ -48,7 +48,7 @@ impl<'a> Comparison<'a> {
         report(finding(paths, change))
     }
 
-    /// Compares the entries of two groups.
+    /// Compares all entries of two groups, path by path.
     fn lists(&mut self, lists: &[Listing; 2], paths: [&str; 2], report: Report<'_>) -> Result<()> {
         let [list, other_list] = lists;
         for side in in_step(&list.entries, &other_list.entries, in_order) {
@@ -70,7 +70,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns whether the two objects were compared before, under other names. Registers the pair.
+    /// Returns whether the two objects were already compared under other names. Records the pair.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {
@@ -87,7 +87,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Compares two entries with the same path.
+    /// Compares two entries that have the same path in both files.
     fn entries(&mut self, sides: [(&Listing, &Entry); 2], paths: [&str; 2]) -> Change {
         let [(list, one), (other_list, other)] = sides;
         match (&one.kind, &other.kind) {
@@ -139,7 +139,7 @@ pub(super) fn trouble(error: &anyhow::Error, details: Vec<Detail>) -> Change {
     Change::Trouble(crate::output::chain(error.as_ref()), details)
 }
 
-/// Returns the change for an entry that only one file has.
+/// Returns the change for an entry that exists in one file only.
 fn unpaired(list: &Listing, entry: &Entry, change: impl Fn(String) -> Change) -> Change {
     match &entry.kind {
         Kind::Damaged(why) => Change::Trouble(why.clone(), Vec::new()),
@@ -157,7 +157,7 @@ fn datatypes(objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
     Ok(())
 }
 
-/// Describes an entry in a few words.
+/// Describes an entry in a few words, such as its kind and shape.
 fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
     match kind {
         Kind::Object(..) => match list.object(entry) {

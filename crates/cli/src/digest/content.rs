@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{describe, walk};
 
-/// The bit of the header flags that is set if the creation order of attributes is tracked.
+/// The bit of the object header flags that states that the creation order of attributes is tracked.
 const ORDER_TRACKED: u64 = 1 << 2;
 
-/// The keys of a description that concern storage.
+/// The JSON keys of a description that concern storage.
 const STORAGE: &[&str] = &[
     "header",
     "storage",
@@ -25,10 +25,10 @@ const STORAGE: &[&str] = &[
     "virtual",
 ];
 
-/// The keys of a description that concern only the defined elements of sparse datasets.
+/// The JSON keys of a description that concern only the defined elements of sparse datasets.
 const SPARSE: &[&str] = &["defined", "defined_sha256", "defined_skipped", "defined_error"];
 
-/// The first object that differs between two files, and the difference.
+/// The first object that differs between two files, and a description of the difference.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     /// The path of the object.
@@ -76,7 +76,8 @@ fn only(path: &str, subject: &str) -> Difference {
     Difference { path: path.to_owned(), subject: subject.to_owned() }
 }
 
-/// Removes the keys that concern storage, and the keys that change with the storage.
+/// Removes the JSON keys that describe the storage of an object, and the keys whose values depend
+/// on the storage.
 fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     let grows = |entry: &Value| {
         entry
@@ -126,14 +127,15 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     }
 }
 
-/// Returns whether all entries have different creation orders.
+/// Returns whether the creation orders of all entries are distinct.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();
     entries.filter_map(|entry| entry.get("corder")?.as_u64()).all(|order| seen.insert(order))
 }
 
-/// Replaces creation orders by ranks, because the numbers of deleted entries are not preserved.
+/// Replaces creation orders by their ranks, because a copy does not preserve the numbers of deleted
+/// entries.
 fn rank(entries: &mut [Value], tracked: bool) {
     let mut orders: BTreeMap<u64, u64> =
         entries.iter().filter_map(|entry| Some((entry["corder"].as_u64()?, 0))).collect();
@@ -148,8 +150,8 @@ fn rank(entries: &mut [Value], tracked: bool) {
     }
 }
 
-/// Replaces error messages by `true`: messages contain addresses, so that only the presence of an
-/// error is compared.
+/// Replaces error messages by `true`. Messages contain addresses, so only the presence of an error
+/// is compared.
 fn replace_errors(map: &mut Map<String, Value>) {
     for (key, value) in map.iter_mut() {
         if key.ends_with("error") {
@@ -158,7 +160,7 @@ fn replace_errors(map: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the first difference of two values, with the path to it.
+/// Returns the first difference of two JSON values, with the path of the differing key.
 fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     match (before, after) {
         (Value::Object(first), Value::Object(second)) => {
@@ -185,14 +187,15 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// An object and the objects of its file.
+/// An object, together with all objects of its file.
 type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
 /// Compares, block by block, the elements of datasets that are too large for a digest.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
-    /// The bytes that are read in one step.
+    /// The number of bytes that one step reads from each dataset.
     const BLOCK_BYTES: u64 = 32 << 20;
-    /// Larger datasets are assumed to be equal: most of their elements were never written.
+    /// The largest dataset that is compared. Larger datasets count as equal, because most of their
+    /// elements were never written.
     const MAX_BYTES: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };

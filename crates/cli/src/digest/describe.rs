@@ -13,10 +13,10 @@ use super::{encode, hex, path_of, selection, text, types};
 use crate::output::chain;
 use crate::selection::defined::DefinedElements;
 
-/// The largest size of elements that are read and hashed.
+/// The largest size of a dataset whose elements are read and hashed, in bytes.
 const MAX_DATA_BYTES: u64 = 64 << 20;
 
-/// The largest fill value that is printed. Larger fill values are hashed.
+/// The largest fill value that a digest prints, in bytes. A larger fill value is hashed.
 const MAX_FILL_BYTES: usize = 1024;
 
 type Entry = Map<String, Value>;
@@ -25,7 +25,7 @@ fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
     entry.insert(key.into(), value.into());
 }
 
-/// Inserts a value, or its error under another key.
+/// Inserts a value under its key, or the error under another key.
 fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
     match value {
         Ok(value) => put(entry, key, value),
@@ -205,8 +205,8 @@ fn space(entry: &mut Entry, dataspace: &Dataspace) {
     }
 }
 
-/// Inserts the hash, the length and the first bytes of the elements, or the reason why these are
-/// missing.
+/// Inserts the hash, the length and the first bytes of a dataset's elements, or the reason why the
+/// elements are missing.
 fn elements(
     objects: &Objects,
     entry: &mut Entry,
@@ -301,7 +301,7 @@ fn structured(dataset: &Dataset, entry: &mut Entry) {
 }
 
 /// Inserts the number and the hash of the defined elements of a sparse dataset, or the reason why
-/// these are missing. A dataset that is too large to be read may have few defined elements.
+/// both are missing. Also serves datasets whose full size is too large to read.
 fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     let count = match dataset.sparse().defined_count() {
         Ok(count) => count,
@@ -318,7 +318,7 @@ fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     }
 }
 
-/// Returns the hash of all defined elements and their coordinates.
+/// Returns a hash of the coordinates and values of all defined elements.
 pub(super) fn defined_hash(objects: &Objects, dataset: &Dataset) -> Result<String> {
     let mut hashed = encode::Hashed::default();
     DefinedElements::all(dataset)?

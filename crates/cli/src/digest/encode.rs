@@ -11,10 +11,10 @@ use super::{hex, path_of, selection, text};
 /// The number of bytes from the start of the encoding that a digest prints.
 const HEAD_BYTES: usize = 32;
 
-/// The number of encoded bytes after which the hash is updated.
+/// The number of encoded bytes that are collected before each update of the hash.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// A hash of canonical bytes, with their number and the first bytes.
+/// A hash of canonical bytes, with their total number and the first bytes.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     hash: Sha256,
@@ -30,13 +30,13 @@ impl Hashed {
         self.head.extend(bytes.iter().take(missing));
     }
 
-    /// Returns the hash, the length and the first bytes.
+    /// Returns the hash, the number of canonical bytes, and the first bytes.
     pub(super) fn finish(self) -> (String, u64, String) {
         (hex(&self.hash.finalize()), self.length, hex(&self.head))
     }
 }
 
-/// Hashes all elements.
+/// Hashes the canonical bytes of all elements.
 pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     let mut hashed = Hashed::default();
     let datatype = stored.datatype();
@@ -92,7 +92,7 @@ pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     Ok(encoder.out)
 }
 
-/// Returns whether the canonical bytes of elements are their stored bytes.
+/// Returns whether the canonical bytes of elements equal their stored bytes.
 fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(_) | DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => false,
@@ -103,7 +103,8 @@ fn is_plain(datatype: &Datatype) -> bool {
     }
 }
 
-/// Returns the size of an array, or `None` if `usize` cannot hold it.
+/// Returns the size of an array of elements in bytes, or `None` if the size does not fit in
+/// `usize`.
 fn array_bytes(dims: &[u32], base: &Datatype) -> Option<usize> {
     dims.iter().try_fold(base.size as usize, |bytes, dim| bytes.checked_mul(*dim as usize))
 }
@@ -156,7 +157,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Adds the number of bytes, followed by the bytes.
+    /// Appends a byte string to the canonical bytes: its length, then its bytes.
     fn counted(&mut self, bytes: &[u8]) {
         self.out.extend((bytes.len() as u64).to_le_bytes());
         self.out.extend_from_slice(bytes);
@@ -182,7 +183,7 @@ impl Encoder<'_> {
     }
 }
 
-/// Creates an error about an array whose size exceeds the memory.
+/// Creates an error about an array that is larger than the address space.
 fn too_large() -> Error {
     Error::corrupt("array datatype", "dimensions", "a size that fits in memory", "a larger size")
 }

@@ -26,7 +26,7 @@ pub(crate) struct DigestArguments {
     file: PathBuf,
 }
 
-/// Prints the description of one file.
+/// Runs the command `digest`: prints a description of each object of a file.
 pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     let path = &arguments.file;
     let progress = arguments.open.progress("reading");
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns text in the form of the document: UTF-8 unchanged, other bytes as hexadecimal digits.
+/// Returns bytes as text for the JSON document: UTF-8 unchanged, other bytes as hexadecimal digits.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

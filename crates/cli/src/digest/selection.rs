@@ -5,10 +5,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::hex;
 
-/// The largest number of elements in a selection that is hashed.
+/// The largest number of elements of a selection for which a digest computes a hash.
 const MAX_HASHED_ELEMENTS: u64 = 1_000_000;
 
-/// Describes a selection, independent of the shape from which it selects.
+/// Describes a selection in JSON. The description does not depend on the shape of the dataset.
 pub(super) fn describe(selection: &Selection) -> hyperslab::Result<String> {
     match selection {
         Selection::None => return Ok("none".into()),

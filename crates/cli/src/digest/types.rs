@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{hex, text};
 
-/// Describes a datatype by its class, size and properties.
+/// Describes a datatype in JSON by its class, size and properties.
 pub(super) fn datatype(datatype: &Datatype) -> Value {
     let mut value = class(datatype);
     if let Some(map) = value.as_object_mut() {

@@ -11,12 +11,11 @@ use super::text;
 /// The largest number of objects in a digest.
 const MAX_OBJECTS: usize = 50_000;
 
-/// The largest number of names that are printed of a path. If a path has more names, the last names
-/// are printed.
+/// The largest number of names in a printed path. Of a longer path, the last names are printed.
 const MAX_NAMES: usize = 512;
 
-/// The objects of a file. Paths are built on demand, because the paths of deeply nested groups
-/// together would take memory in proportion to the square of the depth.
+/// The objects of a file. Paths are built on demand: stored paths of deeply nested groups would
+/// take memory in proportion to the square of the depth.
 #[derive(Debug)]
 pub(crate) struct Objects {
     file: File,
@@ -27,7 +26,7 @@ pub(crate) struct Objects {
     pub(crate) truncated: bool,
 }
 
-/// The name of an object in the group where the walk found it first.
+/// The name of an object, and the group in which the walk found this name first.
 #[derive(Debug)]
 struct Name {
     group: usize,
@@ -38,7 +37,7 @@ struct Name {
     depth: usize,
 }
 
-/// An object of the digest.
+/// An object in the digest of a file.
 #[derive(Debug)]
 pub(crate) struct DigestObject {
     number: usize,
@@ -93,24 +92,24 @@ impl Objects {
         self.found.iter()
     }
 
-    /// Returns whether an object exists. No path needs to lead to the object.
+    /// Returns whether an object exists in the file, even if no path leads to it.
     pub(crate) fn exists(&self, token: ObjectToken) -> bool {
         self.numbers.contains_key(&token)
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
     }
 
-    /// Returns the path of an object. Returns `None` if the walk did not find it.
+    /// Returns the path of an object. Returns `None` if the walk did not reach the object.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<String> {
         self.numbers.get(&token).map(|number| self.path_of(*number))
     }
 
-    /// Returns the path of an object that the walk found. If the path has more than 512 names,
-    /// returns the number of omitted names and the last names.
+    /// Returns the path of an object that the walk found. For a path of more than 512 names,
+    /// returns the last names and the number of omitted names.
     pub(crate) fn path_to(&self, found: &DigestObject) -> String {
         self.path_of(found.number)
     }
 
-    /// Returns a hash of the object's full path, for comparisons.
+    /// Returns a hash of the object's full path, so that long paths can be compared.
     pub(crate) fn hash(&self, found: &DigestObject) -> u64 {
         self.names.get(found.number).map_or(0, |name| name.hash)
     }

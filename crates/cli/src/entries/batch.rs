@@ -7,7 +7,7 @@ use super::element::Element;
 /// The approximate number of entries in a batch.
 pub(crate) const BATCH_ENTRIES: usize = 1 << 17;
 
-/// Entries: coordinates and values.
+/// A batch of matrix entries: their coordinates and values.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Batch {
     /// The coordinates of each entry, one entry after the other.
@@ -32,13 +32,13 @@ impl Batch {
         self.coordinates.len() / rank.max(1)
     }
 
-    /// Returns the coordinates and the bytes of each entry.
+    /// Returns an iterator over the coordinates and the value bytes of each entry.
     pub(crate) fn entries(&self, rank: usize, size: usize) -> impl Iterator<Item = (&[u64], &[u8])> {
         self.coordinates.chunks_exact(rank.max(1)).zip(self.values.chunks_exact(size.max(1)))
     }
 }
 
-/// The order of the entries of a source.
+/// The order in which a source returns matrix entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// No order.
@@ -48,15 +48,15 @@ pub(crate) enum Order {
     Bands(u64),
 }
 
-/// A source of entries. Entries with the same coordinates are summed.
+/// A source of matrix entries. Entries with the same coordinates are summed.
 pub(crate) trait Source {
-    /// Returns the size of each dimension.
+    /// Returns the size of each dimension of the matrix.
     fn shape(&self) -> &[u64];
 
-    /// Returns the type of the values.
+    /// Returns the number type of the matrix values.
     fn element(&self) -> Element;
 
-    /// Returns the largest possible number of entries, if it is known.
+    /// Returns an upper limit for the number of entries, if one is known.
     fn count(&self) -> Option<u64>;
 
     fn order(&self) -> Order;
@@ -66,14 +66,14 @@ pub(crate) trait Source {
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
 }
 
-/// A sink of entries. The calls are `begin`, then batches with distinct coordinates in C order,
-/// then `finish`.
+/// A sink of matrix entries. The caller calls `begin`, then passes batches with distinct
+/// coordinates in C order, then calls `finish`.
 pub(crate) trait Sink {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()>;
 
     fn put(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Completes the output.
+    /// Completes the output after the last batch.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

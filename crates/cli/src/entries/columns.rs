@@ -4,13 +4,13 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, DatatypeClass, H5Type};
 use hyperslab_exact::product;
 
-/// An array that is read once.
+/// A one-dimensional array that is read once from start to end.
 pub(crate) trait Column {
     /// Returns the number of elements.
     fn len(&self) -> u64;
 
-    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the
-    /// column was opened. Returns an error if fewer elements are left.
+    /// Replaces `bytes` with the next `count` elements, converted to the datatype that was chosen
+    /// on opening the column. Returns an error if the column has fewer elements left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -27,13 +27,13 @@ impl Indices {
         Self { name, column, bytes: Vec::new(), read: 0 }
     }
 
-    /// Returns the datatype to which the elements are converted. The datatype is signed, so that
-    /// negative indices are found.
+    /// Returns the datatype to which the indices are converted. The datatype is signed, so that
+    /// negative indices are detected.
     pub(crate) fn datatype() -> Datatype {
         i64::datatype()
     }
 
-    /// Checks that elements of a datatype can be indices.
+    /// Checks that the datatype of a column is an integer type that fits indices.
     pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
         if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
             bail!("`{name}` has elements of type {datatype}, which cannot be indices");
@@ -61,7 +61,7 @@ impl Indices {
     }
 }
 
-/// Checks that there are `per_index` values for each index.
+/// Checks that the number of values is the number of indices times `per_index`.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = product("number of values", [indices.len(), per_index])?;
     if expected != values {

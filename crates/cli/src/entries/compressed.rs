@@ -8,13 +8,13 @@ use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// The number of pointers that are read at once.
+/// The number of row or column pointers that one read returns.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
-/// The largest number of values in a block.
+/// The largest number of values in a block of a block matrix.
 const MAX_BLOCK_VALUES: u64 = 1 << 24;
 
-/// The kind of compression.
+/// The direction in which a sparse matrix is compressed: by rows or by columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     Rows,
@@ -23,8 +23,8 @@ pub(crate) enum Compression {
     Blocks(u64, u64),
 }
 
-/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices`
-/// and `data`.
+/// A source of the entries of a compressed matrix. For each row or column, a pointer states the
+/// position of its first entry in `indices` and `data`.
 pub(crate) struct Compressed {
     shape: [u64; 2],
     element: Element,
@@ -96,7 +96,7 @@ impl Compressed {
         }
     }
 
-    /// Finds the rows of the next entries, at most `maximum`.
+    /// Finds the rows of the next entries, at most `maximum` entries.
     fn next_rows(&mut self, maximum: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();
@@ -170,7 +170,7 @@ impl Source for Compressed {
     }
 }
 
-/// A reader of the pointers.
+/// A reader of the pointers of a compressed matrix.
 struct Pointers {
     column: Indices,
     block: Vec<u64>,
@@ -182,7 +182,7 @@ struct Pointers {
 }
 
 impl Pointers {
-    /// Returns the next row and the number of its entries.
+    /// Reads the pointer of the next row. Returns the row and the number of its entries.
     fn next(&mut self, entries: u64) -> Result<Option<(u64, u64)>> {
         loop {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };

@@ -7,7 +7,8 @@ use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// A matrix with a column of indices for each dimension, and a column of values.
+/// A source of the entries of a coordinate matrix (COO): a column of indices for each dimension,
+/// and a column of values.
 pub(crate) struct Coordinates {
     shape: Vec<u64>,
     element: Element,

@@ -8,7 +8,7 @@ use hyperslab::{Dataset, DatasetBuilder, FileOptions, Group, Points, Region, Sel
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 
-/// The defined elements of a sparse dataset, by rows of chunks.
+/// A source of the defined elements of a sparse dataset. A batch covers rows of chunks.
 pub(crate) struct Defined {
     dataset: Dataset,
     element: Element,
@@ -38,7 +38,7 @@ impl Defined {
         }))
     }
 
-    /// Reads the elements of the next rows.
+    /// Reads the defined elements of the next rows into the batch.
     fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
         let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
         if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
@@ -85,7 +85,7 @@ impl Source for Defined {
     }
 }
 
-/// The sink that creates a sparse dataset.
+/// A sink that writes matrix entries to a new sparse dataset.
 pub(crate) struct Writer<'a> {
     parent: &'a Group,
     path: &'a str,
@@ -128,7 +128,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Chooses the chunk shape for a matrix of about this many entries.
+/// Returns a chunk shape for a matrix with about this number of entries.
 pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -> Result<Vec<u64>> {
     if shape.contains(&0) {
         return Ok(vec![1; shape.len()]);
@@ -145,7 +145,7 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
     Ok(chunking.shape)
 }
 
-/// Returns the share of defined elements.
+/// Returns the share of matrix elements that are defined.
 #[expect(clippy::cast_precision_loss, reason = "the share is an estimate")]
 fn density(shape: &[u64], entries: u64) -> f64 {
     let positions: f64 = shape.iter().map(|size| *size as f64).product();

@@ -7,10 +7,10 @@ use hyperslab_exact::{product, to_u64, to_usize};
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// The largest size of a region that is read at once, in bytes.
+/// The largest size of the region that one step reads, in bytes.
 const MAX_READ_BYTES: u64 = 4 << 20;
 
-/// The nonzero elements of a dataset.
+/// A source of the nonzero elements of a dense dataset.
 pub(crate) struct Nonzero {
     dataset: Dataset,
     element: Element,

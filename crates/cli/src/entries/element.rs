@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use crate::typed::TypeName;
 
-/// A type of values. In memory, values have the native byte order.
+/// The number type of matrix values. In memory, values have the native byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     Bool,
@@ -76,7 +76,7 @@ macro_rules! with_number {
     };
 }
 
-/// Numbers that can be summed and printed.
+/// A Rust number type whose values can be summed and printed.
 trait Number: H5Type {
     fn plus(self, other: Self) -> Option<Self>;
     fn print(self, line: &mut Vec<u8>);
@@ -113,7 +113,7 @@ number! {
 }
 
 impl Element {
-    /// Returns the type for values of a datatype.
+    /// Returns the number type for values of a datatype.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         let found = match &datatype.class {
             _ if datatype.is_bool() => Some(Self::Bool),
@@ -137,7 +137,7 @@ impl Element {
         Ok(found)
     }
 
-    /// Returns the type for a type name.
+    /// Returns the number type with a name.
     pub(crate) fn named(name: TypeName) -> Result<Self> {
         Ok(match name {
             TypeName::I8 => Self::I8,
@@ -155,7 +155,7 @@ impl Element {
         })
     }
 
-    /// Returns the datatype of values in memory.
+    /// Returns the datatype that the values have in memory.
     pub(crate) fn datatype(self) -> Datatype {
         match self {
             Self::Bool => Datatype::bool(),
@@ -175,7 +175,7 @@ impl Element {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Returns true for integers and booleans.
+    /// Returns true if the number type is an integer type or the boolean type.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }

@@ -7,7 +7,7 @@ use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 use super::sorted::{Keys, Sorted};
 
-/// A matrix of given entries.
+/// A matrix whose entries are listed, for tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) shape: Vec<u64>,

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use hyperslab_exact::to_u64;
 
-/// A temporary file that is written first, then read. The file is removed on drop.
+/// A temporary file that is first written completely, and then read. Dropping the value removes the
+/// file.
 #[derive(Debug)]
 pub(crate) struct Spool {
     writer: BufWriter<File>,
@@ -15,7 +16,7 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Creates a file in a folder.
+    /// Creates a temporary file in a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
         let cannot = || format!("cannot create a temporary file in `{}`", folder.display());
         let file = tempfile::tempfile_in(folder).with_context(cannot)?;
@@ -36,7 +37,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns a reader of all bytes.
+    /// Returns a reader of the whole file.
     pub(crate) fn into_reader(self) -> Result<impl Read> {
         let mut file = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;

@@ -12,8 +12,8 @@ use super::element::Element;
 use super::sorted::{Keys, Sorted};
 use crate::progress;
 
-/// Writes all entries of a source to a sink. The sink begins only after the first batch, so that
-/// most faults of a source are found before anything is written.
+/// Writes all entries of a source to a sink. The sink begins after the source has returned its
+/// first batch, so that most errors of a source occur before the sink writes anything.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,
@@ -48,7 +48,7 @@ fn progress_bar(count: Option<u64>) -> ProgressBar {
     progress::delayed(bar)
 }
 
-/// A source that reports its progress.
+/// A source that reports the progress of another source.
 struct Watched {
     source: Box<dyn Source>,
     bar: ProgressBar,

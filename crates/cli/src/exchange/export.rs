@@ -25,7 +25,7 @@ pub(crate) struct ExportTarget<'a> {
     pub(crate) level: Option<u32>,
 }
 
-/// Writes the matrix at `path` of a file.
+/// Exports the matrix at `path` of an HDF5 file to another file or group.
 pub(crate) fn export(open: &OpenArguments, file: &Path, path: &str, target: &ExportTarget<'_>) -> Result<()> {
     let folder = folder_of(target.out);
     match &target.location {
@@ -48,7 +48,7 @@ pub(crate) fn export(open: &OpenArguments, file: &Path, path: &str, target: &Exp
     Ok(())
 }
 
-/// Writes compressed rows to a group of an HDF5 file, which may be the input file.
+/// Exports a matrix as compressed rows to a group of an HDF5 file, which may be the input file.
 fn to_group(
     open: &OpenArguments,
     (file, path): (&Path, &str),

@@ -15,7 +15,7 @@ use crate::formats::new_object::NewObject;
 use crate::input::Input;
 use crate::typed::TypeName;
 
-/// The form in which a matrix is stored.
+/// The form in which an imported matrix is stored: a sparse dataset or a group of compressed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatrixForm {
     /// A sparse dataset, which stores the defined elements in structured chunks
@@ -58,7 +58,7 @@ pub(crate) struct ImportOptions<'a> {
     pub(crate) encoding: Option<Encoding>,
 }
 
-/// Stores the matrix at `input` at `path` of the file.
+/// Imports the matrix in the file `input` as the object at `path` of the HDF5 file `file`.
 pub(crate) fn import(
     from: &MatrixLocation,
     input: &Input,
@@ -72,7 +72,8 @@ pub(crate) fn import(
     import_with(from, || from.open(input.path(), input.name()), file, path, options)
 }
 
-/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix.
+/// Imports the matrix `from` as the object at `path` of the HDF5 file `to`. The matrix may come
+/// from the same file.
 pub(super) fn import_with(
     from: &MatrixLocation,
     open: impl FnOnce() -> Result<Box<dyn Source>>,
@@ -95,7 +96,7 @@ pub(super) fn import_with(
     })
 }
 
-/// Creates the sparse dataset or the group of a matrix.
+/// Creates the sparse dataset or the group that stores the matrix.
 fn store(
     source: Box<dyn Source>,
     new: &NewObject<'_>,

@@ -9,7 +9,7 @@ use super::group;
 use crate::entries::{Nonzero, Source, dataset};
 use crate::formats::{mtx, npz};
 
-/// The location of a matrix.
+/// The format and location of a matrix: a file of a matrix format, or a path in an HDF5 file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MatrixLocation {
     /// A Matrix Market file, compressed by gzip or not.
@@ -29,7 +29,7 @@ pub(crate) enum NamedFormat {
 }
 
 impl MatrixLocation {
-    /// Returns the location of a file of a known format.
+    /// Returns the location of a matrix in a file whose format the argument names.
     pub(crate) fn named(name: &Path, format: NamedFormat) -> Self {
         match format {
             NamedFormat::MatrixMarket => {
@@ -40,7 +40,8 @@ impl MatrixLocation {
         }
     }
 
-    /// Returns the location for a name, or `None` if the extension is not that of a matrix format.
+    /// Returns the location of a matrix by the extension of its file. Returns `None` if the
+    /// extension belongs to no matrix format.
     pub(crate) fn of(name: &Path) -> Option<Self> {
         let lower = name.to_string_lossy().to_lowercase();
         let compressed = lower.ends_with(".gz");
@@ -69,7 +70,8 @@ impl MatrixLocation {
     }
 }
 
-/// Opens the matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
+/// Opens the matrix at a path of an HDF5 file. The object there is a group of compressed rows or
+/// columns, or a dataset.
 pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
     let object = crate::lookup::object(file, path)?;
     let shown = || format!("`/{}`", path.trim_matches('/'));

@@ -13,7 +13,7 @@ pub(crate) use export::{ExportTarget, export};
 pub(crate) use import::{Encoding, ImportOptions, MatrixForm, import};
 pub(crate) use location::{MatrixLocation, NamedFormat};
 
-/// Returns the folder of a file, which holds its temporary files.
+/// Returns the folder of a file, in which the program also creates temporary files.
 fn folder_of(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()

@@ -72,7 +72,7 @@ enum LayoutKind {
     External,
 }
 
-/// The sizes of a shape. `None` matches any size.
+/// A pattern for shapes: the size of each dimension. `None` matches any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<Option<u64>>);
 
@@ -111,7 +111,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 impl Criteria {
-    /// Returns true if an entry meets all conditions.
+    /// Returns true if an entry of the search meets all conditions.
     ///
     /// # Errors
     /// Returns the error of reading an attribute that a condition names.
@@ -141,12 +141,12 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Returns true if a condition applies only to objects, not to links.
+    /// Returns true if at least one condition applies only to objects, not to links.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Returns true if a condition applies only to datasets.
+    /// Returns true if at least one condition applies only to datasets.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();
@@ -250,8 +250,8 @@ fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     }
 }
 
-/// Returns true if the object has the attribute, with the value if one is given. The name of an
-/// attribute may contain equals signs.
+/// Returns true if the object has the attribute, with the requested value if the condition states
+/// one. The name of an attribute may contain equals signs.
 fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Result<bool> {
     if describer.attribute_named(&facts.object, wanted)?.is_some() {
         return Ok(true);
@@ -268,8 +268,8 @@ fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Re
     Ok(false)
 }
 
-/// Returns true if an attribute, or one of its elements, has this value: equal text, or an equal
-/// number.
+/// Returns true if an attribute, or one of its elements, has the requested value: equal text, or an
+/// equal number.
 fn has_value(attribute: AttributeFacts, wanted: &str) -> Result<bool> {
     let value = attribute.value.map_err(anyhow::Error::msg)?;
     Ok(is_value(&value, wanted))

@@ -20,16 +20,16 @@ use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::values::paths::Paths;
 
-/// The largest number of values of an attribute that are compared, and that a JSON document
+/// The largest number of values of an attribute that a search compares and that a JSON document
 /// contains.
 const MAX_VALUES: usize = 1000;
 
-/// The exit code if nothing is found.
+/// The exit code if no object meets the conditions.
 const NOTHING: u8 = 1;
 /// The exit code if a part of a file could not be read.
 const UNREADABLE: u8 = 2;
 
-/// The largest number of failures that are reported.
+/// The largest number of failures that a search reports.
 const MAX_FAILURES: usize = 100;
 
 /// The arguments of `find`.
@@ -63,7 +63,7 @@ pub(crate) struct FindArguments {
     files: Vec<PathBuf>,
 }
 
-/// Searches the files.
+/// Runs the command `find`: searches the files for objects that meet the conditions.
 pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     let form = match arguments {
         FindArguments { json: true, .. } => Form::Json(output::stdout()),
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     })
 }
 
-/// The form of the output.
+/// The form of the output: paths, details or JSON.
 enum Form {
     /// Paths as plain text. These bytes follow each path.
     Paths(output::Output, &'static [u8]),
@@ -102,7 +102,7 @@ enum Form {
     Json(output::Output),
 }
 
-/// The state of a search.
+/// The state of a search through files.
 struct Finder<'a> {
     arguments: &'a FindArguments,
     form: Form,
@@ -156,7 +156,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Prints a found entry.
+    /// Prints an entry that meets the conditions.
     fn print(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };

@@ -13,8 +13,8 @@ use hyperslab_exact::{sum, to_u64};
 
 use super::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
-/// Opens a table for reading. Reads the whole table once to count the rows, because the footer does
-/// not state their number.
+/// Opens an Arrow file as a table. Reads the whole table once to count the rows, because the footer
+/// does not state their number.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
         let mut rows = 0_u64;
@@ -30,7 +30,7 @@ fn reader(path: &Path) -> Result<FileReader<BufReader<File>>> {
     Ok(FileReader::try_new(BufReader::new(File::open(path)?), None)?)
 }
 
-/// The writer of Arrow files.
+/// A writer of Arrow files.
 pub(crate) struct Writer(FileWriter<BufWriter<File>>);
 
 impl Writer {

@@ -10,7 +10,7 @@ use super::{Form, Format, csv, csv_style, json, text, with_elements_of_arrays};
 use crate::output_target::OutputTarget;
 use crate::values::paths::Paths;
 
-/// Writes all elements of an attribute.
+/// Writes all values of an attribute to the output.
 pub(crate) fn write_attribute(
     output: &mut OutputTarget,
     file: &File,
@@ -44,10 +44,12 @@ pub(crate) fn write_attribute(
     }
 }
 
-/// Writes an attribute with a null dataspace.
+/// Writes the value of an attribute with a null dataspace.
 fn null(output: &mut OutputTarget, attribute: &Attribute, format: Format) -> Result<()> {
     match format {
-        Format::Npy => bail!("attribute `{}` is null, which npy cannot represent", attribute.name()),
+        Format::Npy => {
+            bail!("attribute `{}` has a null dataspace, which npy cannot represent", attribute.name())
+        }
         Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}

@@ -15,7 +15,7 @@ use crate::values::numbers::{double, single};
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// The notation of strings and compound values.
+/// A style of text for strings and compound values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Strings in quotes, records in parentheses: `(1, 'a')`.
@@ -30,7 +30,7 @@ pub(crate) enum Style {
     Json,
 }
 
-/// A function that calls its argument with the text of each element in C order.
+/// A function that passes the text of each element to a callback, in C order.
 pub(crate) type EachText<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
 
 /// A converter of elements of one datatype to text.
@@ -59,7 +59,8 @@ impl<'a> Elements<'a> {
         Self { datatype, paths, style, known: HashMap::new() }
     }
 
-    /// Calls `visit` with the text of each element in `bytes`, which are a part of `stored`.
+    /// Calls `visit` with the text of each element in `bytes`, which are part of the bytes of
+    /// `stored`.
     pub(crate) fn each(
         &mut self,
         stored: &Stored,
@@ -139,8 +140,8 @@ fn numbers<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<Vec<T>> {
     Ok(T::read_vec(count, |out| conversion.convert(bytes, out, count))?)
 }
 
-/// Returns the number of elements of `size` bytes. Returns an error if the last element is
-/// incomplete.
+/// Returns the number of elements of `size` bytes in a byte string. Returns an error if the last
+/// element is incomplete.
 fn whole_elements(bytes: &[u8], size: usize) -> Result<usize> {
     if bytes.is_empty() {
         return Ok(0);
@@ -155,17 +156,18 @@ fn shown<T: Display>(values: &[T], mut visit: impl FnMut(&str) -> Result<()>) ->
     values.iter().try_for_each(|value| visit(&value.to_string()))
 }
 
-/// Returns a floating-point number in JSON: `nan`, `inf` and `-inf` are strings.
+/// Returns a floating-point number in JSON. The values `nan`, `inf` and `-inf` become strings.
 fn json_float(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { text.to_owned() } else { format!("\"{text}\"") }
 }
 
-/// Puts a quote before a text that a spreadsheet would read as a formula.
+/// Returns a text that a spreadsheet does not read as a formula: a quote precedes a text that
+/// begins like a formula.
 pub(crate) fn without_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
-/// Returns the text of a value in a style.
+/// Returns the text of a value in a given style.
 pub(crate) fn spelled(value: &Value, style: Style) -> String {
     match (style, value) {
         (Style::Json, Value::Float(text)) => json_float(text),

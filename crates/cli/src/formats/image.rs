@@ -4,11 +4,11 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Column, Datatype};
 use hyperslab_exact::{product, to_usize};
 
-/// The largest ratio of the size of pixels to the size of their file. Deflate compresses at most by
-/// a factor of 1032.
+/// The largest ratio of the size of an image's pixels to the size of its file. Deflate compresses
+/// at most by a factor of 1032.
 const MAX_RATIO: u64 = 1100;
 
-/// The size in bytes that the pixels of a frame may have, however small the file is.
+/// The size of an image's pixels that is accepted for a file of any size, in bytes.
 const SMALL_FRAME: u64 = 1 << 20;
 
 /// The size of a frame and the type of its pixels.
@@ -24,7 +24,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the shape of an array of the samples.
+    /// Returns the shape of an array that holds the frame: rows, columns, and samples if a pixel
+    /// has several.
     pub(crate) fn shape(&self) -> Vec<u64> {
         let mut shape = vec![self.height, self.width];
         shape.extend((self.samples > 1).then_some(self.samples));
@@ -37,7 +38,7 @@ impl Frame {
         Ok(product("size of a frame", [self.height, self.width, self.samples, size])?)
     }
 
-    /// Fails if a file of a size, in bytes, cannot hold the samples.
+    /// Returns an error if the samples are too large for an image file of `file` bytes.
     pub(crate) fn check_size(&self, file: u64) -> Result<()> {
         let largest = largest_frame(file);
         let bytes = self.bytes()?;
@@ -58,31 +59,31 @@ impl std::fmt::Display for Frame {
     }
 }
 
-/// Returns the size in bytes of the largest frame that a file of a size can hold.
+/// Returns the size of the largest frame that an image file of `file` bytes can contain, in bytes.
 pub(super) fn largest_frame(file: u64) -> u64 {
     // A file of more bytes than this product allows has no limit.
     file.checked_mul(MAX_RATIO).map_or(u64::MAX, |bytes| bytes.max(SMALL_FRAME))
 }
 
-/// A reader of the frames of a file, in order.
+/// A reader of the frames of an image file, in order.
 pub(crate) trait ImageReader {
-    /// Moves to the next frame and returns its type; `None` after the last frame.
+    /// Moves to the next frame and returns its size and type. Returns `None` after the last frame.
     fn next(&mut self) -> Result<Option<Frame>>;
 
     /// Reads the samples of the frame, in C order and in the datatype of [`Frame`].
     fn read(&mut self) -> Result<Vec<u8>>;
 }
 
-/// A writer of the frames of a file, in order.
+/// A writer of the frames of an image file, in order.
 pub(crate) trait ImageWriter {
-    /// Appends a frame. The samples are in C order.
+    /// Appends a frame to the image file. The samples are in C order.
     fn write(&mut self, size: Size, samples: &Column) -> Result<()>;
 
-    /// Completes the file.
+    /// Completes the image file.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// The size of a written frame.
+/// The size of a frame that is written to an image file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) width: u32,
@@ -109,7 +110,7 @@ impl Size {
     }
 }
 
-/// Converts a size to that of memory.
+/// Converts a size in bytes to `usize`.
 pub(super) fn in_memory(bytes: u64) -> Result<usize> {
     Ok(to_usize(bytes)?)
 }

@@ -11,8 +11,8 @@ use crate::output_target::OutputTarget;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 
-/// Writes an array. `shape` is the shape of the dataset; `nested` also has the dimensions of
-/// elements that are arrays.
+/// Writes an array as JSON. `shape` is the shape of the dataset; `nested` also has the dimensions
+/// of elements that are arrays.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],
@@ -24,7 +24,7 @@ pub(crate) fn write(
     brackets.end(output)
 }
 
-/// Writes defined elements: `{"shape": …, "defined": [[[i, j], value], …]}`.
+/// Writes defined elements as JSON: `{"shape": …, "defined": [[[i, j], value], …]}`.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,
@@ -47,7 +47,7 @@ pub(crate) fn write_defined(
     Ok(())
 }
 
-/// A writer of nested arrays, which adds the brackets.
+/// A writer of an array as nested JSON arrays. It adds the brackets.
 #[derive(Debug)]
 struct Nested {
     /// For each dimension, the product of its size and the sizes of all faster dimensions; the
@@ -57,7 +57,7 @@ struct Nested {
 }
 
 impl Nested {
-    /// Writes the part of the document before the elements.
+    /// Writes the part of the JSON document that precedes the elements.
     fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
         write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
         Self::new(nested)
@@ -77,7 +77,7 @@ impl Nested {
         Ok(Self { sizes, done: 0 })
     }
 
-    /// Counts the dimensions that begin or end at an element.
+    /// Returns the number of dimensions that begin or end at the element with this number.
     fn edges(&self, at: u64) -> usize {
         self.sizes.iter().rev().take_while(|size| at.checked_rem(**size) == Some(0)).count()
     }
@@ -95,8 +95,8 @@ impl Nested {
         Ok(())
     }
 
-    /// Writes the part of the document after the elements. An array without elements is `[]` for
-    /// any shape.
+    /// Writes the part of the JSON document that follows the elements. An array without elements is
+    /// `[]` for any shape.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())

@@ -48,7 +48,7 @@ use crate::selection::defined::DefinedElements;
 use crate::values;
 use crate::values::paths::Paths;
 
-/// A format of elements, with its options.
+/// A text or file format for elements, with its options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) format: Format,
@@ -56,7 +56,7 @@ pub(crate) struct Form {
     pub(crate) escape_formulas: bool,
 }
 
-/// A format of elements.
+/// A text or file format for elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// Text as NumPy prints arrays; with more than 1000 elements, one row per line
@@ -73,7 +73,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the format for the extension of a path.
+    /// Returns the element format for the extension of a path.
     pub(crate) fn by_extension(path: &std::path::Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "csv" => Some(Self::Csv),
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// Returns the kind of output of the format.
+    /// Returns the kind of output of the format: text or bytes.
     pub(crate) fn content(self) -> Content {
         match self {
             Self::Text | Self::Json => Content::Text,
@@ -94,7 +94,7 @@ impl Format {
     }
 }
 
-/// Writes the selected elements.
+/// Writes the selected elements in the format.
 pub(crate) fn write(
     output: &mut OutputTarget,
     file: &File,
@@ -124,17 +124,18 @@ pub(crate) fn write(
     }
 }
 
-/// Returns the attribute `units` of a dataset if the attribute is text.
+/// Returns the text of the attribute `units` of a dataset. Returns `None` if the attribute does not
+/// exist or is no text.
 fn units(dataset: &Dataset) -> Result<Option<String>> {
     let attributes = dataset.attributes()?;
     let units = attributes.iter().find(|attribute| attribute.name() == npy::UNITS);
     Ok(units.and_then(|units| units.read_string().ok()))
 }
 
-/// Writes a dataset with a null dataspace.
+/// Writes the output for a dataset with a null dataspace, which has no elements.
 fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -> Result<()> {
     match format {
-        Format::Npy => bail!("dataset `{}` is null, which npy cannot represent", dataset.name()),
+        Format::Npy => bail!("dataset `{}` has a null dataspace, which npy cannot represent", dataset.name()),
         Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}
@@ -142,8 +143,8 @@ fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -
     Ok(())
 }
 
-/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their
-/// innermost elements.
+/// Returns the shape of a dataset extended by the dimensions of array elements, and the datatype of
+/// the innermost elements.
 fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     while let DatatypeClass::Array(array) = &datatype.class {
         shape.extend(array.dims.iter().copied().map(u64::from));
@@ -212,8 +213,8 @@ pub(crate) fn write_defined(
     }
 }
 
-/// Writes a line for each block of defined elements in `selection`, and its values if `with_values`
-/// is set.
+/// Writes a line for each block of defined elements in `selection`, and the values of the block if
+/// `with_values` is set.
 pub(crate) fn write_blocks(
     output: &mut OutputTarget,
     file: &File,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use hyperslab::{DatasetBuilder, File, Group};
 
-/// The object that a command creates. Until the object is complete, no link leads to it.
+/// An object that a command creates. A link to the object is created when the object is complete.
 #[derive(Debug)]
 pub(crate) struct NewObject<'f> {
     pub(crate) file: &'f File,
@@ -13,17 +13,17 @@ pub(crate) struct NewObject<'f> {
 }
 
 impl<'f> NewObject<'f> {
-    /// Returns the object that will have a name in a group without a link.
+    /// Returns a new object that will be the member `name` of the group `holder`.
     pub(crate) fn new(file: &'f File, holder: Group, name: String) -> Self {
         Self { file, holder, name }
     }
 
-    /// Returns the builder of a dataset, which becomes the object.
+    /// Returns the builder of a dataset that becomes the new object.
     pub(crate) fn dataset(&self) -> DatasetBuilder {
         self.holder.new_dataset(&self.name)
     }
 
-    /// Creates a group, which becomes the object.
+    /// Creates a group that becomes the new object.
     pub(crate) fn group(&self) -> Result<Group> {
         Ok(self.holder.create_group(&self.name)?)
     }
@@ -33,7 +33,7 @@ impl<'f> NewObject<'f> {
         &self.holder
     }
 
-    /// Returns the name of the object in its group.
+    /// Returns the name of the new object in its group.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -4,10 +4,10 @@
 use anyhow::{Result, bail};
 use hyperslab::AttributeValue;
 
-/// The attribute that lists the columns with a mask.
+/// The name of the attribute that lists the columns with a mask.
 pub(crate) const ATTRIBUTE: &str = "null_masks";
 
-/// The missing values of a column.
+/// The representation of the missing values of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Nulls {
     /// The column has no missing values.
@@ -20,12 +20,13 @@ pub(crate) enum Nulls {
     Value(String),
 }
 
-/// Returns the name of the mask of a column.
+/// Returns the name of the dataset or member with the mask of a column.
 pub(crate) fn mask_of(column: &str) -> String {
     format!("{column}_mask")
 }
 
-/// Checks that no column has the name of a mask. Returns the names of the columns with a mask.
+/// Returns the names of the columns with a mask. Returns an error if a column has the same name as
+/// a mask.
 pub(crate) fn masked<'c>(columns: impl Iterator<Item = (&'c str, &'c Nulls)> + Clone) -> Result<Vec<String>> {
     let masked = columns.clone().filter(|(_, nulls)| **nulls == Nulls::Mask);
     let masked: Vec<String> = masked.map(|(name, _)| name.to_owned()).collect();

@@ -13,7 +13,7 @@ use png::{
 
 use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_frame};
 
-/// A PNG image that is open.
+/// An open PNG image.
 pub(crate) struct Reader {
     image: png::Reader<BufReader<File>>,
     frame: Frame,
@@ -22,8 +22,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads the header. Palettes become colors, and grays of less than 8 bits become grays of 8
-    /// bits.
+    /// Opens a PNG image and reads its header. Palette indexes become colors, and grays of less
+    /// than 8 bits become grays of 8 bits.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let size = fs::metadata(path)?.len();
         let mut options = DecodeOptions::default();
@@ -44,7 +44,7 @@ impl Reader {
     }
 }
 
-/// Returns the frame of an image with a type of pixels.
+/// Returns the frame size and pixel type that a PNG header states.
 fn frame(info: &Info<'_>, (color, depth): (ColorType, BitDepth)) -> Frame {
     let samples = match color {
         ColorType::Grayscale | ColorType::Indexed => 1,
@@ -81,7 +81,7 @@ impl ImageReader for Reader {
     }
 }
 
-/// A new PNG image.
+/// A writer of a new PNG image.
 pub(crate) struct Writer {
     out: Option<BufWriter<File>>,
     level: Option<u8>,

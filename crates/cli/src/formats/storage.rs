@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use hyperslab::DatasetBuilder;
 use hyperslab::filter::FilterSpec;
 
-/// The chunk shape and the filters of new datasets.
+/// The chunk shape and the filters of the datasets that a command creates.
 #[derive(Debug)]
 pub(crate) struct Storage<'a> {
     pub(crate) chunks: Option<&'a [u64]>,

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-/// A table that is open for reading.
+/// An open table: its schema, the number of rows, and a reader of the rows.
 pub(crate) struct Opened {
     pub(crate) schema: SchemaRef,
     /// The number of rows that the file declares.
@@ -16,20 +16,20 @@ pub(crate) struct Opened {
     pub(crate) batches: Batches,
 }
 
-/// The batches of rows of a table, in order.
+/// An iterator over the batches of rows of a table, in order.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
 
-/// A writer of tables.
+/// A writer of a table file.
 pub(crate) trait TableWriter {
-    /// Appends rows.
+    /// Appends a batch of rows.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
-    /// Completes the file.
+    /// Completes the table file.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a reader of tables, and converts a panic to an error. The readers panic on some damaged
-/// tables.
+/// Calls a table reader, and converts a panic to an error. The readers of other crates panic on
+/// some damaged tables.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -38,7 +38,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     outcome.unwrap_or_else(|_| bail!("the table is damaged"))
 }
 
-/// Returns the batches of a reader. A panic of the reader becomes an error.
+/// Returns the batches of a table reader. A panic of the reader becomes an error.
 pub(super) fn guarded_batches<E>(
     mut reader: impl Iterator<Item = Result<RecordBatch, E>> + 'static,
 ) -> Batches
@@ -48,7 +48,7 @@ where
     Box::new(std::iter::from_fn(move || guarded(|| Ok(reader.next().transpose()?)).transpose()))
 }
 
-/// Flushes a completed file.
+/// Writes the buffered bytes of a complete file.
 pub(super) fn flushed(out: BufWriter<File>) -> Result<()> {
     out.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(())

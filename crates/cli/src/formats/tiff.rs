@@ -16,11 +16,11 @@ use tiff::tags::{ByteOrder, Tag};
 
 use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_frame};
 
-/// The size of the largest samples, in bytes, in a file with offsets of 32 bits. The rest of the
-/// 4 GiB is for the directories of the pages.
+/// The size of the largest samples in a TIFF file with 32-bit offsets, in bytes. The remaining
+/// bytes of the 4 GiB are for the directories of the pages.
 const MAX_STANDARD_BYTES: u64 = 3 << 30;
 
-/// A TIFF file that is open.
+/// An open TIFF file.
 pub(crate) struct Reader {
     decoder: Decoder<BufReader<File>>,
     size: u64,
@@ -36,7 +36,8 @@ pub(crate) struct Reader {
     stack: Option<Stack>,
 }
 
-/// The images that ImageJ stores after the first one without a page for each.
+/// A stack of images in ImageJ's form: only the first image has a page, and the other images follow
+/// its samples.
 #[derive(Debug, Clone, Copy)]
 struct Stack {
     /// The offset of the first image, which has a page.
@@ -59,7 +60,7 @@ impl Reader {
         Ok(Self { decoder, size, pages: 0, page: (0, 0), samples: 1, planes: 1, stack: None })
     }
 
-    /// Returns the type of the current page.
+    /// Returns the frame size and pixel type of the current page.
     fn frame(&mut self) -> Result<Frame> {
         let (width, height) = self.decoder.dimensions()?;
         let color = self.decoder.colortype()?;
@@ -84,8 +85,8 @@ impl Reader {
         Ok(frame)
     }
 
-    /// Returns the images of ImageJ that follow the last page. Fails if they are not stored one
-    /// after the other.
+    /// Returns the ImageJ images that follow the last page. Returns an error if the images are not
+    /// contiguous in the file.
     fn stack_of_imagej(&mut self) -> Result<Option<Stack>> {
         let Some(description) = self.decoder.find_tag(Tag::ImageDescription)? else { return Ok(None) };
         let Ok(description) = description.into_string() else { return Ok(None) };
@@ -119,7 +120,7 @@ impl Reader {
         }
     }
 
-    /// Reads an image without a page.
+    /// Reads an image of an ImageJ stack that has no page.
     fn read_stacked(&mut self, stack: Stack) -> Result<Vec<u8>> {
         let (size, pixel) = self.page;
         let offset = stack.at.checked_mul(size).and_then(|past| past.checked_add(stack.offset));
@@ -188,8 +189,8 @@ impl ImageReader for Reader {
     }
 }
 
-/// Joins the planes of an image: each plane has one sample of each pixel. `pixel` is the size of
-/// all samples of a pixel.
+/// Joins the planes of an image into pixels. Each plane has one sample of each pixel. `pixel` is
+/// the size of all samples of a pixel.
 fn interleaved(planes: &[u8], count: usize, pixel: usize) -> Result<Vec<u8>> {
     let size = pixel / count.max(1);
     let plane = planes.len() / count.max(1);
@@ -221,7 +222,7 @@ pub(crate) fn writer(out: File, bytes: u64, level: Option<u8>) -> Result<Box<dyn
     })
 }
 
-/// A new TIFF file. The encoder writes whole strips, so that the file needs no buffer.
+/// A writer of a new TIFF file. The encoder writes whole strips, so the file needs no buffer.
 struct Writer<K: TiffKind> {
     out: TiffEncoder<File, K>,
 }

@@ -17,7 +17,7 @@ use crate::selection::Taken;
 pub(crate) enum Stack {}
 
 impl Stack {
-    /// Returns the error of a build without images.
+    /// Returns the error that this build has no support for images.
     pub(crate) fn open(_: Vec<Input>) -> Result<Self> {
         Err(missing_feature("PNG and TIFF images"))
     }
@@ -28,7 +28,7 @@ impl Stack {
     }
 }
 
-/// Returns the error of a build without images.
+/// Returns the error that this build has no support for images.
 pub(crate) fn export(_: &Dataset, _: Vec<Taken>, _: (&Path, &Path), _: ExportOptions) -> Result<()> {
     Err(missing_feature("PNG and TIFF images"))
 }

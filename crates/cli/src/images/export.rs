@@ -17,8 +17,9 @@ use crate::interrupted::new_file_for;
 use crate::output_target::{Content, OutputTarget};
 use crate::selection::{Taken, selection};
 
-/// Writes the selected elements as images to `out`. With a pattern such as `%04d` in the name, each
-/// frame becomes a file; all files appear at the end. `source` is the file of the dataset.
+/// Exports the selected elements as images to `out`. With a pattern such as `%04d` in the name,
+/// each frame becomes a file; all files appear when the export ends. `source` is the file of the
+/// dataset.
 pub(crate) fn export(
     dataset: &Dataset,
     taken: Vec<Taken>,
@@ -44,7 +45,7 @@ pub(crate) fn export(
     }
 }
 
-/// Writes a file for each frame.
+/// Writes an image file for each frame.
 fn files(frames: &Frames<'_>, pattern: &Pattern, source: &Path, options: ExportOptions) -> Result<()> {
     let mut made: Vec<(TempPath, PathBuf)> = Vec::new();
     for number in 0..frames.count {
@@ -63,7 +64,7 @@ fn files(frames: &Frames<'_>, pattern: &Pattern, source: &Path, options: ExportO
     Ok(())
 }
 
-/// Writes a range of frames to a file.
+/// Writes a range of frames to one image file.
 fn write(frames: &Frames<'_>, out: File, range: std::ops::Range<u64>, options: ExportOptions) -> Result<()> {
     let mut writer = options.kind.writer(out, frames.bytes()?, options.level)?;
     for number in range {
@@ -72,7 +73,7 @@ fn write(frames: &Frames<'_>, out: File, range: std::ops::Range<u64>, options: E
     writer.finish()
 }
 
-/// The selected elements, as frames.
+/// The selected elements, divided into image frames.
 struct Frames<'a> {
     dataset: &'a Dataset,
     /// The dimensions before those of a frame are the numbers of the frames.
@@ -120,7 +121,7 @@ impl<'a> Frames<'a> {
         Ok(product("size of the images", counts.chain([size.into()]))?)
     }
 
-    /// Reads the samples of a frame.
+    /// Reads the samples of the frame with a number.
     fn read(&self, number: u64) -> Result<Column> {
         let mut taken = self.taken.clone();
         let mut rest = number;
@@ -142,8 +143,8 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Returns true for the samples that colored images usually have: unsigned integers of 8 or 16
-/// bits.
+/// Returns true if colour images usually have samples of this datatype: unsigned integers of 8 or
+/// 16 bits.
 fn has_colors(datatype: &Datatype) -> bool {
     matches!(&datatype.class, DatatypeClass::FixedPoint(integers) if !integers.signed) && datatype.size <= 2
 }

@@ -12,13 +12,14 @@ use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::input::Input;
 
-/// The size of the largest chunk that is made for frames, in bytes. Larger frames are divided.
+/// The size of the largest chunk for frames, in bytes. Larger frames are divided into several
+/// chunks.
 const MAX_CHUNK_BYTES: u64 = 16 << 20;
 
-/// The compression level of deflate that is used without other filters.
+/// The compression level of the default deflate filter.
 const LEVEL: u32 = 6;
 
-/// Images of one size and one type of pixels.
+/// A stack of images that have the same size and pixel type.
 pub(crate) struct Stack {
     inputs: Vec<(Input, Kind)>,
     frame: Frame,
@@ -26,7 +27,8 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// Reads the headers of all images. Fails if the images have different sizes or types.
+    /// Opens images and reads their headers. Returns an error if the images have different sizes or
+    /// types.
     pub(crate) fn open(inputs: Vec<Input>) -> Result<Self> {
         let mut all = Vec::new();
         let mut first: Option<(Frame, String)> = None;
@@ -54,12 +56,12 @@ impl Stack {
         Ok(Self { inputs: all, frame, count })
     }
 
-    /// Returns true if the frames are the first dimension of the dataset.
+    /// Returns true if the stack has several images, so that the dataset has a dimension for them.
     fn is_stack(&self) -> bool {
         self.count > 1
     }
 
-    /// Writes the images to a new dataset. Without a chunk shape, a frame is a chunk. If
+    /// Imports the images into a new dataset. Without a chunk shape, each frame is a chunk. If
     /// `is_default` is set, the filters are shuffle and deflate.
     pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>, is_default: bool) -> Result<()> {
         let mut shape = self.frame.shape();
@@ -84,7 +86,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Writes the frames of a file. `number` is the number of frames before it.
+    /// Writes the frames of an image file to the dataset. `number` is the number of frames of the
+    /// earlier files.
     fn write_frames(
         &self,
         dataset: &Dataset,
@@ -107,7 +110,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Returns the shape of a chunk for a frame: the whole frame, or a part of its rows.
+    /// Returns the chunk shape for a frame: the whole frame, or a part of its rows.
     fn chunk(&self) -> Result<Vec<u64>> {
         let mut chunk = self.frame.shape();
         let rows = self.frame.height.max(1);
@@ -125,8 +128,8 @@ impl Stack {
         shuffle.into_iter().chain([FilterSpec::deflate(LEVEL)]).collect()
     }
 
-    /// Sets the attributes with which other programs recognize a single image. The HDF5 Image
-    /// Specification has no stacks, and samples of 8 and 16 bits.
+    /// Sets the attributes by which other programs recognize an image. The HDF5 Image Specification
+    /// covers only single images with samples of 8 and 16 bits.
     fn describe(&self, dataset: &Dataset) -> Result<()> {
         let subclass = match self.frame.samples {
             1 => "IMAGE_GRAYSCALE",
@@ -150,7 +153,7 @@ impl Stack {
     }
 }
 
-/// Returns the format of an input by its first bytes.
+/// Returns the image format of an input by its first bytes.
 fn kind(input: &Input) -> Result<Kind> {
     std::fs::File::open(input.path())?;
     Kind::by_bytes(&input.head()).context("the file is neither a PNG nor a TIFF image")

@@ -10,7 +10,7 @@ use crate::formats::image::{ImageReader, ImageWriter};
 use crate::formats::{png, tiff};
 
 impl Kind {
-    /// Opens a file for reading.
+    /// Opens an image file for reading.
     pub(super) fn open(self, path: &Path) -> Result<Box<dyn ImageReader>> {
         Ok(match self {
             Self::Png => Box::new(png::Reader::open(path)?),
@@ -18,7 +18,7 @@ impl Kind {
         })
     }
 
-    /// Returns the writer of a new file for samples of a size, in bytes.
+    /// Returns the writer of a new image file. `bytes` is the size of all samples.
     pub(super) fn writer(self, out: File, bytes: u64, level: Option<u8>) -> Result<Box<dyn ImageWriter>> {
         Ok(match self {
             Self::Png => Box::new(png::Writer::new(out, level)),

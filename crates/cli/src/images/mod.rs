@@ -21,7 +21,7 @@ pub(crate) use self::export::export;
 #[cfg(feature = "images")]
 pub(crate) use self::import::Stack;
 
-/// A format of images.
+/// An image file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Png,
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the format for the extension of a path.
+    /// Returns the image format for the extension of a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_lowercase().as_str() {
             "png" => Some(Self::Png),
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// Returns the format for the first bytes of a file.
+    /// Returns the image format for the first bytes of a file.
     pub(crate) fn by_bytes(head: &[u8]) -> Option<Self> {
         let starts: [(&[u8], Self); 5] = [
             (b"\x89PNG\r\n\x1a\n", Self::Png),
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// The meaning of the last dimension of exported images.
+/// The meaning of the last dimension of exported images: columns of pixels, or samples of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pixels {
     /// The columns of gray pixels
@@ -61,7 +61,7 @@ pub(crate) enum Pixels {
     Color,
 }
 
-/// The options of an export.
+/// The options of an image export.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The largest number of digits of a pattern.
+/// The largest number of digits in a file name pattern.
 const MAX_DIGITS: usize = 20;
 
-/// A file name with a place for a number.
+/// A pattern for file names that differ in a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     before: String,
@@ -14,7 +14,8 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the pattern of a path, if its file name contains `%d` or digits as in `%04d`.
+    /// Returns the file name pattern of a path. Returns `None` if the file name contains neither
+    /// `%d` nor a form such as `%04d`.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let text = path.to_str()?;
         let name = path.file_name()?.to_str()?;
@@ -36,7 +37,7 @@ impl Pattern {
         None
     }
 
-    /// Returns the path with a number.
+    /// Returns the path in which a number replaces the pattern.
     pub(super) fn path(&self, number: u64) -> PathBuf {
         let Self { before, digits, after } = self;
         PathBuf::from(format!("{before}{number:0digits$}{after}"))

@@ -2,10 +2,11 @@
 
 use super::walk::Entry;
 
-/// The largest number of levels whose lines are drawn. Deeper levels are counted.
+/// The largest number of tree levels whose lines are drawn. A number replaces the lines of deeper
+/// levels.
 const DRAWN_LEVELS: usize = 24;
 
-/// The position of the last entry in the tree.
+/// The state of drawing tree lines: the levels at which the last entry of a group was drawn.
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     /// For each level: true if the entry of this level was the last one of its group.
@@ -13,7 +14,8 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    /// Returns the lines of the tree before the name of an entry, and before its details.
+    /// Returns the tree lines that precede the name of an entry, and the tree lines that precede
+    /// its details.
     pub(crate) fn of(&mut self, entry: &Entry) -> (String, String) {
         let above = if entry.open { "│   " } else { "    " };
         let Some(level) = entry.depth.checked_sub(1) else { return (String::new(), above.to_owned()) };

@@ -12,10 +12,10 @@ use super::describer::{Describer, message, noted};
 use crate::sections::StructuredTotals;
 use crate::values::Value;
 
-/// The largest number of elements of a dataset that a listing shows with its elements.
+/// The largest number of elements of a dataset whose values a listing shows.
 const SHOWN_ELEMENTS: u64 = 4;
 
-/// The largest size of elements that are shown, in bytes.
+/// The largest size of a dataset whose values a listing shows, in bytes.
 const SHOWN_BYTES: u64 = 1 << 16;
 
 /// The description of a dataset.
@@ -40,7 +40,7 @@ pub(crate) struct DatasetFacts {
     pub(crate) value: Option<Value>,
 }
 
-/// The location of a committed datatype.
+/// The committed datatype that a dataset uses: its address, and its path if it has one.
 #[derive(Debug)]
 pub(crate) struct Committed {
     pub(crate) address: u64,
@@ -100,9 +100,9 @@ impl DatasetFacts {
     }
 }
 
-/// Reads the elements of a small dataset. Returns `None` if the dataset is not small, if its
-/// elements are not in the file, or if this version cannot read them: a listing is also useful
-/// without elements.
+/// Reads the elements of a small dataset. Returns `None` if the dataset is large, if its elements
+/// are in other files, or if this version cannot read them. A listing is also useful without
+/// elements.
 fn value(
     describer: &Describer,
     dataset: &Dataset,
@@ -140,7 +140,7 @@ fn value(
     }
 }
 
-/// Returns true if an array of elements has at most [`SHOWN_BYTES`].
+/// Returns true if an array of elements takes at most [`SHOWN_BYTES`].
 fn is_small(dataset: &Dataset, shape: &[u64]) -> bool {
     let sizes = shape.iter().copied().chain([dataset.datatype().size.into()]);
     product("size of the elements", sizes).is_ok_and(|bytes| bytes <= SHOWN_BYTES)
@@ -211,8 +211,8 @@ pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     }
 }
 
-/// Formats a shape: `1024 × 2048`. A slash precedes the maximum size, which is `∞` if it is
-/// unlimited.
+/// Formats the shape of a dataset: `1024 × 2048`. A maximum size follows a slash; an unlimited size
+/// is `∞`.
 pub(crate) fn shape(space: &Dataspace) -> String {
     match space {
         Dataspace::Null => return "null".into(),
@@ -228,7 +228,7 @@ pub(crate) fn shape(space: &Dataspace) -> String {
     shown.join(" × ")
 }
 
-/// Formats sizes: `64 × 64`.
+/// Formats the sizes of dimensions: `64 × 64`.
 pub(crate) fn sizes(sizes: &[u64]) -> String {
     sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
 }

@@ -7,7 +7,8 @@ use hyperslab::{
 use super::dataset::DatasetFacts;
 use super::describer::{AttributeFacts, Describer, noted};
 
-/// Attributes that name the class of a group: in NeXus, MATLAB, AnnData, and PyTables or netCDF.
+/// The attributes that state the class of a group: in NeXus, MATLAB, AnnData, and PyTables or
+/// netCDF.
 const CLASS_ATTRIBUTES: [&str; 4] = ["NX_class", "MATLAB_class", "encoding-type", "CLASS"];
 
 /// The description of an object, with its problems.
@@ -24,7 +25,7 @@ pub(crate) struct ObjectFacts {
     pub(crate) problems: Vec<String>,
 }
 
-/// The part of a description that depends on the kind of the object.
+/// The part of a description that differs between groups, datasets and committed datatypes.
 #[derive(Debug)]
 pub(crate) enum Detail {
     Group(GroupFacts),
@@ -44,7 +45,8 @@ pub(crate) struct GroupFacts {
 }
 
 impl Describer {
-    /// Describes an object. `links` is the number of links of a group, if it is known.
+    /// Describes an object. `links` is the number of links of a group, or `None` if the number is
+    /// not known yet.
     ///
     /// # Errors
     /// Returns an error if the object cannot be opened as its kind. Other errors are problems of

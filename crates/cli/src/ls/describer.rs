@@ -6,7 +6,7 @@ use crate::output::chain;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// The options of a description, and the paths of the file's objects.
+/// A reader of object descriptions: the options, and the paths of the file's objects.
 #[derive(Debug)]
 pub(crate) struct Describer {
     /// True to read everything that `ls --verbose` and `ls --json` print.
@@ -20,7 +20,7 @@ pub(crate) struct Describer {
     pub(crate) paths: Paths,
 }
 
-/// The attributes to read.
+/// The attributes that a description includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
     None,
@@ -42,7 +42,7 @@ pub(crate) fn message(error: &hyperslab::Error) -> String {
     chain(error)
 }
 
-/// Returns a value, or adds the error to `problems`. An error is added only once, because several
+/// Returns a value, or adds the error to `problems`. Adds equal errors only once, because several
 /// reads may find the same damaged structure.
 pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     match result {
@@ -58,7 +58,7 @@ pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<
 }
 
 impl Describer {
-    /// Describes all attributes of an object if the options ask for attributes.
+    /// Describes all attributes of an object, if the options request attributes.
     pub(crate) fn attributes(&self, object: &Object) -> Result<Vec<AttributeFacts>> {
         match self.attributes {
             Attributes::None => Ok(Vec::new()),
@@ -76,8 +76,8 @@ impl Describer {
         }
     }
 
-    /// Returns the text of an attribute. Returns `None` if there is no such attribute, or it is not
-    /// text.
+    /// Returns the value of a text attribute. Returns `None` if the attribute does not exist, or is
+    /// not text.
     pub(super) fn label(&self, object: &Object, name: &str, problems: &mut Vec<String>) -> Option<String> {
         let attribute = match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return None,

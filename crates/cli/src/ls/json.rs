@@ -25,7 +25,7 @@ use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
-/// A writer of the document, which is a sink of entries.
+/// A sink that writes entries to a JSON document.
 pub(crate) struct Document<W: Write> {
     output: W,
 }
@@ -66,7 +66,7 @@ impl<W: Write> Sink for Document<W> {
     }
 }
 
-/// Returns the keys of an entry.
+/// Returns the JSON keys of an entry.
 pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, entry_path: &EntryPath<'_>) -> Object {
     let mut object = Object::new();
     name(&mut object, bytes);
@@ -75,7 +75,7 @@ pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, entry_path: &EntryPath<'_
     object
 }
 
-/// Adds a key if there is a value.
+/// Adds a JSON key if its value exists.
 fn optional(object: &mut Object, key: &str, value: Option<impl Into<Json>>) {
     if let Some(value) = value {
         object.insert(key.into(), value.into());
@@ -86,7 +86,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Adds a name. A name that is not UTF-8 is also added as hexadecimal digits.
+/// Adds a name to a JSON object. If the name is not UTF-8, also adds its bytes as hexadecimal
+/// digits.
 fn name(object: &mut Object, bytes: &[u8]) {
     object.insert("name".into(), json!(text(bytes)));
     if str::from_utf8(bytes).is_err() {
@@ -224,7 +225,7 @@ fn structured_keys(object: &mut Object, totals: &StructuredTotals) {
     object.insert("sections".into(), totals.sections.iter().map(section).collect());
 }
 
-/// Returns the keys of a section of structured chunks.
+/// Returns the JSON keys of a section of structured chunks.
 pub(crate) fn section(section: &SectionTotals) -> Json {
     json!({
         "name": section.section.name(),

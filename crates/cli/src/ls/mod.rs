@@ -23,7 +23,7 @@ use crate::open::OpenArguments;
 use crate::values::paths::Paths;
 use crate::{lookup, output};
 
-/// The largest number of values of an array that are decoded for the tree. Long values are cut
+/// The largest number of array values that are decoded for the tree. Long texts of values are cut
 /// further.
 const VALUES_IN_TREE: usize = 32;
 
@@ -56,7 +56,8 @@ pub(crate) struct LsArguments {
     names: Vec<String>,
 }
 
-/// Lists the objects. Returns a failure after the lists if a part of a file could not be read.
+/// Runs the command `ls`: lists the objects. Returns a failure code if a part of a file could not
+/// be read.
 pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     let mut failed = false;
     let mut name_of_file = arguments.file.clone();
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Lists an object. Returns the number of parts that could not be read.
+/// Lists an object and its members. Returns the number of parts that could not be read.
 fn list(
     arguments: &LsArguments,
     file: &File,
@@ -125,7 +126,7 @@ fn list(
     Ok(failures)
 }
 
-/// Reports the number of parts that could not be read.
+/// Prints the number of parts that could not be read.
 fn report_failures(failures: usize, shown: &str) {
     if failures > 0 {
         // If writing to standard error fails, the exit code still reports the failure.
@@ -134,7 +135,7 @@ fn report_failures(failures: usize, shown: &str) {
     }
 }
 
-/// Reports the number of parts that could not be read, and returns the exit code.
+/// Prints the number of parts that could not be read, and returns the exit code.
 pub(crate) fn exit_code(failures: usize, shown: &str) -> ExitCode {
     report_failures(failures, shown);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

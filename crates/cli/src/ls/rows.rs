@@ -8,7 +8,7 @@ use anstyle::Style;
 use crate::output::Screen;
 use crate::output::{FAINT, styled, width};
 
-/// The number of lines that are collected before they are written.
+/// The number of lines that are collected to compute column widths before they are written.
 const HELD_LINES: usize = 1024;
 
 /// The number of aligned cells of a line: name, shape, type and value.
@@ -20,7 +20,7 @@ const MAX_WIDTHS: [usize; ALIGNED_CELLS] = [44, 30, 36, 40];
 /// The text between columns.
 const GAP: &str = "  ";
 
-/// Text in one style.
+/// A text that is printed in one style.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -33,7 +33,7 @@ impl Cell {
     }
 }
 
-/// One line: the lines of the tree, aligned cells, and cells after them that are not aligned.
+/// A line of a listing: tree lines, aligned cells, and further cells that are not aligned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
     pub(crate) branches: String,
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     pub(crate) tail: Vec<Cell>,
 }
 
-/// A writer of rows.
+/// A writer of the lines of a listing.
 #[derive(Debug)]
 pub(crate) struct Rows<W: Screen> {
     output: W,
@@ -59,7 +59,7 @@ impl<W: Screen> Rows<W> {
         if self.held.len() >= HELD_LINES { self.write_held() } else { Ok(()) }
     }
 
-    /// Writes the collected rows.
+    /// Writes the collected lines and flushes the output.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.write_held()?;
         self.output.flush()
@@ -78,7 +78,7 @@ impl<W: Screen> Rows<W> {
 }
 
 impl Row {
-    /// Returns the width of a cell. The width of the first cell includes the lines of the tree.
+    /// Returns the width of a cell in columns. The width of the first cell includes the tree lines.
     fn columns(&self, at: usize) -> Option<usize> {
         let columns = width(&self.cells.get(at)?.text);
         Some(if at == 0 { columns + width(&self.branches) } else { columns })

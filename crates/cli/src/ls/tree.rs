@@ -29,7 +29,7 @@ const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
 /// The largest number of members of a compound that are listed.
 const SHOWN_MEMBERS: usize = 32;
 
-/// A sink that draws entries.
+/// A sink that prints entries as a tree.
 pub(crate) struct Tree<W: Screen> {
     rows: Rows<W>,
     verbose: bool,
@@ -118,7 +118,7 @@ impl<W: Screen> Sink for Tree<W> {
     }
 }
 
-/// Returns the names and values of the details of an object.
+/// Returns the detail lines of an object, as names and values.
 pub(crate) fn details(detail: &Detail) -> Vec<(&'static str, String)> {
     match detail {
         Detail::Group(group) => group_details(group),
@@ -177,7 +177,7 @@ fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
     vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
 }
 
-/// Returns the line of an entry.
+/// Returns the listing line of an entry.
 pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
     let link = |target: String, note: Vec<Cell>| {
         let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
@@ -254,7 +254,7 @@ fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
     ]
 }
 
-/// Returns the name of a datatype, cut to `columns` columns. For a long compound, returns the
+/// Returns the text of a datatype, cut to `columns` columns. For a long compound, the text is the
 /// number of members.
 pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
@@ -269,8 +269,8 @@ pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> Strin
     }
 }
 
-/// Returns the lines for a datatype that its cell does not show completely: a line for each member
-/// of a compound.
+/// Returns the detail lines for a datatype that is too long for its cell: for a compound, a line
+/// for each member.
 fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= SHORT_WIDTH {

@@ -10,10 +10,11 @@ use super::describe::{Detail, ObjectFacts};
 use super::describer::{Describer, message};
 use crate::output::escape;
 
-/// The largest number of names of a path that are shown: the last names of the path.
+/// The largest number of names in a printed path. Of a longer path, the last names are printed.
 const SHOWN_NAMES: usize = 64;
 
-/// A link and its target. The first entry is the object where the walk begins.
+/// A link and its target, in the listing of a walk. The first entry is the object where the walk
+/// begins.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The number of the entry.
@@ -30,7 +31,7 @@ pub(crate) struct Entry {
     pub(crate) content: Content,
 }
 
-/// The target of a link.
+/// The target of a link: an object with its description, or a link that is not followed.
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
@@ -58,26 +59,26 @@ pub(crate) enum Content {
     Broken(String),
 }
 
-/// A receiver of entries. A group precedes its members.
+/// A receiver of the entries of a walk. A group precedes its members.
 pub(crate) trait Sink {
-    /// Receives an entry.
+    /// Receives the next entry of the walk.
     fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()>;
 }
 
-/// The path of an entry.
+/// The path of an entry in a listing.
 pub(crate) struct EntryPath<'a> {
     names: &'a Names,
     id: usize,
 }
 
 impl EntryPath<'_> {
-    /// Returns the path with escapes. Returns `None` if the path has more than [`SHOWN_NAMES`]
-    /// names.
+    /// Returns the path with unsafe characters escaped. Returns `None` if the path has more than
+    /// [`SHOWN_NAMES`] names.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
 
-    /// Returns the complete path as the bytes in the file.
+    /// Returns the complete path in the bytes that the file stores.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut names = self.names.up(self.id).collect::<Vec<_>>();
         names.reverse();
@@ -86,14 +87,14 @@ impl EntryPath<'_> {
     }
 }
 
-/// A group whose members are listed.
+/// A group whose members the walk is visiting.
 struct Level {
     id: usize,
     group: Group,
     links: vec::IntoIter<Link>,
 }
 
-/// The state of a walk.
+/// The state of a walk through the links of groups.
 pub(crate) struct Walk<'a> {
     pub(crate) file: &'a File,
     pub(crate) describer: &'a Describer,
@@ -113,14 +114,15 @@ struct Names {
 }
 
 impl Names {
-    /// Adds an entry and returns its number.
+    /// Adds the name of an entry and returns its number.
     fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
         let id = self.entries.len();
         self.entries.push((parent, name.into()));
         id
     }
 
-    /// Returns the names of an entry and of its groups, up to the first entry.
+    /// Returns an iterator over the names of an entry and of the groups above it, up to the first
+    /// entry.
     fn up(&self, id: usize) -> impl Iterator<Item = &[u8]> {
         let mut at = Some(id);
         std::iter::from_fn(move || {
@@ -145,8 +147,8 @@ impl Names {
 }
 
 impl<'a> Walk<'a> {
-    /// Creates a walk that lists the links of groups on `levels` levels. The links of the first
-    /// object are always listed.
+    /// Creates a walk that visits the links of groups on `levels` levels. The walk always visits
+    /// the links of the first object.
     pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
         let (names, seen) = (Names::default(), HashMap::new());
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
@@ -158,14 +160,14 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Sets whether an object that already has an entry is described again. Otherwise only its name
-    /// is shown.
+    /// Sets whether the walk describes an object again at each further link. Otherwise, further
+    /// links only have a name.
     pub(crate) fn again(mut self, yes: bool) -> Self {
         self.again = yes;
         self
     }
 
-    /// Lists an object and its members. Returns the number of parts that could not be read.
+    /// Visits an object and its members. Returns the number of parts that could not be read.
     pub(crate) fn run(mut self, object: &Object, path: &str, sink: &mut dyn Sink) -> Result<usize> {
         let mut levels = Vec::new();
         self.names.add(None, path.as_bytes());
@@ -235,7 +237,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Describes an object. Also returns the links of a group whose members are listed.
+    /// Describes an object. For a group whose members are visited, also returns its links.
     fn describe(&self, id: usize, object: &Object, list: bool) -> (Content, Option<Level>) {
         let links = if list && object.kind() == Some(ObjectKind::Group) {
             object.clone().into_group().and_then(|group| Ok((group.links()?, group))).map(Some)
@@ -262,7 +264,8 @@ impl<'a> Walk<'a> {
         (Content::Object(facts), level.filter(|level| !level.links.as_slice().is_empty()))
     }
 
-    /// Removes the links that are not listed.
+    /// Returns the links that the walk visits. With `groups_only`, these are the hard links to
+    /// groups.
     fn wanted(&self, mut links: Vec<Link>) -> Vec<Link> {
         if self.groups_only {
             let group = |token| {

@@ -3,7 +3,7 @@
 use super::scale::{Scale, label};
 use super::times::Unit;
 
-/// The axis of coordinates or of values.
+/// An axis of a plot, for coordinates or for values.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     pub(super) scale: Scale,
@@ -13,7 +13,7 @@ pub(super) struct Axis {
     label: String,
 }
 
-/// The notation of ticks.
+/// The notation of the labels of an axis: numbers, indexes or dates.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ticks {
     /// Numbers.
@@ -26,8 +26,8 @@ pub(super) enum Ticks {
     Coordinates(Vec<f64>),
 }
 
-/// The smallest ratio of the largest value to the range at which ticks show the distance from an
-/// offset, as in matplotlib.
+/// The smallest ratio of the largest value to the range of an axis at which tick labels show the
+/// distance from an offset, as in matplotlib.
 const OFFSET_RATIO: f64 = 1e4;
 
 impl Axis {
@@ -35,7 +35,7 @@ impl Axis {
         Self { scale, ticks, reversed: false, label }
     }
 
-    /// Returns the axis that covers both axes.
+    /// Returns an axis that covers the ranges of both axes.
     pub(super) fn joined(self, other: Self) -> Self {
         let scale = self.scale.joined(other.scale);
         if self.ticks == other.ticks {
@@ -45,7 +45,7 @@ impl Axis {
         }
     }
 
-    /// Returns the label. A label of an axis with an offset ends with the offset.
+    /// Returns the label of the axis. If tick labels omit an offset, the offset follows the label.
     pub(super) fn label(&self) -> String {
         let offset = self.offset();
         if offset == 0.0 {
@@ -55,18 +55,18 @@ impl Axis {
         if self.label.is_empty() { text } else { format!("{}  {text}", self.label) }
     }
 
-    /// Returns the label without an offset.
+    /// Returns the label of the axis without the offset of the ticks.
     pub(super) fn name(&self) -> &str {
         &self.label
     }
 
-    /// Returns the position of a value. See [`Scale::position`].
+    /// Returns the position of a value along the axis. See [`Scale::position`].
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let position = self.scale.position(value)?;
         Some(if self.reversed { 1.0 - position } else { position })
     }
 
-    /// Returns about `about` ticks, each with its position and label.
+    /// Returns about `about` ticks of the axis, each with its position and label.
     pub(super) fn ticks(&self, about: u32) -> Vec<(f64, String)> {
         let (values, step) = match self.ticks {
             Ticks::Indexes | Ticks::Coordinates(_) => self.scale.whole_ticks(about),
@@ -86,8 +86,7 @@ impl Axis {
         values.into_iter().filter_map(|value| Some((self.position(value)?, text(value)?))).collect()
     }
 
-    /// Returns the offset that the labels of the ticks omit. Returns 0 if the labels show whole
-    /// values.
+    /// Returns the offset that the tick labels omit. Returns 0 if tick labels show whole values.
     fn offset(&self) -> f64 {
         let Scale { low, high, log } = self.scale;
         let (span, largest) = (high - low, low.abs().max(high.abs()));

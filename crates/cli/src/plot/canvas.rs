@@ -11,7 +11,7 @@ use super::numbers::pixel;
 
 pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
 
-/// Returns an error of the drawing library.
+/// Converts an error of the drawing library.
 pub(super) fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the picture cannot be drawn: {error}")
 }

@@ -10,7 +10,7 @@ pub(super) type Colour = [u8; 3];
 /// The colour of a cell without a value.
 pub(super) const NOTHING: Colour = [232, 232, 232];
 
-/// A map from positions on a scale to colours.
+/// A colour map: a function from positions on a scale to colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ColourMap {
     /// From dark blue over green to yellow. The lightness grows evenly, so that colour-blind
@@ -22,7 +22,7 @@ pub(super) enum ColourMap {
     Diverging,
 }
 
-/// The colours of several curves, of which colour-blind readers can distinguish any two.
+/// The colours of the curves in one figure. Colour-blind readers can distinguish any two of them.
 pub(super) const CURVES: [Colour; 6] = [
     [0x31, 0x68, 0x8e],
     [0xd5, 0x5e, 0x00],
@@ -32,10 +32,11 @@ pub(super) const CURVES: [Colour; 6] = [
     [0x44, 0x44, 0x44],
 ];
 
-/// Colours at equal distances along the gray scale.
+/// The colours of the gray map, at equal distances from the smallest to the largest value.
 const GRAY: [Colour; 2] = [[0, 0, 0], [255, 255, 255]];
 
-/// Colours at equal distances from the smallest to the largest value. Zero is in the middle.
+/// The colours of the diverging map, at equal distances from the smallest to the largest value.
+/// Zero is in the middle.
 const DIVERGING: [Colour; 7] = [
     [0x2b, 0x3f, 0x9e],
     [0x5f, 0x84, 0xc9],
@@ -46,7 +47,7 @@ const DIVERGING: [Colour; 7] = [
     [0xa0, 0x1c, 0x2e],
 ];
 
-/// Colours at equal distances along the scale.
+/// The colours of the map viridis, at equal distances from the smallest to the largest value.
 const VIRIDIS: [Colour; 10] = [
     [0x44, 0x01, 0x54],
     [0x48, 0x28, 0x78],
@@ -61,8 +62,8 @@ const VIRIDIS: [Colour; 10] = [
 ];
 
 impl ColourMap {
-    /// Returns the colour at `position` between 0 and 1. A position outside of this range has the
-    /// colour of the nearer end.
+    /// Returns the colour of the map at `position`, from 0 to 1. A position outside of this range
+    /// has the colour of the nearer end.
     pub(super) fn colour(self, position: f64) -> Colour {
         match self {
             Self::Viridis => mixed(&VIRIDIS, position),
@@ -72,7 +73,7 @@ impl ColourMap {
     }
 }
 
-/// Returns the colour at a position along colours at equal distances.
+/// Returns the interpolated colour at a position between colours at equal distances.
 fn mixed(stops: &[Colour], position: f64) -> Colour {
     let last = float(to_u64(stops.len())) - 1.0;
     let along = position.clamp(0.0, 1.0) * last;

@@ -7,7 +7,8 @@ use hyperslab::{Attribute, Dataset, ErrorKind, IxDyn};
 use super::times::Unit;
 use crate::output::escape;
 
-/// The meaning of the values of a dataset.
+/// The meaning of the stored values of a dataset by the CF conventions: scale, offset, missing
+/// values and valid range.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Conventions {
     scale: Option<f64>,
@@ -19,7 +20,7 @@ pub(super) struct Conventions {
 }
 
 impl Conventions {
-    /// Reads the attributes of a dataset.
+    /// Reads the attributes of a dataset that state the meaning of its values.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let one = |name: &str| Ok::<_, anyhow::Error>(numbers(dataset, name)?.first().copied());
         let mut missing = numbers(dataset, "_FillValue")?;
@@ -31,7 +32,7 @@ impl Conventions {
         Ok(Self { scale: one("scale_factor")?, offset: one("add_offset")?, missing, valid })
     }
 
-    /// Converts stored values. Missing and invalid values become NaN.
+    /// Converts stored values to physical values. Missing and invalid values become NaN.
     pub(super) fn apply(&self, values: &mut [f64]) {
         if *self == Self::default() {
             return;
@@ -73,13 +74,13 @@ pub(super) fn text(dataset: &Dataset, name: &str) -> Option<String> {
     strings.into_iter().next().filter(|text| !text.trim().is_empty())
 }
 
-/// Returns the unit of times of a dataset.
+/// Returns the unit of a dataset's values if they are times.
 pub(super) fn time_unit(dataset: &Dataset) -> Option<Unit> {
     Unit::parse(&text(dataset, "units")?, text(dataset, "calendar").as_deref())
 }
 
-/// Returns a label from the attributes `long_name` or `standard_name`, and `units`. The label is
-/// empty without these attributes. The unit of times is omitted, because ticks show dates.
+/// Returns a label for the values: the attribute `long_name` or `standard_name`, and `units`. The
+/// label is empty without these attributes. A time unit is omitted, because the ticks show dates.
 pub(super) fn label(dataset: &Dataset) -> String {
     let name = text(dataset, "long_name").or_else(|| text(dataset, "standard_name"));
     let units = if time_unit(dataset).is_some() { None } else { text(dataset, "units") };

@@ -11,11 +11,10 @@ use super::layout::Frame;
 use super::numbers::{byte, float};
 use super::series::Curve;
 
-/// The largest size of the enlarged drawing that `smooth` averages.
+/// The largest size in bytes of the enlarged drawing from which `smooth` averages pixels.
 const SMOOTH_BYTES: u64 = 64 << 20;
 
-/// Draws a curve two or three times as large and averages the pixels of the drawing, so that the
-/// curve is smooth.
+/// Draws an anti-aliased curve: draws it two or three times as large, and averages the pixels.
 pub(super) fn smooth(
     figure: &Figure,
     (curve, ink): (&Curve, Colour),
@@ -58,7 +57,7 @@ pub(super) fn smooth(
     Ok(())
 }
 
-/// Draws a curve with one path for each connected part.
+/// Draws each connected part of a curve as one path.
 pub(super) fn whole_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
@@ -72,8 +71,8 @@ pub(super) fn whole_curve<B: DrawingBackend>(
     })
 }
 
-/// Draws the curve stroke by stroke, with round joints. A thick path that turns back would have no
-/// tips.
+/// Draws a thick curve stroke by stroke with round joints. As one path, a curve that turns back
+/// would lose its tips.
 fn thick_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
@@ -95,8 +94,8 @@ fn thick_curve<B: DrawingBackend>(
     })
 }
 
-/// Calls `put` with the points of each connected part of the curve. Values that an axis cannot show
-/// separate the parts.
+/// Calls `put` with the points of each connected part of a curve. A value that an axis cannot show
+/// ends a part.
 fn connected_parts(
     figure: &Figure,
     curve: &Curve,

@@ -10,11 +10,11 @@ use super::scale::Scale;
 use super::series::Curve;
 use super::truecolour::Picture;
 
-/// The smallest ratio of the ends of a scale on both sides of zero for which zero is the middle of
-/// the colours.
+/// The smallest ratio of the shorter to the longer side of a range around zero at which zero gets
+/// the middle colour.
 const MIN_SIGNED_SHARE: f64 = 0.1;
 
-/// The numbers to draw, with axes and labels.
+/// A figure: the numbers to draw, with axes and labels.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) content: Content,
@@ -31,7 +31,7 @@ pub(super) struct Figure {
     json: Json,
 }
 
-/// The numbers of a figure.
+/// The drawn content of a figure: curves or an image.
 #[derive(Debug)]
 pub(super) enum Content {
     Curves(Vec<Curve>),
@@ -40,7 +40,7 @@ pub(super) enum Content {
     Picture(Picture),
 }
 
-/// The scale of the values: logarithmic or not, and its ends if the user names them.
+/// The options for the value axis: logarithmic or linear, and the range if the user states one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
     pub(super) log: bool,
@@ -50,7 +50,7 @@ pub(super) struct Values {
 }
 
 impl Figure {
-    /// Returns the figure of curves along an axis. `json` is the document with the numbers.
+    /// Returns a figure of curves along an axis. `json` is the JSON document with the numbers.
     pub(super) fn of_curves(
         curves: Vec<Curve>,
         title: String,
@@ -71,7 +71,7 @@ impl Figure {
         Ok(Self { content, title, x, y: y.clone(), downwards: false, values: y, colours, json })
     }
 
-    /// Returns the figure of an image. The first row is at the top if `downwards` is set.
+    /// Returns a figure of an image. If `downwards` is set, the first row is at the top.
     pub(super) fn of_image(
         image: Image,
         title: String,
@@ -98,7 +98,7 @@ impl Figure {
         Ok(Self { content: Content::Image(image), title, x, y, downwards, values, colours, json })
     }
 
-    /// Returns the figure of an image that has its own colours.
+    /// Returns a figure of a colour image.
     pub(super) fn of_picture(picture: Picture, title: String, labels: [String; 2]) -> Self {
         let [y_label, x_label] = labels;
         let (y, x) = (picture.rows.axis(y_label), picture.columns.axis(x_label));
@@ -109,7 +109,7 @@ impl Figure {
         Self { content, title, x, y, downwards: true, values, colours: ColourMap::Viridis, json }
     }
 
-    /// Returns the row of an image at a row of the figure, counted from the top.
+    /// Returns the row of an image that a row of the figure shows, counted from the top.
     pub(super) fn row_from_top(&self, row: usize, rows: usize) -> usize {
         if self.downwards { row } else { rows.max(1) - 1 - row.min(rows.max(1) - 1) }
     }

@@ -9,13 +9,13 @@ use fontdb::{Database, ID};
 use plotters::style::{FontStyle, register_font};
 use ttf_parser::Face;
 
-/// The family of the font of this program. Viewers of SVG files use their own font of this family.
+/// The family name of the built-in font. Viewers of SVG files use their own font of this family.
 pub(super) const FAMILY: &str = "sans-serif";
 
-/// The largest size of a font file of the system, in bytes.
+/// The largest system font file that is loaded, in bytes.
 const MAX_FONT_BYTES: usize = 64 << 20;
 
-/// Registers the font of this program, so that no font of the system is needed.
+/// Registers the built-in font, so that plots need no system font.
 pub(super) fn register() -> Result<()> {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     let known =
@@ -23,8 +23,8 @@ pub(super) fn register() -> Result<()> {
     if *known { Ok(()) } else { Err(anyhow!("the font cannot be loaded")) }
 }
 
-/// Returns the family of a font that shows all characters of a text. Without such a font, the font
-/// of this program shows a box for each unknown character.
+/// Returns the family of a font that has all characters of a text. If no font has them, returns the
+/// built-in font, which shows a box for each missing character.
 pub(super) fn family_for(text: &str) -> &'static str {
     if text.is_ascii() || covers(dejavu::sans::regular(), 0, text) {
         return FAMILY;
@@ -40,7 +40,7 @@ pub(super) fn family_for(text: &str) -> &'static str {
     found.entry(face.id).or_insert_with(|| loaded(database, face.id)).unwrap_or(FAMILY)
 }
 
-/// Returns the fonts of the system.
+/// Returns the list of system fonts.
 fn system() -> &'static Database {
     static FONTS: OnceLock<Database> = OnceLock::new();
     FONTS.get_or_init(|| {
@@ -56,8 +56,8 @@ fn covers(font: &[u8], index: u32, text: &str) -> bool {
     text.chars().all(|character| character.is_whitespace() || face.glyph_index(character).is_some())
 }
 
-/// Registers a font of the system. Returns its family, or `None` if the font cannot be used: the
-/// drawing library reads only the first font of a file.
+/// Registers a system font. Returns its family, or `None` if the font cannot be used: the drawing
+/// library reads only the first font of a file.
 fn loaded(database: &Database, id: ID) -> Option<&'static str> {
     let copy = |data: &[u8], index: u32| {
         (index == 0 && data.len() <= MAX_FONT_BYTES).then(|| data.to_vec().leak() as &'static [u8])

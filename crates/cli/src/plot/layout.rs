@@ -4,7 +4,7 @@ use super::figure::{Content, Figure};
 use super::numbers::{float, pixel};
 use anyhow::Result;
 
-/// Edges in pixels. `right` and `bottom` are one beyond the last pixel.
+/// A rectangle in a picture, in pixels. `right` and `bottom` are one beyond the last pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) left: i32,
@@ -13,7 +13,8 @@ pub(super) struct Frame {
     pub(super) bottom: i32,
 }
 
-/// The positions of frames and labels, and the number of ticks along the axes.
+/// The layout of a picture: the positions of frames and labels, and the number of ticks along the
+/// axes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) frame: Frame,
@@ -27,21 +28,21 @@ pub(super) struct Layout {
     pub(super) y_ticks: u32,
 }
 
-/// Pixels above the frame, for the title.
+/// The height of the title area above the frame, in pixels.
 const ABOVE_PIXELS: i32 = 50;
-/// Pixels below the frame, for ticks and label.
+/// The height of the area for ticks and label below the frame, in pixels.
 const BELOW_PIXELS: i32 = 62;
-/// Pixels at the right of a line plot's frame.
+/// The width of the margin at the right of a line plot's frame, in pixels.
 const BESIDE_PIXELS: i32 = 30;
-/// Pixels from the frame to the colour bar, and the width of the bar.
+/// The distance from the frame to the colour bar, and also the width of the bar, in pixels.
 const GAP_PIXELS: i32 = 22;
 const BAR_PIXELS: i32 = 20;
 
-/// The approximate width of a character.
+/// The approximate width of a character, in pixels.
 const CHARACTER_PIXELS: i32 = 9;
 
-/// The share of the space that an image with square cells must fill. Otherwise the cells are not
-/// square.
+/// The smallest share of the available space that an image with square cells may fill. An image
+/// that would fill less has cells that are not square.
 const MIN_FILLED: f64 = 0.6;
 
 impl Layout {
@@ -101,14 +102,14 @@ impl Layout {
 }
 
 impl Frame {
-    /// Returns the width and height, at least 1.
+    /// Returns the width and height of the frame, at least 1 pixel.
     pub(super) fn size(self) -> (u32, u32) {
         let side = |low: i32, high: i32| (high - low).max(1).unsigned_abs();
         (side(self.left, self.right), side(self.top, self.bottom))
     }
 
-    /// Returns the frame with the proportions of the cells. Returns the whole frame if one side
-    /// would fill less than [`MIN_FILLED`] of it.
+    /// Returns a smaller frame in which the cells are square. Returns the whole frame if one side
+    /// would shrink below the share [`MIN_FILLED`].
     fn squared(self, columns: f64, rows: f64) -> Self {
         let (wide, high) = (f64::from(self.right - self.left), f64::from(self.bottom - self.top));
         let scale = (wide / columns).min(high / rows);

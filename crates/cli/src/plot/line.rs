@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::numbers::{self, Part, float, start_of};
 use super::scale::Scale;
 
-/// The numbers of one dimension, in a limited number of buckets.
+/// The numbers of a one-dimensional selection, reduced to a limited number of buckets.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) count: u64,
@@ -57,7 +57,7 @@ impl Bucket {
 }
 
 impl Line {
-    /// Reads the selected elements of one dimension.
+    /// Reads the selected elements of one dimension into buckets.
     pub(super) fn read(file: &File, dataset: &Dataset, part: &Part<'_>, max_buckets: usize) -> Result<Self> {
         let along = part.taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
@@ -83,13 +83,13 @@ impl Line {
         Ok(Self { count, start, step, buckets })
     }
 
-    /// Returns the coordinate of a bucket. If the bucket has several coordinates, returns the
-    /// coordinate of its middle.
+    /// Returns the coordinate of a bucket. If the bucket covers several coordinates, this is the
+    /// middle one.
     pub(super) fn coordinate(&self, number: usize) -> f64 {
         self.middle(number).mul_add(float(self.step), float(self.start))
     }
 
-    /// Returns the position of the middle of a bucket in the selection.
+    /// Returns the position in the selection of the middle of a bucket.
     pub(super) fn middle(&self, number: usize) -> f64 {
         let parts = self.buckets.len();
         let first = start_of(number, self.count, parts);

@@ -145,7 +145,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     })
 }
 
-/// The format of the picture and its size.
+/// The format and the size of the output: a picture file, or text in the terminal.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     #[cfg(feature = "plots")]
@@ -155,7 +155,7 @@ enum Target {
     Terminal(Size, Colours),
 }
 
-/// Draws the dataset that the arguments name.
+/// Runs the command `plot`: draws the datasets that the arguments name.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let target = arguments.target()?;
     let file = arguments.open.open(&arguments.file)?;
@@ -199,7 +199,7 @@ impl PlotArguments {
         Ok(Target::Terminal(Size::within(columns, lines), colours()))
     }
 
-    /// Returns the format and the size of the picture in a file.
+    /// Returns the format and the size of a picture file.
     #[cfg(feature = "plots")]
     fn picture(&self, path: &Path) -> Result<Target> {
         let (width, height) = self.size.unwrap_or(DEFAULT_PIXELS);
@@ -221,7 +221,8 @@ impl PlotArguments {
 }
 
 impl Target {
-    /// Returns the largest number of rows and of columns of an image.
+    /// Returns the largest number of cell rows and of cell columns that the output can show of an
+    /// image.
     fn cells(self) -> (usize, usize) {
         match self {
             #[cfg(feature = "plots")]
@@ -231,7 +232,7 @@ impl Target {
         }
     }
 
-    /// Returns the largest number of buckets of a line.
+    /// Returns the largest number of buckets that the output can show of a line.
     fn dots(self) -> usize {
         match self {
             #[cfg(feature = "plots")]

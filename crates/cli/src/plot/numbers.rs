@@ -52,14 +52,14 @@ pub(super) fn pixel(number: f64) -> i32 {
     number.round() as i32
 }
 
-/// Rounds a number to a part of a colour. The cast clamps to the range of the type.
+/// Rounds a colour component to a byte. The cast clamps to the range of the type.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 pub(super) fn byte(number: f64) -> u8 {
     number.round() as u8
 }
 
-/// Divides `0..all` into `parts` equal parts, and returns the number of the part that contains
-/// `at`. Larger positions belong to the last part.
+/// Returns the number of the part that contains position `at`, after `0..all` is divided into
+/// `parts` equal parts. Larger positions belong to the last part.
 pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
     let last = parts.max(1) - 1;
     // Both factors have 64 bits, so that the product fits.
@@ -67,13 +67,14 @@ pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
     usize::try_from(scaled).map_or(last, |part| part.min(last))
 }
 
-/// Returns the first position in a part of `0..all`. Parts after the last one start at `all`.
+/// Returns the first position of part `number`, after `0..all` is divided into `parts` equal parts.
+/// Returns `all` if the number is too large.
 pub(super) fn start_of(number: usize, all: u64, parts: usize) -> u64 {
     let product = u128::from(to_u64(number)) * u128::from(all);
     u64::try_from(product.div_ceil(u128::from(to_u64(parts.max(1))))).map_or(all, |start| start.min(all))
 }
 
-/// Starts a progress bar of `all` elements on the standard error.
+/// Starts a progress bar on standard error for `all` elements.
 pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     let bar = ProgressBar::new(all);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
@@ -98,7 +99,7 @@ pub(super) fn check(dataset: &Dataset) -> Result<()> {
     bail!("the elements of `{}` are not numbers, but {datatype}", dataset.name())
 }
 
-/// The elements of a dataset that are drawn, and their meaning.
+/// The selected elements of a dataset, the compound member to draw, and the meaning of its values.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) taken: &'a [Taken],
@@ -107,8 +108,8 @@ pub(super) struct Part<'a> {
     pub(super) conventions: Conventions,
 }
 
-/// Calls `visit` with the selected elements, or one member of them, in C order and in blocks of
-/// limited size.
+/// Calls `visit` with blocks of limited size of the selected elements, as numbers in C order. If
+/// the elements are compounds, reads one member.
 pub(super) fn each(
     file: &File,
     dataset: &Dataset,

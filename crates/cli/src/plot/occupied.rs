@@ -12,15 +12,15 @@ use super::numbers::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 
-/// The largest number of cells to which the share of a chunk is added immediately. The shares of
-/// larger chunks are summed first, because many chunks may cover the same cells.
+/// The largest number of cells that a chunk may cover to be added at once. The shares of larger
+/// chunks are summed first, because many chunks may cover the same cells.
 const MAX_DIRECT_CELLS: usize = 16;
 
-/// The largest number of stored chunks of a sparse dataset whose defined elements are read one by
-/// one. With more chunks, the picture shows the mean density of each chunk.
+/// The largest number of stored chunks of a sparse dataset for which the picture shows each defined
+/// element. With more chunks, the picture shows the mean density of each chunk.
 const MAX_EXACT_CHUNKS: usize = 4096;
 
-/// The shares of the cells while chunks are added.
+/// The share of each cell that is stored or defined, while chunks are added.
 struct Shares<'a> {
     taken: &'a [Taken],
     /// The dimensions of the rows and columns. Cells cover all coordinates of the other dimensions.
@@ -33,7 +33,8 @@ struct Shares<'a> {
     large: HashMap<[(u64, u64); 2], f64>,
 }
 
-/// Returns the share of each cell of the last two dimensions that is stored or defined.
+/// Returns an image of the last two dimensions. The value of a cell is the share of its elements
+/// that are stored or defined.
 pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, usize)) -> Result<Image> {
     if taken.iter().any(|dimension| dimension.step != 1) {
         bail!("--occupied needs a selection without steps");
@@ -85,7 +86,7 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, 
     Ok(shares.image())
 }
 
-/// Returns the selected parts of the stored chunks. Returns `None` if there are more than
+/// Returns the selected parts of the stored chunks. Returns `None` if the dataset has more than
 /// [`MAX_EXACT_CHUNKS`].
 fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
     let mut regions = Some(Vec::new());
@@ -108,14 +109,14 @@ fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<V
     Ok(regions)
 }
 
-/// Returns the end of a range. Chunk offsets come from the file: an end beyond 64 bits becomes the
-/// largest end, which lies beyond every selection.
+/// Returns the end of a range of coordinates. Chunk offsets come from the file: an end beyond 64
+/// bits becomes the largest number, which lies beyond every selection.
 fn end_of(start: u64, count: u64) -> u64 {
     start.saturating_add(count)
 }
 
 impl Shares<'_> {
-    /// Adds the defined elements of a selection.
+    /// Adds the defined elements of a selection to the shares of their cells.
     fn defined(&mut self, selection: Selection, dims: &[u64]) -> Result<()> {
         if let Selection::Points(points) = &selection {
             let one = vec![1; points.rank];
@@ -130,7 +131,7 @@ impl Shares<'_> {
         Ok(())
     }
 
-    /// Adds to each cell the share of the cell that a chunk covers.
+    /// Adds a chunk to the shares of the cells that it covers.
     fn add(&mut self, offset: &[u64], shape: &[u64], density: f64) {
         let mut depth = 1.0;
         let mut sides = [(0, 1), (0, 1)];
@@ -160,7 +161,8 @@ impl Shares<'_> {
         }
     }
 
-    /// Adds a share to all cells between these positions.
+    /// Adds a share to all cells in a rectangle of positions. Adds a proportional part to cells
+    /// that the rectangle covers partly.
     fn paint(&mut self, [rows, columns]: [(u64, u64); 2], share: f64) {
         let across: Vec<(usize, f64)> = covered(&self.columns, columns).collect();
         for (row, high) in covered(&self.rows, rows) {
@@ -173,7 +175,7 @@ impl Shares<'_> {
         }
     }
 
-    /// Returns the image of the shares. Cells without a share have no value.
+    /// Returns the image of the shares. Cells with a share of zero are empty.
     fn image(mut self) -> Image {
         for (sides, share) in std::mem::take(&mut self.large) {
             self.paint(sides, share);
@@ -183,8 +185,8 @@ impl Shares<'_> {
     }
 }
 
-/// Returns the cells that a range of positions touches, each with the share of the cell that lies
-/// in the range. The range is not empty.
+/// Returns the cells that overlap a range of positions, each with the covered share of the cell.
+/// The range must not be empty.
 fn covered(axis: &Span, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
     let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;

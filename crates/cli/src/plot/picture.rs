@@ -20,15 +20,16 @@ use super::series::Curve;
 const TITLE_PIXELS: u32 = 19;
 const TEXT_PIXELS: u32 = 15;
 
-/// The distance of the names of curves, and the approximate width of their characters.
+/// The distance between lines of the legend, and the approximate width of its characters, in
+/// pixels.
 const LEGEND_LINE_PIXELS: i32 = 20;
 const LEGEND_CHARACTER_PIXELS: i32 = 9;
 
-/// The colour of frames and text.
+/// The colour of the frame lines and of text.
 const FRAME: RGBColor = RGBColor(0x44, 0x44, 0x44);
 const GRID: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 
-/// A rectangle of pixels that is copied into a picture.
+/// A rectangle of pixels that is copied into a picture: image cells or a colour bar.
 struct Layer {
     frame: Frame,
     /// The number of pixels in a row. Each pixel has three bytes.
@@ -36,7 +37,7 @@ struct Layer {
     pixels: Vec<u8>,
 }
 
-/// Writes the figure as PNG.
+/// Draws a figure and writes it as a PNG file.
 pub(super) fn png(figure: &Figure, (width, height): (u32, u32), out: &mut impl Write) -> Result<()> {
     fonts::register()?;
     let size = to_usize(u64::from(width) * u64::from(height) * 3)?;
@@ -70,7 +71,8 @@ fn encode(pixels: &[u8], (width, height): (u32, u32), out: &mut impl Write) -> R
     Ok(writer.finish()?)
 }
 
-/// Writes the figure as SVG. The cells and the colour bar of an image are embedded as PNG.
+/// Draws a figure and writes it as an SVG file. The cells and the colour bar of an image are
+/// embedded as PNG.
 pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Result<()> {
     fonts::register()?;
     let layout = Layout::of(figure, size)?;
@@ -110,7 +112,7 @@ impl Layer {
         self.frame.size().1
     }
 
-    /// Copies the pixels into a picture of `width` pixels in a row.
+    /// Copies the rectangle into the pixels of a picture that has `width` pixels in a row.
     fn put(&self, pixels: &mut [u8], width: u32) {
         let bytes = |pixels: u32| pixels as usize * 3;
         let (left, top) = (self.frame.left.unsigned_abs(), self.frame.top.unsigned_abs());
@@ -124,7 +126,7 @@ impl Layer {
     }
 }
 
-/// Returns the pixels of an image's cells and of its colour bar. Curves have no layers.
+/// Returns the image cells and the colour bar as rectangles of pixels. A figure of curves has none.
 fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     let (frame, bar) = (layout.frame, layout.bar);
     let at = |share: f64, cells: usize| whole((share * float(to_u64(cells))).floor());
@@ -145,7 +147,8 @@ fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     }
 }
 
-/// Fills a frame with pixels. `of` returns the colour at a share of the frame's height and width.
+/// Returns a frame filled with pixels. `of` returns the colour at a share of the frame's height and
+/// width.
 fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     let (width, height) = frame.size();
     let mut pixels = Vec::new();
@@ -158,12 +161,12 @@ fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     Layer { frame, width, pixels }
 }
 
-/// Returns the style of a text.
+/// Returns the font, colour and alignment in which a text is drawn.
 fn style_of(words: &str, size: u32, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
     (fonts::family_for(words), size).into_font().color(&FRAME).pos(Pos::new(horizontal, vertical))
 }
 
-/// Draws the axes, labels and frames, but not the cells and the curve.
+/// Draws the axes, labels and frames of a figure, but not the cells or curves.
 fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout) -> Result<()> {
     root.fill(&WHITE).map_err(failed)?;
     let Frame { left, top, right, bottom } = layout.frame;
@@ -214,7 +217,7 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     outline(root, layout.frame)
 }
 
-/// Draws the names of several curves at the top of the frame.
+/// Draws the legend: the names of several curves, at the top of the frame.
 fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame) -> Result<()> {
     if curves.len() < 2 {
         return Ok(());
@@ -236,7 +239,7 @@ fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame)
     Ok(())
 }
 
-/// Draws the line around a frame.
+/// Draws the border of a frame.
 fn outline<B: DrawingBackend>(root: &Area<'_, B>, frame: Frame) -> Result<()> {
     let Frame { left, top, right, bottom } = frame;
     let corners = [(left - 1, top - 1), (right, bottom)];

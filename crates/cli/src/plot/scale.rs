@@ -1,6 +1,6 @@
 //! The scale of an axis or of colours: positions of values, and ticks.
 
-/// The range from the least to the largest value.
+/// A linear or logarithmic scale from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) low: f64,
@@ -9,14 +9,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Returns a scale that covers all finite `values`. A logarithmic scale ignores values that are
-    /// not positive. Returns `None` if no value is left.
+    /// Returns a scale that covers all finite `values` with distinct ends. A logarithmic scale
+    /// ignores values that are not positive. Returns `None` if no value remains.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         Self::exactly(values, log).map(Self::widened)
     }
 
-    /// Returns the scale from the least to the largest finite value. Returns `None` if no value is
-    /// left.
+    /// Returns the scale from the smallest to the largest finite value, even if both are equal.
+    /// Returns `None` if no value remains.
     pub(super) fn exactly(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         let mut found: Option<(f64, f64)> = None;
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
@@ -26,12 +26,12 @@ impl Scale {
         found.map(|(low, high)| Self { low, high, log })
     }
 
-    /// Returns the scale that covers both scales.
+    /// Returns a scale that covers the ranges of both scales.
     pub(super) fn joined(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 
-    /// Widens the scale of a single value, so that the ends differ.
+    /// Returns the scale, widened if it has only a single value.
     pub(super) fn widened(self) -> Self {
         let Self { low, high, log } = self;
         if high > low {
@@ -44,7 +44,7 @@ impl Scale {
         Self { low: low - margin, high: high + margin, log }
     }
 
-    /// Returns the scale with a small margin at both ends.
+    /// Returns a scale with a small margin beyond both ends.
     pub(super) fn with_margin(self) -> Self {
         if self.log {
             let factor = (self.high / self.low).powf(0.04);
@@ -76,15 +76,15 @@ impl Scale {
         self.low.mul_add(1.0 - position, self.high * position)
     }
 
-    /// Returns the values of about `about` ticks in ascending order, and their distance. The
-    /// distance on a logarithmic scale is 0.
+    /// Returns the values of about `about` ticks in ascending order, and the distance between them.
+    /// On a logarithmic scale, the distance is 0.
     pub(super) fn tick_values(&self, about: u32) -> (Vec<f64>, f64) {
         let values = if self.log { self.decades(about) } else { None };
         let (values, step) = values.unwrap_or_else(|| self.round(about));
         (self.inside(values), step)
     }
 
-    /// Returns the whole numbers of about `about` ticks, and their distance.
+    /// Returns about `about` ticks at whole numbers, and the distance between them.
     pub(super) fn whole_ticks(&self, about: u32) -> (Vec<f64>, f64) {
         let (values, step) = self.tick_values(about);
         if step >= 1.0 || self.log {
@@ -101,8 +101,8 @@ impl Scale {
         values.into_iter().filter(is_inside).collect()
     }
 
-    /// Returns powers of ten; on short scales also 2 and 5 times these. Returns `None` if fewer
-    /// than two lie on the scale.
+    /// Returns ticks at powers of ten, and on short scales also at 2 and 5 times these powers.
+    /// Returns `None` if fewer than two ticks lie on the scale.
     fn decades(&self, about: u32) -> Option<(Vec<f64>, f64)> {
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         let count = last - first;
@@ -118,7 +118,7 @@ impl Scale {
         (inside >= 2).then_some((values, 0.0))
     }
 
-    /// Returns multiples of 1, 2 or 5 times a power of ten.
+    /// Returns ticks at multiples of 1, 2 or 5 times a power of ten.
     fn round(&self, about: u32) -> (Vec<f64>, f64) {
         let raw = (self.high / f64::from(about.max(1))) - (self.low / f64::from(about.max(1)));
         let power = 10_f64.powf(raw.log10().floor());
@@ -131,8 +131,7 @@ impl Scale {
     }
 }
 
-/// Returns a number as text, with enough digits to distinguish it from the next tick at distance
-/// `step`.
+/// Formats a tick label with enough digits to distinguish it from the next tick at distance `step`.
 pub(super) fn label(value: f64, step: f64) -> String {
     let size = value.abs();
     if value == 0.0 && !(1e-4..1e7).contains(&step) {

@@ -16,7 +16,7 @@ const MAX_POINTS: u64 = 1 << 20;
 /// The largest number of bins of a histogram.
 pub(super) const MAX_BINS: u32 = 10_000;
 
-/// A curve with a name.
+/// A curve of a plot: its points and its name.
 #[derive(Debug, Clone)]
 pub(super) struct Curve {
     pub(super) name: String,
@@ -25,8 +25,8 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Returns the curve of a line. With coordinates, the points of the line are at these
-    /// coordinates.
+    /// Returns the curve through the buckets of a line, at the given coordinates or else at
+    /// indexes.
     pub(super) fn of_line(name: String, line: &Line, coordinates: Option<&Coordinates>) -> Self {
         let (mut parts, mut points) = (Vec::new(), Vec::new());
         for (number, bucket) in line.buckets.iter().enumerate() {
@@ -50,7 +50,7 @@ impl Curve {
         Self { name, parts }
     }
 
-    /// Returns the curve of a dataset against coordinates in any order.
+    /// Returns the curve of a dataset's values over coordinates, which may be in any order.
     pub(super) fn against(
         name: String,
         file: &File,
@@ -107,7 +107,7 @@ impl Curve {
         Ok(Self { name, parts: vec![points] })
     }
 
-    /// Returns all points.
+    /// Returns an iterator over all points of the curve.
     pub(super) fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.parts.iter().flatten().copied()
     }

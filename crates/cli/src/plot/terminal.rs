@@ -13,7 +13,7 @@ use super::series::Curve;
 use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};
 
-/// The colours that the output supports.
+/// The colours that the terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colours {
     None,
@@ -22,28 +22,28 @@ pub(super) enum Colours {
     All,
 }
 
-/// The size of the picture without axes, in characters.
+/// The size of the drawing area without axes, in characters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) columns: usize,
     pub(super) lines: usize,
 }
 
-/// The width of the labels at the left.
+/// The width of the axis labels at the left of a picture.
 const LABEL_COLUMNS: usize = 10;
 
-/// The width of the labels and the axis.
+/// The width of the axis labels together with the axis line.
 const AXIS_COLUMNS: usize = LABEL_COLUMNS + 3;
 
 impl Size {
-    /// Returns the size of the picture that fits in a terminal of this size.
+    /// Returns the size of the drawing area that fits in a terminal of this size.
     pub(super) fn within(columns: usize, lines: usize) -> Self {
         let columns = columns.clamp(10 + AXIS_COLUMNS, 400 + AXIS_COLUMNS) - AXIS_COLUMNS;
         Self { columns, lines: lines.clamp(4, 200) }
     }
 }
 
-/// Draws the figure.
+/// Draws a figure as text.
 pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     let columns = size.columns + LABEL_COLUMNS + 2;
     styled(out, DATASET, &cut(&figure.title, columns))?;
@@ -90,7 +90,7 @@ pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl
     Ok(())
 }
 
-/// Draws the names of several curves.
+/// Writes a legend with the names of the curves, if there are several.
 fn names(curves: &[Curve], colours: Colours, columns: usize, out: &mut impl Screen) -> io::Result<()> {
     if curves.len() < 2 {
         return Ok(());
@@ -124,13 +124,14 @@ impl Grid {
         Self { rows, columns, repeated, colours }
     }
 
-    /// Returns the number of text lines: with colours, a line shows two rows.
+    /// Returns the number of text lines that the grid takes. With colours, a line shows two rows of
+    /// cells.
     fn lines(&self) -> usize {
         if self.colours == Colours::None { self.rows } else { self.rows.div_ceil(2) }
     }
 
-    /// Draws the cells with the vertical axis. Without colours, `shaded` returns the character of a
-    /// cell; else `coloured` returns its colour.
+    /// Draws the cells of an image with the vertical axis. Without colours, `shaded` returns the
+    /// character of a cell; with colours, `coloured` returns its colour.
     fn draw(
         &self,
         figure: &Figure,
@@ -156,7 +157,7 @@ impl Grid {
     }
 }
 
-/// Draws the part of the vertical axis at the left of a line, with the label of its tick.
+/// Draws the part of the vertical axis beside a text line, with its tick label if the line has one.
 fn axis_left(figure: &Figure, row: usize, lines: usize, out: &mut impl Screen) -> io::Result<()> {
     let about = ticks_in(lines / 4, 2..=8);
     let last = float(to_u64(lines)) - 1.0;
@@ -172,13 +173,13 @@ fn axis_left(figure: &Figure, row: usize, lines: usize, out: &mut impl Screen) -
     styled(out, FAINT, &format!("{gap}{label} {}", if label.is_empty() { '│' } else { '┤' }))
 }
 
-/// Returns a number of ticks within `limits`.
+/// Limits the number of ticks of an axis to the range `limits`.
 fn ticks_in(ticks: usize, limits: RangeInclusive<u32>) -> u32 {
     let (low, high) = limits.into_inner();
     u32::try_from(ticks).map_or(high, |ticks| ticks.clamp(low, high))
 }
 
-/// Draws the horizontal axis, with ticks and label.
+/// Draws the horizontal axis with its ticks and label.
 fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result<()> {
     let about = ticks_in(wide / 14, 1..=10);
     let mut ticks: Vec<char> = vec!['─'; wide];
@@ -212,7 +213,8 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
     writeln!(out)
 }
 
-/// A grid of dots. A braille character has two columns and four rows of dots.
+/// A grid of dots, drawn with braille characters. A character has two columns and four rows of
+/// dots.
 struct Dots {
     columns: usize,
     bits: Vec<u8>,
@@ -243,7 +245,7 @@ impl Dots {
         dots
     }
 
-    /// Sets the dots of a straight stroke.
+    /// Sets the dots along a straight line between two points.
     fn stroke(&mut self, curve: usize, (from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) {
         let steps = from_x.abs_diff(to_x).max(from_y.abs_diff(to_y));
         for step in 0..=steps {
@@ -265,7 +267,7 @@ impl Dots {
         }
     }
 
-    /// Draws a row of characters.
+    /// Draws a text line of braille characters.
     fn draw(&self, row: usize, (curves, colours): (usize, Colours), out: &mut impl Screen) -> io::Result<()> {
         let cells = self.bits.iter().zip(&self.curves).skip(row * self.columns).take(self.columns);
         let braille =
@@ -284,7 +286,8 @@ impl Dots {
     }
 }
 
-/// Returns the colour at a position of the scale. `None` is the colour of cells without a value.
+/// Returns the style for the colour at a position of the scale. The position `None` stands for an
+/// empty cell.
 fn style_of(position: Option<f64>, map: ColourMap, colours: Colours) -> Color {
     let Some(position) = position else {
         // Darker than in pictures, because most terminals are dark.
@@ -293,7 +296,7 @@ fn style_of(position: Option<f64>, map: ColourMap, colours: Colours) -> Color {
     colour_of(map.colour(position), colours)
 }
 
-/// Returns the nearest colour that the output supports.
+/// Returns the terminal colour that is nearest to a colour.
 fn colour_of(colour: Colour, colours: Colours) -> Color {
     let [red, green, blue] = colour;
     match colours {
@@ -315,7 +318,7 @@ fn palette(colour: Colour) -> u8 {
     red * 36 + green * 6 + blue + 16
 }
 
-/// Returns a character that is darker for larger values.
+/// Returns a shading character; the character is darker for larger values.
 fn shade(position: Option<f64>) -> char {
     const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
     match position {
@@ -324,7 +327,7 @@ fn shade(position: Option<f64>) -> char {
     }
 }
 
-/// Draws the colour scale with the values at its ends.
+/// Draws the colour scale of an image with the values at its ends.
 fn legend(figure: &Figure, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     const LEGEND_COLUMNS: u32 = 24;
     let scale = figure.values.scale;

@@ -4,7 +4,7 @@
 use super::numbers::nearest;
 use crate::dates::utc;
 
-/// A unit of times: its length, and its start.
+/// A unit of time values: the length of a step, and the time of zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
     /// The length of the unit, in seconds.
@@ -13,10 +13,10 @@ pub(super) struct Unit {
     start: f64,
 }
 
-/// The seconds of a day.
+/// The number of seconds in a day.
 const DAY_SECONDS: f64 = 86_400.0;
 
-/// The names of units, and their lengths in seconds.
+/// The names of time units, with their lengths in seconds.
 const UNITS: [(&[&str], f64); 7] = [
     (&["days", "day", "d"], DAY_SECONDS),
     (&["hours", "hour", "hr", "h"], 3600.0),
@@ -28,8 +28,8 @@ const UNITS: [(&[&str], f64); 7] = [
 ];
 
 impl Unit {
-    /// Parses a unit such as `hours since 2000-01-01 06:00`. Returns `None` for other units, and
-    /// for calendars that are not the usual one.
+    /// Parses a time unit such as `hours since 2000-01-01 06:00`. Returns `None` for other units,
+    /// and for calendars other than the Gregorian one.
     pub(super) fn parse(units: &str, calendar: Option<&str>) -> Option<Self> {
         if !matches!(calendar, None | Some("standard" | "gregorian" | "proleptic_gregorian")) {
             return None;
@@ -39,7 +39,8 @@ impl Unit {
         Some(Self { seconds: *seconds, start: moment(start.trim())? })
     }
 
-    /// Returns the date of a value, and the time if ticks at the distance `step` need it.
+    /// Formats a time value as a date. Adds the time of day if ticks at the distance `step` need
+    /// it.
     pub(super) fn text(&self, value: f64, step: f64) -> String {
         let seconds = value.mul_add(self.seconds, self.start);
         let whole = utc(nearest(seconds));
@@ -52,7 +53,7 @@ impl Unit {
     }
 }
 
-/// Returns the seconds from 1970-01-01 to a date, with or without a time of the day.
+/// Parses a date, with or without a time of day, as the number of seconds since 1970-01-01.
 fn moment(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(" UTC").trim_end_matches('Z');
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));

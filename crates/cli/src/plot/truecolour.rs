@@ -11,7 +11,7 @@ use super::image::{Image, Reduction, Span};
 use super::numbers::{Part, byte, whole};
 use crate::selection::Taken;
 
-/// The position of the dimension of the channels.
+/// The order of the dimensions of a colour image: the position of the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interlace {
     /// Height, width, channels.
@@ -22,7 +22,7 @@ pub(super) enum Interlace {
     Plane,
 }
 
-/// The kind of a colour image.
+/// The kind of a colour image: direct colours, or indexes into a palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ColourImage {
     /// Red, green and blue parts, and the largest value of a part.
@@ -31,7 +31,7 @@ pub(super) enum ColourImage {
     Indexed(Vec<Colour>),
 }
 
-/// Cells with colours, in rows.
+/// An image whose cells have colours, in rows.
 #[derive(Debug)]
 pub(super) struct Picture {
     pub(super) rows: Span,
@@ -40,7 +40,7 @@ pub(super) struct Picture {
 }
 
 impl Interlace {
-    /// Returns which of the three dimensions, counted from 0, has the channels.
+    /// Returns the number of the dimension with the channels, counted from 0.
     fn channels(self) -> usize {
         match self {
             Self::Pixel => 2,
@@ -79,7 +79,7 @@ impl ColourImage {
         }
     }
 
-    /// Reads the selected elements. `taken` selects all dimensions.
+    /// Reads the selected elements of a colour image. `taken` selects all dimensions.
     pub(super) fn read(
         &self,
         file: &File,
@@ -135,8 +135,8 @@ fn has_channels(dims: &[u64], interlace: Interlace) -> bool {
     dims.len() == 3 && matches!(dims.get(interlace.channels()), Some(3 | 4))
 }
 
-/// Returns the largest value of a part of a colour: the largest value of the type for integers, and
-/// 1 for floating-point numbers.
+/// Returns the value of a colour component at full intensity: the largest value of an integer type,
+/// or 1 for floating-point numbers.
 fn largest_part(dataset: &Dataset) -> Result<f64> {
     match &dataset.datatype().class {
         DatatypeClass::FixedPoint(fixed) => {
@@ -148,8 +148,8 @@ fn largest_part(dataset: &Dataset) -> Result<f64> {
     }
 }
 
-/// Returns the palette of a dataset. Returns `None` without a palette of red, green and blue parts
-/// of eight bits.
+/// Returns the palette of a dataset. Returns `None` unless the dataset has a palette of 8-bit red,
+/// green and blue components.
 fn palette(dataset: &Dataset) -> Result<Option<Vec<Colour>>> {
     let Some(list) = attribute(dataset, "PALETTE")? else { return Ok(None) };
     let values = list.read_dyn()?;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Format, NOTHING, PARTLY};
 use crate::output;
 
-/// Prints the comparison of a journal with its file. Changes nothing.
+/// Prints a comparison of a journal with its file. Does not change either file.
 pub(super) fn show(file: &Path, journal: Option<&Path>, format: Format) -> Result<ExitCode> {
     let report = Recovery::journal_of(file, journal)?;
     let mut out = output::stdout();
@@ -25,7 +25,7 @@ pub(super) fn show(file: &Path, journal: Option<&Path>, format: Format) -> Resul
     Ok(if is_foreign { ExitCode::from(PARTLY) } else { ExitCode::SUCCESS })
 }
 
-/// Replays a journal into a copy of its file, and checks the copy.
+/// Replays a journal into a copy of its file, and checks the copy for faults.
 pub(super) fn replay(file: &Path, journal: Option<&Path>, copy: &Path) -> Result<ExitCode> {
     Recovery::replay_into(file, journal, copy)?;
     let report = hyperslab_check::check_path(copy)?;
@@ -49,7 +49,7 @@ fn name_of(verdict: JournalVerdict) -> &'static str {
     }
 }
 
-/// Returns a text that describes the effect of the next command that opens the file for writing.
+/// Describes the effect of the journal on the next command that opens the file for writing.
 fn next_step(verdict: JournalVerdict) -> &'static str {
     match verdict {
         JournalVerdict::Pending => "the next opening replays the journal",

@@ -19,7 +19,7 @@ use crate::open::OpenArguments;
 use crate::output;
 use crate::repack::new_file;
 
-/// The exit code if something was lost.
+/// The exit code if a part of the file was lost.
 const PARTLY: u8 = 1;
 /// The exit code if nothing could be recovered.
 const NOTHING: u8 = 2;
@@ -91,7 +91,7 @@ impl RecoverArguments {
     }
 }
 
-/// Repairs or salvages a file.
+/// Runs the command `recover`: repairs or salvages a file.
 pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
     let (file, journal) = (&arguments.file, arguments.journal.as_deref());
     let outcome = match &arguments.into {
@@ -109,7 +109,7 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
     })
 }
 
-/// Repairs a file in place, then checks the file.
+/// Repairs a file in place, then checks it for faults.
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let mut recovery = Recovery::new().discard_journal(arguments.discard_journal).unlocked(arguments.force);
     if let Some(locking) = arguments.open.locking() {
@@ -158,7 +158,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
 }
 
-/// Returns true if a fault reports that the file is shorter than the superblock states.
+/// Returns true if a fault only reports that the file is shorter than its superblock states.
 fn is_about_the_end(finding: &Finding) -> bool {
     finding.structure == "superblock" && finding.text.contains("end of the file")
 }
@@ -189,7 +189,7 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
     })
 }
 
-/// Copies the readable data of a file to a new file.
+/// Copies the readable parts of a damaged file to a new file.
 fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     let progress = arguments.open.progress("salvaging");
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
@@ -225,7 +225,8 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     })
 }
 
-/// Returns the report with escapes for characters that are unsafe for terminals.
+/// Returns the report of a salvage as text, with escapes for characters that are unsafe for
+/// terminals.
 fn lines(salvaged: &Salvaged) -> String {
     let text = salvaged.to_string();
     text.lines().map(|line| output::escape(line.as_bytes())).collect::<Vec<_>>().join("\n")

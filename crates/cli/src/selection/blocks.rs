@@ -6,16 +6,17 @@ use hyperslab_exact::product;
 
 use crate::selection::{self, Taken};
 
-/// The largest size of a block in bytes, unless a row of chunks is larger.
+/// The largest size of a block in bytes. A block may exceed it to hold a whole row of chunks.
 const BLOCK_BYTES: u64 = 8 << 20;
 
-/// The largest number of elements of a block, unless a row of chunks is larger.
+/// The largest number of elements in a block. A block may exceed it to hold a whole row of chunks.
 const BLOCK_ELEMENTS: u64 = 1 << 18;
 
-/// The largest size in bytes to which a block is extended so that no chunk is decoded twice.
+/// The largest size in bytes of a block that is extended to whole chunks, so that each chunk is
+/// decoded once.
 const MAX_EXTENDED_BYTES: u64 = 64 << 20;
 
-/// The selected elements of a dataset, in blocks.
+/// A division of the selected elements of a dataset into blocks.
 #[derive(Debug)]
 pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,

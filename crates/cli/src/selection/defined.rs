@@ -7,11 +7,11 @@ use hyperslab_exact::{product, to_u64};
 
 use crate::selection::{self, Taken};
 
-/// The largest size of the elements and coordinates of a piece, in bytes, unless a single element
-/// is larger.
+/// The largest size of a piece of defined elements with their coordinates, in bytes. A piece with a
+/// single element may be larger.
 const PIECE_BYTES: u64 = 32 << 20;
 
-/// The defined elements of a selection.
+/// A reader of the defined elements of a selection, piece by piece.
 pub(crate) struct DefinedElements<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
@@ -24,7 +24,8 @@ pub(crate) struct DefinedElements<'a> {
     maximum: u64,
 }
 
-/// A piece of the selection: the positions from `start` to `end` (exclusive) along each dimension.
+/// A rectangular piece of the selection: the positions from `start` to `end` (exclusive) along each
+/// dimension.
 #[derive(Debug, Clone)]
 struct Piece {
     start: Vec<u64>,
@@ -32,7 +33,7 @@ struct Piece {
 }
 
 impl<'a> DefinedElements<'a> {
-    /// Returns the defined elements of a whole dataset.
+    /// Returns a reader of the defined elements of a whole dataset.
     pub(crate) fn all(dataset: &'a Dataset) -> hyperslab::Result<Self> {
         Self::new(dataset, selection::everything(dataset.dataspace().dims()))
     }
@@ -114,16 +115,16 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size in bytes of a piece with only defined elements. Returns `None` if it does
-    /// not fit in 64 bits.
+    /// Returns the size of a piece in bytes if all its elements were defined. Returns `None` if the
+    /// size does not fit in 64 bits.
     fn all_bytes(&self, piece: &Piece) -> Option<u64> {
         let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
         let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);
         product("size of a piece", lengths.chain([size])).ok()
     }
 
-    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined
-    /// elements in the piece. The piece is not empty.
+    /// Returns the chunks that overlap a piece, each with the largest possible size of its defined
+    /// elements in the piece, in bytes. The piece must not be empty.
     fn within<'c>(&self, piece: &Piece, chunks: Vec<&'c [u64]>) -> Vec<(&'c [u64], u64)> {
         let rank = self.taken.len();
         let bounds: Vec<(u64, u64)> = self
@@ -151,8 +152,8 @@ impl<'a> DefinedElements<'a> {
         chunks.into_iter().filter_map(part).collect()
     }
 
-    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several
-    /// chunks along the dimension.
+    /// Cuts a piece into two halves, in C order. If the piece overlaps several chunks along the cut
+    /// dimension, the cut is between chunks.
     fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
         let sides = piece.start.iter().zip(&piece.end).zip(&self.taken).enumerate();
         for (number, ((start, end), dimension)) in sides {

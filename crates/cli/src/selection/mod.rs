@@ -7,7 +7,7 @@ pub(crate) mod defined;
 use anyhow::{Result, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of
+/// The selected coordinates of one dimension: `count` coordinates from `start` on, at intervals of
 /// `step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
@@ -20,25 +20,26 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Returns the coordinate at a position of the selection, which must be less than `count`. No
-    /// overflow: the coordinates of a selection are less than the size of the dimension.
+    /// Returns the coordinate at a position of the selection, which must be less than `count`. The
+    /// sum cannot overflow, because coordinates are less than the size of the dimension.
     pub(crate) fn at(&self, position: u64) -> u64 {
         self.start + position * self.step
     }
 
-    /// Returns the position of the first selected coordinate that is not before `coordinate`.
+    /// Returns the position in the selection of the first selected coordinate that is at least
+    /// `coordinate`.
     pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
         // For all coordinates before the selection, the result is the first position.
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
     }
 }
 
-/// Selects all elements of an array of the shape `dims`.
+/// Returns the selection of all elements of an array of the shape `dims`.
 pub(crate) fn everything(dims: &[u64]) -> Vec<Taken> {
     dims.iter().map(|size| Taken { start: 0, step: 1, count: *size, kept: true }).collect()
 }
 
-/// Selects at most the first `count` rows.
+/// Returns the selection of at most the first `count` rows.
 pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     if let Some(rows) = taken.first_mut() {
@@ -47,7 +48,7 @@ pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Selects at most the last `count` rows.
+/// Returns the selection of at most the last `count` rows.
 pub(crate) fn last_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     let mut taken = first_rows(dims, count);
     if let (Some(rows), Some(size)) = (taken.first_mut(), dims.first()) {
@@ -57,8 +58,8 @@ pub(crate) fn last_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Selects at most the first `rows` × `columns` elements of the last two dimensions, at the first
-/// coordinate of the other dimensions.
+/// Returns the selection of at most the first `rows` × `columns` elements of the last two
+/// dimensions, at the first coordinate of each leading dimension.
 pub(crate) fn first_corner(dims: &[u64], rows: u64, columns: u64) -> Vec<Taken> {
     let mut taken = everything(dims);
     match taken.as_mut_slice() {
@@ -75,14 +76,16 @@ pub(crate) fn first_corner(dims: &[u64], rows: u64, columns: u64) -> Vec<Taken> 
     taken
 }
 
-/// Parses a selection. Selects all elements if there is no text.
+/// Parses the argument with a selection. Without the argument, returns the selection of all
+/// elements.
 pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Vec<Taken>> {
     text.map_or_else(|| Ok(everything(dims)), |text| parse(text, dims))
 }
 
-/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one
+/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has a
 /// coordinate, or `start:stop:step` with optional parts. Negative numbers count from the end. `...`
-/// is all dimensions that are not named; missing dimensions at the end are selected as a whole.
+/// stands for all dimensions in between; trailing dimensions that the text omits are selected as a
+/// whole.
 pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
@@ -128,7 +131,7 @@ fn dimensions(dims: &[u64]) -> String {
     }
 }
 
-/// Parses the selection of one dimension. The error states the reason why the selection is wrong.
+/// Parses the selection of one dimension. The error states the reason why the text is wrong.
 fn one(part: &str, size: u64) -> Result<Taken, String> {
     // Numbers have 64 bits, so that their sums fit in 128 bits.
     let number = |text: &str| -> Result<Option<i128>, String> {
@@ -170,7 +173,7 @@ fn one(part: &str, size: u64) -> Result<Taken, String> {
     Ok(Taken { start: exact(first)?, step, count: length.div_ceil(step), kept: true })
 }
 
-/// Converts a number to 64 bits.
+/// Converts an `i128` coordinate to 64 bits.
 fn exact(number: i128) -> Result<u64, String> {
     u64::try_from(number).map_err(|_| format!("has {number}, which is not from 0 to 2^64"))
 }

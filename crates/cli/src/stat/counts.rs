@@ -13,7 +13,8 @@ use super::sizes::{DatasetSizes, sum};
 use crate::output;
 use crate::sections::{StructuredTotals, percent, share};
 
-/// A number of datasets, the bytes of their elements, and the bytes of their stored raw data.
+/// The totals of a set of datasets: their number, the bytes of their elements, and the bytes of
+/// their stored raw data.
 #[derive(Debug, Default, Clone, Copy)]
 struct Bytes {
     datasets: u64,
@@ -21,7 +22,7 @@ struct Bytes {
     stored: u64,
 }
 
-/// Totals of structured chunks.
+/// The totals of structured chunks.
 #[derive(Debug, Default)]
 struct Structured {
     datasets: u64,
@@ -38,7 +39,7 @@ struct Structured {
     sections: BTreeMap<Section, (u64, u64)>,
 }
 
-/// The counts of a file.
+/// The counts of the objects, links and attributes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     /// Objects by kind.
@@ -52,7 +53,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Counts an object and its attributes.
+    /// Adds an object and its attributes to the counts.
     pub(super) fn object(&mut self, object: &Object) -> hyperslab::Result<()> {
         let kind = object.kind().map_or("unknown object", ObjectKind::name);
         add_one(self.objects.entry(kind).or_default());
@@ -60,7 +61,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Counts a link.
+    /// Adds a link to the counts.
     pub(super) fn link(&mut self, target: &LinkTarget) {
         let kind = match target {
             LinkTarget::Hard(_) => "hard",
@@ -71,7 +72,7 @@ impl Totals {
         add_one(self.links.entry(kind).or_default());
     }
 
-    /// Counts a dataset.
+    /// Adds a dataset to the counts, with the sizes of its elements and of its stored raw data.
     pub(super) fn dataset(&mut self, sizes: &DatasetSizes) {
         let bytes = self.layouts.entry(sizes.layout).or_default();
         bytes.add(sizes.raw, sizes.stored);
@@ -140,13 +141,13 @@ fn add_one(count: &mut u64) {
     *count += 1;
 }
 
-/// Returns text such as `59 B of 96 B (1.63×)`.
+/// Formats a stored and a decoded size: `59 B of 96 B (1.63×)`.
 pub(super) fn sizes(stored: u64, raw: u64) -> String {
     let sizes = format!("{} of {}", output::bytes(stored), output::bytes(raw));
     if stored == 0 || stored == raw { sizes } else { format!("{sizes} ({:.2}×)", share(raw, stored)) }
 }
 
-/// Prints a table of datasets and their bytes.
+/// Prints a table with the number and the bytes of datasets.
 fn table(out: &mut output::Output, title: &str, lines: impl Iterator<Item = (String, Bytes)>) -> Result<()> {
     let lines: Vec<(String, Bytes)> =
         lines.map(|(name, bytes)| (output::escape(name.as_bytes()), bytes)).collect();

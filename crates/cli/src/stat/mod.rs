@@ -24,11 +24,11 @@ use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
 use crate::{lookup, output};
 
-/// The longest path to which further names are appended. If a path is longer, only its last name is
-/// kept.
+/// The longest path that is still extended by the names of links, in bytes. Of a longer path, only
+/// the last name is kept.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// The largest number of failures that are reported.
+/// The largest number of failures that the statistics report.
 const MAX_FAILURES: usize = 100;
 
 /// The arguments of `stat`.
@@ -55,7 +55,8 @@ pub(crate) struct StatArguments {
     path: String,
 }
 
-/// Prints the statistics. Returns a failure code if something could not be read.
+/// Runs the command `stat`: prints the statistics. Returns a failure code if a part of the file
+/// could not be read.
 pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
@@ -83,14 +84,14 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks the whole file, which shows the structure of every byte.
+/// Checks the whole file, to find the structure that each byte belongs to.
 fn account(arguments: &StatArguments, file: &Path) -> Result<Report> {
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }
 
-/// The totals while objects are read.
+/// The totals of the statistics, while objects are read.
 struct Survey<'a> {
     file: &'a File,
     totals: Totals,
@@ -124,7 +125,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Reads an object, and all objects to which hard links lead from it, each once.
+    /// Adds an object to the totals, and all objects that hard links below it reach, each once.
     fn walk(&mut self, path: &[u8], first: Object) {
         let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
         let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
@@ -144,7 +145,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Adds one object to the totals. Calls `linked` for each hard link of a group.
+    /// Adds one object to the totals. Calls `linked` with the target of each hard link of a group.
     fn object(
         &mut self,
         object: &Object,
@@ -183,7 +184,7 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
-    /// Prints the totals. Returns the failures.
+    /// Prints the totals. Returns the messages about parts that could not be read.
     fn print(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;
@@ -227,8 +228,8 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Returns the path of a link in a group. A group's path of more than [`MAX_PATH_BYTES`] is
-/// replaced by an ellipsis.
+/// Returns the path of a link in a group. If the path of the group exceeds [`MAX_PATH_BYTES`], an
+/// ellipsis replaces it.
 fn below(parent: &[u8], name: &[u8]) -> Vec<u8> {
     let parent = parent.strip_suffix(b"/").unwrap_or(parent);
     let parent = if parent.len() > MAX_PATH_BYTES { "…".as_bytes() } else { parent };

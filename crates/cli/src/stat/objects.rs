@@ -13,12 +13,12 @@ use super::sizes::{DatasetSizes, sum};
 use crate::output::{self, DATASET, DATATYPE, FAINT, GROUP, PLAIN, bytes, cut, escape, styled, width};
 use crate::sections::share;
 
-/// The width of paths.
+/// The width of the path column.
 const PATH_COLUMNS: usize = 40;
-/// The width of bars.
+/// The width of the bar column.
 const BAR_COLUMNS: usize = 12;
 
-/// An object of the list.
+/// A line in the list of the largest objects.
 #[derive(Debug)]
 pub(super) struct Line {
     path: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct Line {
     sizes: Option<DatasetSizes>,
 }
 
-/// The largest objects so far, the smallest of them on top of the heap.
+/// The largest objects found so far, in a heap with the smallest of them on top.
 #[derive(Debug)]
 pub(super) struct Largest {
     maximum: usize,
@@ -36,7 +36,8 @@ pub(super) struct Largest {
     others: (u64, u64),
 }
 
-/// A line, ordered by its bytes. If two lines have equal bytes, the first line ranks higher.
+/// A line of the list, ordered by its bytes. Of two lines with equal bytes, the earlier line ranks
+/// higher.
 #[derive(Debug)]
 struct Ranked {
     total: u64,
@@ -65,8 +66,8 @@ impl Ord for Ranked {
 }
 
 impl Line {
-    /// Creates the line of an object. `of_objects` holds the bytes that a check found. Without it,
-    /// only the raw data are known.
+    /// Returns the line of an object. `of_objects` contains the bytes per object that a check
+    /// found. Without a check, only the raw data is known.
     pub(super) fn new(
         path: Vec<u8>,
         object: &Object,
@@ -99,7 +100,7 @@ impl Line {
         Json::Object(object)
     }
 
-    /// Returns the sizes, chunks and filters as text.
+    /// Returns the sizes, chunks and filters of the object as text.
     fn description(&self) -> String {
         let mut words = Vec::new();
         if let Some(sizes) = &self.sizes {
@@ -141,8 +142,7 @@ impl Line {
         }
     }
 
-    /// Returns the path in at most [`PATH_COLUMNS`] columns. If the path is longer, returns its
-    /// end.
+    /// Returns the path in at most [`PATH_COLUMNS`] columns. Of a longer path, returns the end.
     fn shown(&self) -> String {
         let path = escape(&self.path);
         let wide = width(&path);
@@ -167,7 +167,8 @@ impl Largest {
         Self { maximum, lines: BinaryHeap::new(), others: (0, 0) }
     }
 
-    /// Adds a line, and drops the smallest line if there are too many.
+    /// Adds a line to the list. Drops the smallest line if the list is full, and counts the dropped
+    /// line.
     pub(super) fn push(&mut self, number: u64, line: Line) {
         self.lines.push(Reverse(Ranked { total: line.total(), number: Reverse(number), line }));
         if self.lines.len() > self.maximum
@@ -178,14 +179,14 @@ impl Largest {
         }
     }
 
-    /// Returns the lines, the largest first.
+    /// Returns the lines in descending order of their bytes.
     pub(super) fn into_sorted(self) -> Sorted {
         let lines = self.lines.into_sorted_vec();
         Sorted { lines: lines.into_iter().map(|Reverse(ranked)| ranked.line).collect(), others: self.others }
     }
 }
 
-/// The largest objects, and the number and bytes of all others.
+/// The largest objects in descending order, and the number and bytes of all other objects.
 #[derive(Debug)]
 pub(super) struct Sorted {
     lines: Vec<Line>,
@@ -201,7 +202,7 @@ impl Sorted {
         })
     }
 
-    /// Prints the lines with bars. The bar of the largest object has the full width.
+    /// Prints the largest objects with bars. The bar of the first object has the full width.
     pub(super) fn print(&self, out: &mut output::Output) -> Result<()> {
         let Some(first) = self.lines.first() else { return Ok(()) };
         output::heading(out, "largest objects")?;

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::ls::dataset::layout_name;
 use crate::sections::{StructuredTotals, filter_name, share};
 
-/// The bytes of a dataset in the file, and of its elements in memory.
+/// The sizes of a dataset: its bytes in the file, and the bytes of its elements in memory.
 #[derive(Debug)]
 pub(super) struct DatasetSizes {
     pub(super) layout: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct DatasetSizes {
     pub(super) structured: Option<StructuredTotals>,
 }
 
-/// The chunks of a dataset.
+/// The counts of a dataset's chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunks {
     pub(super) stored: u64,
@@ -34,7 +34,7 @@ pub(super) struct Chunks {
 }
 
 impl DatasetSizes {
-    /// Measures a dataset and all chunks in its index.
+    /// Returns the sizes of a dataset. Visits all chunks in its index.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let (layout, dims) = (dataset.layout(), dataset.dataspace().dims().to_vec());
         let size = u64::from(dataset.datatype().size);
@@ -90,20 +90,20 @@ impl DatasetSizes {
     }
 }
 
-/// Adds sizes and counts. A damaged file may state sizes whose sum exceeds 64 bits. The sum
-/// saturates, because it is only printed.
+/// Adds sizes or counts. The sum saturates, because it is only printed, and a damaged file may
+/// state sizes whose sum exceeds 64 bits.
 pub(super) fn sum(left: u64, right: u64) -> u64 {
     left.saturating_add(right)
 }
 
-/// Returns the largest number of chunks of this shape that an extent can have.
+/// Returns the number of chunks of the shape `shape` that cover a dataset of the shape `dims`.
 fn possible(dims: &[u64], shape: &[u64]) -> u64 {
     let along = dims.iter().zip(shape).map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
     // Saturates, because the number is only printed.
     along.fold(1, u64::saturating_mul)
 }
 
-/// Returns the share of a chunk's elements that lie beyond the extent.
+/// Returns the share of a chunk's elements that lie beyond the edge of the dataset.
 #[expect(clippy::cast_precision_loss, reason = "shares are shown with three digits")]
 fn beyond(dims: &[u64], shape: &[u64], offset: &[u64]) -> f64 {
     let along = dims.iter().zip(shape).zip(offset);

@@ -11,10 +11,10 @@ use super::sizes::sum;
 use crate::output::{self, ERROR, FAINT, bytes, styled};
 use crate::sections::share;
 
-/// The width of bars.
+/// The width of the bar column.
 const BAR_COLUMNS: usize = 24;
 
-/// The structures of all bytes of a file.
+/// The bytes of a file by structure, such as object headers and raw data.
 #[derive(Debug)]
 pub(super) struct Structures {
     report: Report,
@@ -22,7 +22,7 @@ pub(super) struct Structures {
     lines: Vec<(&'static str, u64, u64)>,
 }
 
-/// The unused bytes of a file.
+/// The unused bytes of a file, by cause.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waste {
     /// The bytes that free-space managers track. `None` without a check.
@@ -34,9 +34,9 @@ pub(super) struct Waste {
 }
 
 impl Structures {
-    /// Creates the list for a file of `length` bytes. The report may cover more bytes, because the
-    /// members of a file can lie far from each other in the address space. The gaps are not bytes
-    /// of the file.
+    /// Lists the structures of a file of `length` bytes. The report may cover more bytes, because
+    /// the members of a file can lie far from each other in the address space, and the gaps between
+    /// them are no bytes of the file.
     pub(super) fn new(mut report: Report, length: u64) -> Self {
         if report.length > length {
             report.leaked.clear();

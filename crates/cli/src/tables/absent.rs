@@ -22,7 +22,7 @@ impl Import {
         Err(missing(kind))
     }
 
-    /// Returns the error of a build without tables.
+    /// Returns an error, because this build has no support for tables.
     pub(crate) fn of_csv(_: csv::Table, _: Option<String>) -> Result<Self> {
         Err(missing_feature("data frames"))
     }

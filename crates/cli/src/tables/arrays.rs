@@ -16,7 +16,7 @@ use hyperslab_exact::{product, to_u64, to_usize};
 
 use crate::values::paths::Paths;
 
-/// Converts a column to an array. References become the paths of their targets.
+/// Converts elements to an Arrow array. References become the paths of their targets.
 pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     Ok(match column {
         Column::U8(values) => Arc::new(UInt8Array::from(values)),
@@ -62,8 +62,8 @@ pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
     })
 }
 
-/// Returns the path of a target, or its address if no path is known. Returns `None` for a null
-/// reference.
+/// Returns the path of a reference's target, or its address if no path is known. Returns `None` for
+/// a null reference.
 fn target(target: &ReferenceTarget, paths: &Paths) -> Result<Option<String>> {
     let of = |token: &ObjectToken| paths.of(token.address()).unwrap_or_else(|| token.to_string());
     Ok(Some(match target {
@@ -85,7 +85,7 @@ fn record(members: Vec<(String, Column)>, paths: &Paths) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::try_new(fields, arrays, None)?))
 }
 
-/// Converts the members of records to arrays.
+/// Converts the members of compound elements to Arrow arrays.
 pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(Fields, Vec<ArrayRef>)> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for (name, column) in members {
@@ -96,13 +96,13 @@ pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(F
     Ok((fields.into(), arrays))
 }
 
-/// Returns the field of an array in a schema. Fields are nullable, because references may be null
-/// and values of enumerations may have no name.
+/// Returns the Arrow field for an array. The field is nullable, because references may be null and
+/// enumeration values may have no name.
 pub(super) fn field(name: &str, array: &ArrayRef) -> Field {
     Field::new(name, array.data_type().clone(), true)
 }
 
-/// Converts values of an enumeration to their names. A value without a name becomes null.
+/// Converts enumeration values to an array of their names. A value without a name becomes null.
 fn named_values(named: NamedValues, paths: &Paths) -> Result<ArrayRef> {
     if named.names.is_empty() {
         return array(named.values, paths);
@@ -119,7 +119,7 @@ fn named_values(named: NamedValues, paths: &Paths) -> Result<ArrayRef> {
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(names))?))
 }
 
-/// Converts items to arrays of a shape. The last dimension is the innermost array.
+/// Converts a flat array of items to nested fixed-size list arrays of a shape.
 pub(super) fn lists(items: ArrayRef, shape: &[usize], count: usize) -> Result<ArrayRef> {
     let mut lists = items;
     for (dimension, size) in shape.iter().enumerate().rev() {

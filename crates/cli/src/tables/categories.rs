@@ -14,13 +14,13 @@ use hyperslab::{Column, Dataset, File, ObjectKind, Reference, ReferenceTarget, S
 use super::arrays::array;
 use crate::values::paths::Paths;
 
-/// The group of the categories of a data frame of AnnData 0.7.
+/// The group that contains the categories of a data frame in AnnData 0.7.
 pub(super) const GROUP: &str = "__categories";
 
-/// The attribute of a column that refers to its categories.
+/// The attribute of a column that refers to the dataset of its categories.
 const ATTRIBUTE: &str = "categories";
 
-/// The datasets of AnnData 0.6 that are data frames.
+/// The names of the datasets that are data frames in AnnData 0.6.
 const FRAMES: [&str; 2] = ["obs", "var"];
 
 /// Returns the categories to which an attribute of a column refers; `None` without such an

@@ -18,12 +18,12 @@ use crate::formats::new_object::NewObject;
 use crate::formats::nulls::Nulls;
 use crate::formats::storage::Storage;
 
-/// The column in which pandas stores an index without a name.
+/// The name of the column in which pandas stores an unnamed index.
 const PANDAS_INDEX: &str = "__index_level_0__";
-/// The name of an index without a name in AnnData.
+/// The name of an unnamed index in AnnData.
 const INDEX: &str = "_index";
 
-/// The number of rows of a generated index that are written at once.
+/// The number of rows of a generated index that one step writes.
 const INDEX_ROWS: u64 = 1 << 16;
 
 /// A column of a data frame.
@@ -33,7 +33,7 @@ enum Part {
     Categories(Dataset, HashMap<String, i64>),
 }
 
-/// Creates a data frame from a table.
+/// Creates a data frame of AnnData from a table.
 pub(crate) fn import(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
     let frame = new.group()?;
     encode(&frame, "dataframe", "0.2.0")?;
@@ -63,13 +63,13 @@ pub(crate) fn import(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>)
     Ok(())
 }
 
-/// Sets the attributes of an encoding.
+/// Sets the attributes that state the AnnData encoding of an object.
 fn encode(object: &hyperslab::Object, encoding: &str, version: &str) -> Result<()> {
     object.set_attribute("encoding-type", encoding)?;
     Ok(object.set_attribute("encoding-version", version)?)
 }
 
-/// Creates an index of the numbers of the rows, as AnnData does for a table without an index.
+/// Creates an index column of row numbers, as AnnData does for a table without an index.
 fn numbered(frame: &Group, rows: u64, storage: &Storage<'_>) -> Result<()> {
     let builder = frame.new_dataset(INDEX).datatype(Datatype::variable_string(CharacterSet::Utf8, 8));
     let dataset = storage.apply(builder.shape(&[rows]), 1)?.create()?;
@@ -84,8 +84,8 @@ fn numbered(frame: &Group, rows: u64, storage: &Storage<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the categories of each dictionary column, in the order of their first appearance, and
-/// `None` for other columns.
+/// Returns the distinct values of each dictionary column, in the order of their first appearance,
+/// and `None` for each other column.
 fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
     let is_category = |data: &DataType| matches!(data, DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View));
     let mut all: Vec<Option<Vec<String>>> = Vec::new();
@@ -110,7 +110,7 @@ fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
     Ok(all)
 }
 
-/// The creator of the columns of a data frame.
+/// A builder of the columns of a data frame.
 struct Maker<'a> {
     frame: &'a Group,
     table: &'a Import,
@@ -126,7 +126,7 @@ impl Maker<'_> {
         Ok(dataset)
     }
 
-    /// Creates the column with a number.
+    /// Creates the datasets of the column with a number.
     fn part(&self, number: usize, index: Option<&str>, categories: &[Option<Vec<String>>]) -> Result<Part> {
         let ((name, element), nulls) = self
             .table
@@ -186,7 +186,7 @@ impl Maker<'_> {
     }
 }
 
-/// Writes a batch of rows.
+/// Writes a batch of rows to the columns of the data frame.
 fn write(table: &Import, parts: &[Part], batch: &RecordBatch, rows: &Selection) -> Result<()> {
     let columns = table.members.iter().zip(&table.nulls).zip(batch.columns()).zip(parts);
     for ((((name, element), nulls), column), part) in columns {
@@ -206,7 +206,7 @@ fn write(table: &Import, parts: &[Part], batch: &RecordBatch, rows: &Selection) 
     Ok(())
 }
 
-/// Returns the number of the category of each row; -1 for a missing value.
+/// Returns the category number of each row. The number of a missing value is -1.
 fn numbers_of(column: &ArrayRef, numbers: &HashMap<String, i64>) -> Result<Vec<i64>> {
     let dictionary = column.as_any_dictionary();
     let names = texts(dictionary.values(), &Nulls::Mask)?;

@@ -12,18 +12,18 @@ use crate::formats::nulls::Nulls;
 use crate::formats::record::packed;
 use crate::typed::{TypeName, elements as typed_elements, memory_text};
 
-/// Contiguous elements and their datatype.
+/// The bytes of contiguous elements, and their datatype.
 #[derive(Debug)]
 pub(super) struct Elements {
     pub(super) datatype: Datatype,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The representation of missing values inside of an element: missing numbers are NaN, other
-/// missing values are errors.
+/// The representation of missing values inside an element: a missing number is NaN, another missing
+/// value is an error.
 pub(super) const NESTED: &Nulls = &Nulls::Absent;
 
-/// Returns an array without its dictionary.
+/// Returns an Arrow array with its dictionary encoding removed.
 pub(super) fn plain_array(array: &dyn Array) -> Result<Option<ArrayRef>> {
     if !matches!(array.data_type(), DataType::Dictionary(..)) {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn plain_array(array: &dyn Array) -> Result<Option<ArrayRef>> {
     Ok(Some(arrow_select::take::take(dictionary.values(), dictionary.keys(), None)?))
 }
 
-/// Converts an array to elements. `nulls` is the representation of missing values.
+/// Converts an Arrow array to HDF5 elements. `nulls` is the representation of missing values.
 pub(super) fn elements(element: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Elements> {
     if let Some(plain) = plain_array(array)? {
         return elements(element, &plain, nulls);
@@ -64,7 +64,7 @@ pub(super) fn elements(element: &Element, array: &dyn Array, nulls: &Nulls) -> R
     }
 }
 
-/// Returns the items of arrays of fixed size.
+/// Returns the child array with the items of a fixed-size list array.
 pub(super) fn items_of_arrays(array: &dyn Array, size: u32) -> Result<ArrayRef> {
     let list = array.as_fixed_size_list();
     // The values of a slice also contain items of lists outside of the slice.
@@ -74,7 +74,7 @@ pub(super) fn items_of_arrays(array: &dyn Array, size: u32) -> Result<ArrayRef> 
     Ok(list.values().slice(first, count))
 }
 
-/// Converts columns to records.
+/// Converts Arrow columns to compound elements, with a member for each column.
 pub(super) fn records(
     members: &[(String, Element)],
     columns: &[ArrayRef],
@@ -89,7 +89,7 @@ pub(super) fn records(
     joined(&parts, count)
 }
 
-/// Joins the values of columns to records.
+/// Interleaves the elements of several columns into compound elements.
 pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Elements> {
     let datatype = packed(parts.iter().map(|(name, part)| Ok((*name, part.datatype.clone()))))?;
     let size = usize::try_from(datatype.size)?;
@@ -110,7 +110,7 @@ pub(super) fn joined(parts: &[(&str, Elements)], count: usize) -> Result<Element
     Ok(Elements { datatype, bytes })
 }
 
-/// Checks that no value is missing.
+/// Checks that an Arrow array has no missing value.
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
@@ -123,7 +123,7 @@ fn whole(array: &dyn Array) -> Result<()> {
     }
 }
 
-/// Writes the representation of missing values into the elements of an array.
+/// Replaces the elements of missing values by the representation of missing values.
 fn fill(datatype: &Datatype, array: &dyn Array, nulls: &Nulls, bytes: &mut [u8]) -> Result<()> {
     if array.null_count() == 0 {
         return Ok(());
@@ -146,7 +146,7 @@ fn fill(datatype: &Datatype, array: &dyn Array, nulls: &Nulls, bytes: &mut [u8])
     Ok(())
 }
 
-/// Returns NaN in a datatype of floating-point numbers.
+/// Returns NaN as an element of a floating-point datatype.
 fn nan(datatype: &Datatype) -> Result<Vec<u8>> {
     Ok(match datatype.size {
         2 => half::f16::NAN.to_le_bytes().to_vec(),
@@ -156,7 +156,7 @@ fn nan(datatype: &Datatype) -> Result<Vec<u8>> {
     })
 }
 
-/// Returns the bytes of a value for missing values.
+/// Parses the value that represents missing values, and returns it as an element of a datatype.
 pub(super) fn value_of(datatype: &Datatype, value: &str) -> Result<Vec<u8>> {
     let kind = match (&datatype.class, datatype.size) {
         _ if datatype.is_bool() => TypeName::Bool,
@@ -182,7 +182,7 @@ pub(super) fn value_of(datatype: &Datatype, value: &str) -> Result<Vec<u8>> {
     Ok(typed_elements(kind, &[value])?.1)
 }
 
-/// Converts numbers, times and bytes of fixed size.
+/// Converts an Arrow array of numbers, times or bytes of fixed size.
 pub(super) fn plain(datatype: &Datatype, array: &dyn Array, nulls: &Nulls) -> Result<Elements> {
     let size = usize::try_from(datatype.size)?;
     let data = array.to_data();
@@ -199,7 +199,7 @@ pub(super) fn plain(datatype: &Datatype, array: &dyn Array, nulls: &Nulls) -> Re
     Ok(Elements { datatype: datatype.clone(), bytes })
 }
 
-/// Converts values in memory to little-endian byte order.
+/// Returns the bytes of native values in little-endian byte order.
 fn in_file_order(values: &[u8], data: &DataType, size: usize) -> Vec<u8> {
     let mut bytes = values.to_vec();
     if cfg!(target_endian = "big") && !matches!(data, DataType::FixedSizeBinary(_)) {
@@ -208,7 +208,7 @@ fn in_file_order(values: &[u8], data: &DataType, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns the texts of an array. `nulls` is the representation of missing texts.
+/// Returns the texts of an Arrow array. `nulls` is the representation of missing texts.
 pub(super) fn texts<'a>(array: &'a dyn Array, nulls: &'a Nulls) -> Result<Vec<&'a str>> {
     let missing = match nulls {
         Nulls::Absent => {

@@ -13,10 +13,10 @@ use super::ExportOptions;
 use super::source::Table;
 use crate::output_target::OutputTarget;
 
-/// The size of a batch of rows, in bytes, unless a single row is larger.
+/// The size of a batch of rows, in bytes. A batch has at least one row.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Writes an object as a table.
+/// Exports a dataset or group as a table.
 pub(crate) fn export(
     file: &File,
     object: Object,

@@ -22,17 +22,17 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::formats::table::Opened;
 
-/// The largest size of the texts of a batch, in bytes, if each text is padded to the length of the
+/// The largest size in bytes of the texts of a batch when each text is padded to the length of the
 /// longest text. Larger batches are divided.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// The rows of a table, which are read more than once.
+/// The source of the rows of a table. The rows are read more than once.
 enum Source {
     File(Kind, PathBuf),
     Csv(csv::Table),
 }
 
-/// A table whose columns are known.
+/// A table to import whose datatypes are known.
 pub(crate) struct Import {
     source: Source,
     pub(super) schema: SchemaRef,
@@ -43,13 +43,14 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// Reads the types of the columns, and reads all rows to count the missing values. Returns an
-    /// error if HDF5 has no type for a column. `null` is the value for missing values.
+    /// Opens a table file, infers the datatypes, and reads all rows to count missing values.
+    /// Returns an error if HDF5 has no type for a column. `null` is the value that replaces missing
+    /// values.
     pub(crate) fn open(path: &Path, kind: Kind, null: Option<String>) -> Result<Self> {
         Self::of(Source::File(kind, path.to_owned()), null)
     }
 
-    /// Returns a table of comma-separated values; see [`open`](Self::open).
+    /// Returns the table of a CSV file; see [`open`](Self::open).
     pub(crate) fn of_csv(table: csv::Table, null: Option<String>) -> Result<Self> {
         Self::of(Source::Csv(table), null)
     }
@@ -87,12 +88,12 @@ impl Import {
         Ok(table)
     }
 
-    /// Opens the rows.
+    /// Opens the table again, to read its rows from the start.
     pub(super) fn opened(&self) -> Result<Opened> {
         self.source.rows()
     }
 
-    /// Returns the names of the columns with a mask.
+    /// Returns the names of the columns that get a mask.
     fn masked(&self) -> Result<Vec<String>> {
         masked(self.members.iter().zip(&self.nulls).map(|((name, _), nulls)| (name.as_str(), nulls)))
     }
@@ -107,7 +108,7 @@ impl Source {
     }
 }
 
-/// Checks that a value for missing values has the type of a column.
+/// Checks that the value that replaces missing values has the type of a column.
 fn check_value(element: &Element, value: &str) -> Result<()> {
     match element {
         Element::Plain(datatype) => value_of(datatype, value).map(drop),
@@ -119,7 +120,7 @@ fn check_value(element: &Element, value: &str) -> Result<()> {
     }
 }
 
-/// Returns true if a column of floating-point numbers has a NaN that is not a missing value.
+/// Returns true if a floating-point column contains NaN as a value that is not missing.
 fn holds_nan(column: &dyn Array) -> bool {
     match column.data_type() {
         DataType::Float16 => column.as_primitive::<Float16Type>().iter().flatten().any(half::f16::is_nan),
@@ -129,7 +130,7 @@ fn holds_nan(column: &dyn Array) -> bool {
     }
 }
 
-/// Writes a table to a file in a form.
+/// Imports a table as a dataset of compounds, as a group of columns, or as a data frame.
 pub(crate) fn import(
     table: &Import,
     new: &NewObject<'_>,
@@ -156,14 +157,14 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// The datasets of a table.
+/// The datasets to which the rows of a table are written.
 enum Target {
     Records(Dataset),
     /// A dataset for each column, with its mask.
     Columns(Vec<(Dataset, Option<Dataset>)>),
 }
 
-/// Creates a dataset of compounds.
+/// Creates a dataset of compounds with a member for each column.
 fn records_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
     let offsets = new.file.info().size_of_offsets;
     let masked = table.masked()?;
@@ -183,7 +184,7 @@ fn records_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Res
     Ok(Target::Records(dataset))
 }
 
-/// Creates a group with a dataset for each column.
+/// Creates a group with a dataset for each column, and a dataset for each mask.
 fn columns_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
     let offsets = new.file.info().size_of_offsets;
     let masked = table.masked()?;
@@ -209,7 +210,7 @@ fn columns_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Res
 }
 
 impl Target {
-    /// Writes a batch of rows.
+    /// Writes a batch of rows to the datasets of the table.
     fn write(&self, table: &Import, batch: &RecordBatch, rows: &Selection) -> Result<()> {
         match self {
             Self::Records(dataset) => write_records(dataset, table, batch, rows),
@@ -266,7 +267,7 @@ fn write_records(dataset: &Dataset, table: &Import, batch: &RecordBatch, selecte
     Ok(dataset.write_bytes(selected, &all.datatype, &all.bytes)?)
 }
 
-/// Returns a mask: 1 where a value is missing.
+/// Returns the mask of a column: 1 for each missing value, and 0 for each other value.
 pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     match column.logical_nulls() {
         Some(nulls) => nulls.iter().map(|is_valid| u8::from(!is_valid)).collect(),
@@ -274,8 +275,8 @@ pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     }
 }
 
-/// Divides a batch into halves until the texts of each part are small enough. In memory, each text
-/// has the length of the longest text.
+/// Divides a batch into halves until each part is small enough. In memory, each text takes the
+/// length of the longest text of its part.
 pub(super) fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);

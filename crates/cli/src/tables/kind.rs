@@ -12,7 +12,7 @@ use crate::formats::table::{Opened, TableWriter};
 use crate::formats::{arrow, csv, jsonl, parquet};
 
 impl Kind {
-    /// Opens a table for reading.
+    /// Opens a table file for reading.
     pub(super) fn open(self, path: &Path) -> Result<Opened> {
         match self {
             Self::Parquet => parquet::open(path),
@@ -25,14 +25,14 @@ impl Kind {
         }
     }
 
-    /// Returns true if the format has values of a type.
+    /// Returns true if the table format supports an Arrow type.
     pub(super) fn holds(self, data: &DataType) -> bool {
         self != Self::Csv || csv::rows::holds(data)
     }
 }
 
 impl ExportOptions {
-    /// Returns the writer of a new table.
+    /// Returns the writer of a new table file.
     pub(super) fn writer(self, out: BufWriter<File>, schema: &SchemaRef) -> Result<Box<dyn TableWriter>> {
         Ok(match self.kind {
             Kind::Parquet => Box::new(parquet::Writer::new(out, schema)?),

@@ -33,7 +33,7 @@ pub(crate) use self::export::export;
 #[cfg(feature = "tables")]
 pub(crate) use self::import::{Import, import};
 
-/// A format of tables.
+/// A table file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Parquet,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Csv,
 }
 
-/// The options of an export.
+/// The options of a table export.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {
@@ -56,7 +56,7 @@ pub(crate) struct ExportOptions {
     pub(crate) escape_formulas: bool,
 }
 
-/// The form in which a table is stored.
+/// The form in which a table is stored in an HDF5 file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableForm {
     /// A dataset of compounds with a member for each column.
@@ -68,8 +68,8 @@ pub(crate) enum TableForm {
 }
 
 impl Kind {
-    /// Returns the format for the extension of a path. Csv is also a format of datasets, so that
-    /// its extension does not decide.
+    /// Returns the table format for the extension of a path. Returns `None` for CSV files, because
+    /// datasets that are no tables can also be exported as CSV.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "parquet" | "pq" => Some(Self::Parquet),

@@ -15,10 +15,10 @@ use super::{ExportOptions, categories};
 use crate::formats::nulls;
 use crate::values::paths::Paths;
 
-/// The attribute that states the encoding of a group of AnnData.
+/// The attribute that states the encoding of an AnnData group.
 const ENCODING: &str = "encoding-type";
 
-/// Columns of the same length.
+/// A table to export: datasets of the same length as columns.
 pub(super) struct Table {
     columns: Vec<(String, Source)>,
     rows: u64,
@@ -33,7 +33,7 @@ pub(super) struct Table {
     unsupported: Vec<(String, String)>,
 }
 
-/// The datasets of a column.
+/// The datasets from which a column of the exported table is read.
 enum Source {
     Plain(Dataset),
     /// Values, and a mask that is true where a value is missing.
@@ -43,7 +43,7 @@ enum Source {
 }
 
 impl Source {
-    /// Returns the dataset that has a value for each row.
+    /// Returns the main dataset of the column, which has an element for each row.
     fn values(&self) -> &Dataset {
         match self {
             Self::Plain(values) | Self::Masked(values, _) | Self::Categories(values, _) => values,
@@ -89,7 +89,7 @@ impl Table {
         table.measured()
     }
 
-    /// Computes the number of rows and their size.
+    /// Sets the number of rows and the size of a row. Returns an error if columns differ in length.
     fn measured(mut self) -> Result<Self> {
         let rows = |source: &Source| source.values().dataspace().dims().first().copied().unwrap_or(1);
         let Some(first) = self.columns.first().map(|(_, source)| rows(source)) else {
@@ -116,14 +116,14 @@ impl Table {
         self.rows
     }
 
-    /// Returns the size of a row in the file, in bytes.
+    /// Returns the size of a row of the table in the file, in bytes.
     pub(super) fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
 
-    /// Returns the schema of the columns that the format has, from a read of no rows, and whether
-    /// the format has each column. Fails if a column is missing in the format, unless such columns
-    /// are skipped.
+    /// Returns the schema of the exported columns, and for each column whether the format supports
+    /// it. Returns an error for an unsupported column, unless the options skip such columns. Reads
+    /// no rows.
     pub(super) fn schema(&self) -> Result<(SchemaRef, Vec<bool>)> {
         let mut unsupported = self.unsupported.clone();
         let (mut fields, mut held) = (Vec::new(), Vec::new());
@@ -144,7 +144,7 @@ impl Table {
         Ok((Arc::new(Schema::new(fields)), held))
     }
 
-    /// Reads rows, column by column.
+    /// Reads a range of rows, column by column.
     pub(super) fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
         Ok(self.read_columns(start, count)?.into_iter().map(|(_, array)| array).collect())
     }
@@ -175,7 +175,7 @@ impl Table {
         self.apply_masks(all)
     }
 
-    /// Replaces values whose mask is true by null, and removes the masks.
+    /// Replaces each value by null if its mask is true, and removes the mask columns.
     fn apply_masks(&self, mut columns: Vec<(Field, ArrayRef)>) -> Result<Vec<(Field, ArrayRef)>> {
         for name in &self.masked {
             let mask = nulls::mask_of(name);
@@ -199,7 +199,8 @@ impl Table {
         Ok(columns)
     }
 
-    /// Returns the columns of a dataset: the members of its records, or one column.
+    /// Returns the columns of a dataset: one for each member of its compound elements, or a single
+    /// column.
     fn columns_of(
         &self,
         name: &str,
@@ -220,7 +221,8 @@ impl Table {
     }
 }
 
-/// Returns an error if there are objects that cannot be columns, unless such objects are skipped.
+/// Returns an error if some members of the group cannot become columns, unless the options skip
+/// such members.
 fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
     if unsupported.is_empty() || skip {
         return Ok(());
@@ -230,7 +232,7 @@ fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
     bail!("these members cannot be columns: {}; --skip-unsupported leaves them out", named.join(", "))
 }
 
-/// Reads rows of a dataset.
+/// Reads a range of rows of a dataset as an Arrow array.
 fn read(dataset: &Dataset, start: u64, count: u64) -> Result<Column> {
     let mut dims = dataset.dataspace().dims().to_vec();
     let selection = match dims.first_mut() {
@@ -246,8 +248,8 @@ fn read(dataset: &Dataset, start: u64, count: u64) -> Result<Column> {
     Ok(dataset.read_stored(&selection)?.column()?)
 }
 
-/// Returns the names of the members of a group: first the index and the columns in the order that
-/// pandas and AnnData store, then the other members.
+/// Returns the names of a group's members. The index and the columns come first, in the order that
+/// pandas and AnnData store, followed by the remaining members.
 fn ordered(group: &Group) -> Result<Vec<String>> {
     let members = group.member_names()?;
     let mut names = strings(group.attributes()?, "_index")?;
@@ -262,7 +264,8 @@ fn ordered(group: &Group) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the texts of an attribute; none if the attribute does not exist or is not text.
+/// Returns the texts of an attribute. Returns an empty list if the attribute does not exist or is
+/// not text.
 pub(super) fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
     let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name() == name) else {
         return Ok(Vec::new());
@@ -292,7 +295,7 @@ fn source(file: &File, group: &Group, name: &str, paths: &Paths) -> Result<Resul
     }
 }
 
-/// Returns the column of a group in an encoding of AnnData.
+/// Returns the column for a group that has an AnnData encoding.
 fn encoded(group: &Group, paths: &Paths) -> Result<Result<Source, String>> {
     let encoding = strings(group.attributes()?, ENCODING)?.into_iter().next();
     Ok(match encoding.as_deref() {
@@ -315,12 +318,12 @@ fn booleans(column: Column) -> Result<BooleanArray> {
     }
 }
 
-/// Replaces values whose mask is true by null.
+/// Returns an array in which null replaces each value whose mask is true.
 fn without_masked(values: &ArrayRef, mask: &BooleanArray) -> Result<ArrayRef> {
     Ok(arrow_select::nullif::nullif(values, mask)?)
 }
 
-/// Returns the category of each number.
+/// Returns a dictionary array that maps category numbers to categories.
 fn categorized(numbers: &ArrayRef, categories: &ArrayRef) -> Result<ArrayRef> {
     use arrow_array::types::{Int8Type, Int16Type, Int64Type};
     use arrow_schema::DataType;

@@ -11,7 +11,7 @@ use super::elements::{NESTED, items_of_arrays, plain, plain_array, texts};
 use super::types::Element;
 use crate::formats::nulls::Nulls;
 
-/// Converts an array to values. `nulls` is the representation of missing values.
+/// Converts an Arrow array to dynamic values. `nulls` is the representation of missing values.
 pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>> {
     if let Some(plain) = plain_array(array)? {
         return values(element, &plain, nulls);
@@ -53,7 +53,7 @@ pub(super) fn values(element: &Element, array: &dyn Array, nulls: &Nulls) -> Res
     }
 }
 
-/// Converts columns to compounds.
+/// Converts Arrow columns to compound values, with a member for each column.
 pub(super) fn rows(
     members: &[(String, Element)],
     columns: &[ArrayRef],
@@ -71,7 +71,8 @@ pub(super) fn rows(
     Ok(rows.into_iter().map(Value::Compound).collect())
 }
 
-/// Converts lists to sequences. A missing list is an empty sequence if a mask marks it.
+/// Converts a list array to sequences. A missing list becomes an empty sequence if the column has a
+/// mask.
 fn lists(item: &Element, array: &dyn Array, nulls: &Nulls) -> Result<Vec<Value>> {
     match nulls {
         Nulls::Absent if array.null_count() > 0 => bail!("a list is missing inside an element"),
@@ -113,7 +114,7 @@ fn bytes(data: &[u8]) -> ArrayRef {
     std::sync::Arc::new(arrow_array::UInt8Array::from(data.to_vec()))
 }
 
-/// Returns the start and the end of each list.
+/// Returns the start and the end of each list, from the offsets of a list array.
 fn ranges<O: Copy + TryInto<usize>>(offsets: &[O]) -> Result<Vec<(usize, usize)>> {
     let at = |offset: O| offset.try_into().ok().context("an offset of a list is negative");
     offsets

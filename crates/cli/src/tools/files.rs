@@ -16,7 +16,7 @@ pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> 
     opened.with_context(|| format!("could not open output file '{}'", path.display()))
 }
 
-/// Returns whether both paths lead to the same existing file.
+/// Returns whether two paths lead to the same existing file.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     hyperslab::vfd::is_same_file(one, other)
 }
@@ -37,7 +37,7 @@ pub(super) fn require_parents(file: &File, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs `work` and closes the file. If `work` fails, the changes before the error are kept.
+/// Calls `work` on an open file and closes the file. If `work` fails, its earlier changes are kept.
 pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let outcome = work(&file);
     let closed = file.close();
@@ -46,14 +46,14 @@ pub(super) fn change<T>(file: File, work: impl FnOnce(&File) -> Result<T>) -> Re
     Ok(outcome)
 }
 
-/// Prints a line on the standard output.
+/// Prints a line on standard output.
 pub(super) fn print_line(line: &str) -> Result<()> {
     let mut out = crate::output::tool_stdout();
     writeln!(out, "{line}")?;
     Ok(out.flush()?)
 }
 
-/// Prints a warning on the error output.
+/// Prints a warning on standard error.
 pub(super) fn warn(tool: &str, line: &str) {
     crate::output::complain(format_args!("{tool} warning: {line}"));
 }

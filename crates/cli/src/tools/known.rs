@@ -10,7 +10,7 @@ use super::ddl::quoted;
 /// The largest depth of groups that the tools visit.
 pub(crate) const MAX_LEVELS: usize = 1024;
 
-/// The objects of a file.
+/// The objects of a file with their kinds and paths, and a record of the printed objects.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The kind and the first path of each object, by address.
@@ -22,7 +22,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Walks all groups, depth first, in the order of the names.
+    /// Finds all objects of a file. Visits groups depth first, in ascending order of the names.
     pub(crate) fn of(file: &File) -> Self {
         let mut known = Self::default();
         let root = file.root().token();
@@ -43,7 +43,7 @@ impl Known {
         self.order.push(token);
     }
 
-    /// Returns all objects in the order of the walk.
+    /// Returns all objects in the order in which the walk found them.
     pub(crate) fn in_order(&self) -> Vec<ObjectToken> {
         self.order.clone()
     }
@@ -82,35 +82,35 @@ impl Known {
         }
     }
 
-    /// Returns the kind and the first path of an object.
+    /// Returns the kind and the path of an object, from its address.
     fn kind_and_path(&self, token: ObjectToken) -> Option<(ObjectKind, &str)> {
         self.objects.get(&token.address()).map(|(kind, path)| (*kind, path.as_str()))
     }
 
-    /// Returns the first path of an object.
+    /// Returns the path under which an object is printed first.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<&str> {
         self.kind_and_path(token).map(|(_, path)| path)
     }
 
-    /// Records the path under which an object is printed first.
+    /// Sets the path of an object to the path under which it is printed first.
     pub(crate) fn name(&mut self, token: ObjectToken, path: &str) {
         if let Some((_, known)) = self.objects.get_mut(&token.address()) {
             path.clone_into(known);
         }
     }
 
-    /// Returns whether the object was shown before.
+    /// Returns whether the object was marked as shown.
     pub(crate) fn is_shown(&self, token: ObjectToken) -> bool {
         self.shown.contains(&token.address())
     }
 
-    /// Marks the object as shown. Returns whether it was shown before.
+    /// Marks the object as shown. Returns whether it was already marked.
     pub(crate) fn was_shown(&mut self, token: ObjectToken) -> bool {
         !self.shown.insert(token.address())
     }
 }
 
-/// The names of objects, with kind and path.
+/// A provider of object names: kind, file name and path.
 pub(crate) struct Paths<'a> {
     pub(crate) name: &'a str,
     pub(crate) known: &'a Known,

@@ -23,7 +23,7 @@ pub(crate) mod pieces;
 pub(crate) mod printf;
 pub(crate) mod subset;
 
-/// A tool of the C library.
+/// A command-line tool of the C library that this program emulates.
 #[derive(Debug)]
 struct Tool {
     name: &'static str,
@@ -36,7 +36,7 @@ const fn tool(name: &'static str, run: fn(Vec<OsString>) -> Result<ExitCode>, ab
     Tool { name, about, run }
 }
 
-/// The tools.
+/// The emulated tools of the C library.
 const TOOLS: &[Tool] = &[
     tool("h5clear", h5clear::run, "clear status flags, and correct the end of the file"),
     tool("h5copy", h5copy::run, "copy an object within a file or into another file"),
@@ -48,10 +48,10 @@ const TOOLS: &[Tool] = &[
     tool("h5stat", h5stat::run, "print statistics of objects and metadata"),
 ];
 
-/// The clap argument that takes all arguments of a tool.
+/// The name of the clap argument that collects all arguments of an emulated tool.
 const TOOL_ARGUMENTS: &str = "ARGUMENTS";
 
-/// A call of a tool, with the arguments that the tool parses itself.
+/// A call of an emulated tool, with the arguments that the tool itself parses.
 #[derive(Debug)]
 pub(crate) struct Call {
     tool: &'static Tool,
@@ -59,7 +59,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Runs the tool.
+    /// Runs the emulated tool.
     pub(crate) fn run(&self) -> Result<ExitCode> {
         (self.tool.run)(self.arguments.clone())
     }
@@ -105,8 +105,8 @@ impl Subcommand for Call {
     }
 }
 
-/// Returns the arguments of the command. If the program was started through a file link with the
-/// name of a tool, this name becomes the subcommand.
+/// Returns the arguments of the program. If the program was started under the name of an emulated
+/// tool, through a file link, this name becomes the subcommand.
 pub(crate) fn called_as(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let tool = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str()).and_then(find);

@@ -9,7 +9,7 @@ use crate::values::numbers::number;
 
 /// The largest width and precision. Rust formats at most 65535 digits.
 const MAX_DIGITS: u16 = 9999;
-/// Formats an integer of this type.
+/// Formats an integer element of a fixed-point datatype.
 pub(crate) fn integer(datatype: &Datatype, bytes: &[u8]) -> String {
     match number(datatype, bytes) {
         Some(Ok(Value::Integer(value))) => value.to_string(),
@@ -18,7 +18,7 @@ pub(crate) fn integer(datatype: &Datatype, bytes: &[u8]) -> String {
     }
 }
 
-/// Returns the bits of an integer of this type.
+/// Returns the significant bits of an integer element.
 pub(crate) fn unsigned(datatype: &Datatype, bytes: &[u8]) -> u64 {
     let mask = if datatype.size < 8 { (1_u64 << (datatype.size * 8)) - 1 } else { u64::MAX };
     match number(datatype, bytes) {
@@ -28,13 +28,13 @@ pub(crate) fn unsigned(datatype: &Datatype, bytes: &[u8]) -> u64 {
     }
 }
 
-/// Converts a floating-point number of this type to a double.
+/// Converts a floating-point element to a double.
 pub(crate) fn float(datatype: &Datatype, bytes: &[u8]) -> Option<f64> {
     let conversion = Conversion::new(datatype, &f64::datatype()).ok()?;
     f64::read_vec(1, |out| conversion.convert(bytes, out, 1)).ok()?.first().copied()
 }
 
-/// Formats bytes in their order in memory: `0x1f` for one byte, `1f:20` for several.
+/// Formats bytes in memory order: `0x1f` for one byte, `1f:20` for several bytes.
 pub(crate) fn bytes_of(bytes: &[u8]) -> String {
     match bytes {
         [one] => format!("0x{one:02x}"),
@@ -42,7 +42,7 @@ pub(crate) fn bytes_of(bytes: &[u8]) -> String {
     }
 }
 
-/// The format of floating-point numbers: one conversion of `printf`, with text around it.
+/// A format for floating-point numbers: one `printf` conversion, and the text around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Format {
     before: String,
@@ -62,14 +62,14 @@ impl Default for Format {
 }
 
 impl Format {
-    /// Returns the format `%g` with this precision.
+    /// Returns the format `%g` with a precision.
     pub(crate) fn general(precision: u16) -> Self {
         Self { precision: Some(precision), ..Self::default() }
     }
 
     /// Parses a format such as `%.7f` or `%-12.3lg`. Returns `None` unless the format has exactly
-    /// one conversion, for a floating-point number, and at most [`MAX_DIGITS`] as width and
-    /// precision.
+    /// one conversion, for a floating-point number, whose width and precision are at most
+    /// [`MAX_DIGITS`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (before, rest) = text.split_once('%')?;
         let flags: String = rest.chars().take_while(|flag| "-+ #0".contains(*flag)).collect();
@@ -97,7 +97,7 @@ impl Format {
         })
     }
 
-    /// Formats a number.
+    /// Returns a number in this format.
     pub(crate) fn print(&self, value: f64) -> String {
         let has = |flag| self.flags.contains(flag);
         let magnitude = value.abs();
@@ -138,7 +138,7 @@ fn digit_count(text: &str) -> Option<u16> {
     text.parse().ok().filter(|count| *count <= MAX_DIGITS)
 }
 
-/// Formats like `%e`: the exponent has a sign and at least two digits.
+/// Formats a number like `%e`: the exponent has a sign and at least two digits.
 fn exponential(magnitude: f64, precision: usize) -> String {
     let text = format!("{magnitude:.precision$e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
@@ -147,7 +147,8 @@ fn exponential(magnitude: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Formats like `%g`: with at most `precision` significant digits, and without zeros at the end.
+/// Formats a number like `%g`: with at most `precision` significant digits, and without trailing
+/// zeros.
 fn general(magnitude: f64, precision: u16, keep_zeros: bool) -> String {
     let significant = precision.max(1);
     let decimals = usize::from(significant - 1);

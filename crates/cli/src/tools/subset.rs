@@ -3,7 +3,8 @@
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// The numbers of a selection in the arguments. The dataset determines missing numbers.
+/// A regular selection as the arguments state it: start, stride, count and block. Missing numbers
+/// depend on the dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subset {
     pub(crate) start: Vec<u64>,
@@ -22,7 +23,7 @@ pub(crate) struct SubsetInDataset {
 }
 
 impl Subset {
-    /// Splits a path from the selection after it: `/dset[0,0;2,2;5;1]`.
+    /// Splits an argument into a path and the selection after it: `/dset[0,0;2,2;5;1]`.
     pub(crate) fn split(text: &str) -> Result<(String, Option<Self>)> {
         let found = text.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
         let Some((path, inside)) = found else { return Ok((text.to_owned(), None)) };
@@ -41,7 +42,7 @@ impl Subset {
         numbers.map_err(|_| anyhow!("`{text}` is not a list of numbers separated by commas"))
     }
 
-    /// Returns the selection in an array of this shape.
+    /// Returns the selection in an array of a shape, with missing numbers filled in.
     pub(crate) fn of(&self, dims: &[u64]) -> Result<SubsetInDataset> {
         let complete = |given: &[u64], subject: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
@@ -74,7 +75,7 @@ impl Subset {
 
 // No sum and no product of coordinates overflows, because the selection lies within the dataset.
 impl SubsetInDataset {
-    /// Returns the selection for reading.
+    /// Returns the selection in the form that a read takes.
     pub(crate) fn selection(&self) -> Selection {
         Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: self.start.iter().copied().collect(),
@@ -84,8 +85,8 @@ impl SubsetInDataset {
         }))
     }
 
-    /// Returns a part of the selection: `count` selected coordinates of each dimension, from the
-    /// position `first` on. Of a dimension with blocks, a part contains all coordinates or one
+    /// Returns a part of the selection: `count` selected coordinates along each dimension, from
+    /// position `first` on. Along a dimension with blocks, a part has all coordinates or one
     /// coordinate.
     pub(crate) fn part(&self, first: &[u64], count: &[u64]) -> Self {
         let mut part = Self { start: self.coordinates(first), ..self.clone() };
@@ -103,13 +104,13 @@ impl SubsetInDataset {
         part
     }
 
-    /// Returns the number of selected coordinates of each dimension.
+    /// Returns the shape of the selection: the number of selected coordinates of each dimension.
     pub(crate) fn shape(&self) -> Vec<u64> {
         self.count.iter().zip(&self.block).map(|(count, block)| count * block).collect()
     }
 
-    /// Returns the parts of the selection that are printed as one row each, and whether a part is
-    /// the last one of a plane. Returns `None` if the slower dimensions have no blocks; then each
+    /// Returns the parts of the selection that are printed as one row each, and true for the last
+    /// part of a plane. Returns `None` if the slower dimensions have no blocks, because then each
     /// row of elements is one row.
     pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
@@ -144,7 +145,7 @@ impl SubsetInDataset {
         Some(parts)
     }
 
-    /// Returns the coordinates of the element at these positions of the selection.
+    /// Returns the dataset coordinates of the element at given positions of the selection.
     pub(crate) fn coordinates(&self, positions: &[u64]) -> Vec<u64> {
         let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(positions);
         let coordinate = |(((start, stride), block), position): (((&u64, &u64), &u64), &u64)| {

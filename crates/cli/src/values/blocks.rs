@@ -9,9 +9,10 @@ use hyperslab_exact::{product, sum, to_u64, to_usize};
 /// The largest number of elements that are read at once.
 const BATCH_ELEMENTS: u64 = 1 << 18;
 
-/// A converter of elements to text.
+/// A converter of stored elements to text.
 pub(crate) trait Texts {
-    /// Calls `visit` with the text of each element in `bytes`, which are a part of `stored`.
+    /// Calls `visit` with the text of each element in `bytes`, which are part of the bytes of
+    /// `stored`.
     fn each(
         &mut self,
         stored: &Stored,
@@ -20,8 +21,8 @@ pub(crate) trait Texts {
     ) -> Result<()>;
 }
 
-/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces.
-/// With `texts`, also writes the values of each block.
+/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces. If
+/// `texts` is set, also writes the values of each block.
 pub(crate) fn write(
     output: &mut dyn Write,
     dataset: &Dataset,
@@ -53,7 +54,7 @@ pub(crate) fn write(
     batch.write(output, texts)
 }
 
-/// Returns the largest blocks of a selection, in C order of their first elements.
+/// Divides a selection into the largest possible blocks, in C order of their first elements.
 pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
     let rank = dims.len();
     let points;
@@ -119,7 +120,7 @@ fn line(output: &mut dyn Write, indent: usize, block: &Block) -> Result<()> {
     Ok(writeln!(output, "{:indent$}DEFINED_SPARSE_DATA BLOCK {start}-{end}", "")?)
 }
 
-/// Returns the length of a block along each dimension. Blocks lie in the extent of a dataset.
+/// Returns the length of a block along each dimension. The block must lie inside a dataset.
 fn lengths(block: &Block) -> impl Iterator<Item = u64> + '_ {
     block.start.iter().zip(&block.end).map(|(start, end)| end - start + 1)
 }
@@ -129,7 +130,7 @@ fn volume(block: &Block) -> Result<u64> {
 }
 
 /// Cuts a block into parts of at most [`BATCH_ELEMENTS`] elements. Calls `visit` with each part in
-/// C order; the first argument is true for the first part.
+/// C order; the boolean argument is true for the first part.
 fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Result<()> {
     let mut first = true;
     let mut parts = vec![block.clone()];
@@ -150,7 +151,7 @@ fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Resul
     Ok(())
 }
 
-/// A block, or a part of a block.
+/// A whole block, or a part of a block.
 struct BlockPart {
     /// The block, if this is the first part of the block.
     first: Option<Block>,
@@ -159,7 +160,7 @@ struct BlockPart {
     part: Block,
 }
 
-/// Blocks that are read together.
+/// A batch of blocks that one read covers.
 struct Batch<'a> {
     dataset: &'a Dataset,
     parts: Vec<BlockPart>,
@@ -198,7 +199,8 @@ impl Batch<'_> {
     }
 }
 
-/// Returns the rows of a block: the coordinates of the first element, and the number of elements.
+/// Returns the rows of a block, each with the coordinates of its first element and its number of
+/// elements.
 fn rows(block: &Block) -> Result<impl Iterator<Item = (Vec<u64>, u64)> + use<>> {
     let starts = block.start.to_vec();
     let mut outer: Vec<u64> = lengths(block).collect();
@@ -241,7 +243,7 @@ fn write_row(
     Ok(())
 }
 
-/// Returns the position of a point among points in C order.
+/// Returns the position of a point in a list of points in C order, by binary search.
 fn position(points: &Points, at: &[u64]) -> Result<usize> {
     // Points without dimensions are a single point.
     let (mut low, mut high) = (0, points.coordinates.len() / points.rank.max(1));
@@ -256,14 +258,14 @@ fn position(points: &Points, at: &[u64]) -> Result<usize> {
     Ok(low)
 }
 
-/// Returns the coordinates of a point.
+/// Returns the coordinates of the point with an index in a list of points.
 pub(crate) fn coordinates(points: &Points, number: usize) -> Result<&[u64]> {
     let start = number.checked_mul(points.rank);
     let found = start.and_then(|start| points.coordinates.get(start..)?.get(..points.rank));
     found.context("the coordinates of an element are missing")
 }
 
-/// Joins numbers with commas in brackets: `(3,4)`.
+/// Formats a list of coordinates: `(3,4)`.
 pub(crate) fn listed(numbers: &[u64], open: char, close: char) -> String {
     let inside: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("{open}{}{close}", inside.join(","))

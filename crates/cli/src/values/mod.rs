@@ -14,7 +14,7 @@ use self::numbers::hexadecimal;
 use self::paths::Paths;
 use crate::output::{cut, escape, width};
 
-/// A decoded value. Long values may be decoded in part.
+/// A decoded element for output. Only the first items of a long value may be decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Integer(i64),
@@ -39,7 +39,7 @@ pub(crate) enum Value {
     Null,
 }
 
-/// A decoder of at most `budget` values.
+/// A decoder of elements that decodes at most `budget` values.
 pub(crate) struct Decoder<'a> {
     /// The source of the elements. Without it, variable-length data and references are not read.
     pub(crate) stored: Option<&'a Stored>,
@@ -49,7 +49,7 @@ pub(crate) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes an array of the shape `dims`, or a single value if the shape is empty.
+    /// Decodes the elements of an array of the shape `dims`. An empty shape means a single value.
     pub(crate) fn array(&mut self, dims: &[u64], datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
         let Some((first, inner)) = dims.split_first() else { return self.element(datatype, bytes) };
         if dims.contains(&0) {
@@ -144,8 +144,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns the datatype of the parts of complex numbers, if the real part is first and the parts
-/// are adjacent.
+/// Returns the datatype of the parts of complex numbers. Returns `None` unless the compound has
+/// adjacent parts with the real part first.
 pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
     let base = datatype.complex_part()?;
     match &datatype.class {
@@ -181,7 +181,7 @@ fn named(datatype: &Datatype, enumeration: &Enumeration, bytes: &[u8]) -> Result
     })
 }
 
-/// Returns a string without its padding.
+/// Returns the bytes of a fixed-length string without its padding.
 fn datatype_text(datatype: &Datatype, bytes: &[u8]) -> Vec<u8> {
     use hyperslab::datatype::{FixedString, StringPadding};
     match &datatype.class {
@@ -197,8 +197,8 @@ fn trimmed(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Value {
-    /// Returns the text of the value in at most about `columns` columns. If the text is too long,
-    /// first the last items of lists are omitted, then the text is cut.
+    /// Returns the text of the value in at most about `columns` columns. Shortens a long text by
+    /// omitting the last items of lists, and then by cutting it.
     pub(crate) fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         for items in [16, 8, 6, 4, 3, 2, 1] {
@@ -238,7 +238,7 @@ impl Value {
         }
     }
 
-    /// Returns the value in JSON. Numbers that JSON does not have become strings.
+    /// Returns the value as JSON. Numbers that JSON cannot represent become strings.
     pub(crate) fn json(&self) -> Json {
         match self {
             Self::Integer(number) => json!(number),
@@ -261,7 +261,7 @@ impl Value {
         }
     }
 
-    /// Returns true if the value was decoded in part.
+    /// Returns true if only a part of the value was decoded.
     pub(crate) fn is_cut(&self) -> bool {
         match self {
             Self::List { items, more } => *more || items.iter().any(Self::is_cut),
@@ -270,7 +270,7 @@ impl Value {
         }
     }
 
-    /// Returns the text of a value that is a text, or a list of one text.
+    /// Returns the text of a value that is a text, or a list of a single text.
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
             Self::Text(bytes) => Some(escape(bytes)),
@@ -282,7 +282,8 @@ impl Value {
         }
     }
 
-    /// Returns the single item of nested lists of one item, or the value itself.
+    /// Returns the single item inside nested lists of one item each. Returns the value itself if it
+    /// is no such list.
     pub(crate) fn innermost(&self) -> &Self {
         match self {
             Self::List { items, more: false } => match items.as_slice() {

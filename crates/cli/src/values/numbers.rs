@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use super::Value;
 
-/// Converts one element to a Rust number.
+/// Converts one stored element to a Rust number.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
     let conversion = Conversion::new(datatype, &T::datatype())?;
     let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
@@ -31,7 +31,7 @@ pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> 
     })
 }
 
-/// Decodes a floating-point number.
+/// Decodes a floating-point element to a value with its shortest text.
 pub(crate) fn float(
     datatype: &Datatype,
     format: &FloatingPoint,
@@ -44,7 +44,7 @@ pub(crate) fn float(
     }))
 }
 
-/// Returns the text of a single-precision number.
+/// Returns the shortest text of a single-precision number.
 pub(crate) fn single(value: f32) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value.into(), &text, 24) {
@@ -54,7 +54,7 @@ pub(crate) fn single(value: f32) -> String {
     spell(&text, value.into(), 23)
 }
 
-/// Returns the text of a double-precision number.
+/// Returns the shortest text of a double-precision number.
 pub(crate) fn double(value: f64) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value, &text, 53) {
@@ -65,8 +65,8 @@ pub(crate) fn double(value: f64) -> String {
 }
 
 /// Returns the number of fraction digits of the shortest text if the value may lie halfway between
-/// two such texts. Then Rust may have chosen the text with the odd last digit; rounding to this
-/// number of digits chooses the even one, as NumPy does.
+/// two texts of this length. In this case, Rust may choose the text with the odd last digit;
+/// rounding to this number of digits chooses the even one, as NumPy does.
 ///
 /// A value halfway between two numbers of `n` decimals has exactly `n + 1` decimals, and a binary
 /// number has as many decimals as fraction bits. For values of at least 2^`precision` the answer is
@@ -83,8 +83,8 @@ fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> 
     is_halfway.then_some(digits)
 }
 
-/// Returns the text with the fewest digits that convert to the same element, for formats that Rust
-/// does not have.
+/// Returns the shortest text that converts back to the same element, for floating-point formats
+/// that Rust lacks.
 fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<String, ConvertError> {
     let number: f64 = element(datatype, bytes)?;
     let bits = format.mantissa_size;
@@ -170,15 +170,15 @@ fn spell(scientific: &str, value: f64, bits: u8) -> String {
     }
 }
 
-/// Returns the bytes of an unsigned number as hexadecimal digits. The most significant byte is
-/// first.
+/// Returns the bytes of an unsigned number as hexadecimal digits, most significant byte first.
 pub(crate) fn hexadecimal(bytes: impl Iterator<Item = u8>) -> String {
     let mut text = String::from("0x");
     text.extend(bytes.map(|byte| format!("{byte:02x}")));
     text
 }
 
-/// Decodes a number. `None` if elements of the datatype are not integers or floating-point numbers.
+/// Decodes a number. Returns `None` if elements of the datatype are not integers or floating-point
+/// numbers.
 pub(crate) fn number(datatype: &Datatype, bytes: &[u8]) -> Option<Result<Value, ConvertError>> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => Some(integer(datatype, fixed, bytes)),

@@ -7,7 +7,7 @@ use super::DefinedSet;
 use super::divisor::Divisor;
 use crate::strides;
 
-/// A box of elements, stored as offsets.
+/// A box of elements, given by the offsets of its corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinearBox {
     /// The offset of the element with the lowest coordinates.
@@ -16,7 +16,7 @@ pub(super) struct LinearBox {
     pub(super) span: u64,
 }
 
-/// A mark for a box that was joined to another box. No real box has this span.
+/// The span that marks a box as joined to another box. No real box has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
@@ -25,7 +25,8 @@ impl LinearBox {
     }
 }
 
-/// Returns disjoint boxes whose union is the set, in the order of their first elements.
+/// Returns disjoint boxes whose union is a set of defined elements, in the order of their first
+/// elements.
 pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
     let dims = set.dims();
     let strides = strides(dims);
@@ -69,8 +70,8 @@ fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mu
     }
 }
 
-/// Joins boxes of equal shape that are adjacent in one dimension. Boxes with several steps in this
-/// dimension are never joined, because an adjacent box was cut from the same run.
+/// Joins boxes of equal shape that are adjacent in one dimension. Never joins boxes with several
+/// coordinates in this dimension, because an adjacent box was cut from the same run.
 fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     let pairs = match usize::try_from(stride) {
         Ok(remainders) if remainders / 4 <= boxes.len() => neighbours_by_remainder(boxes, remainders, total),
@@ -121,9 +122,9 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the same pairs as [`neighbours`], with a table of `remainders` entries, where
-/// `remainders` is the stride. The entry of each remainder holds the last box with this remainder.
-/// The function is fast for small strides.
+/// Returns the same pairs as [`neighbours`], by a table of `remainders` entries, where `remainders`
+/// is the stride. The table holds for each remainder the last box with this remainder. Faster for
+/// small strides.
 fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
     let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);

@@ -4,8 +4,8 @@ use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The longest run that a builder of single offsets expands. When a longer run is added, the
-/// builder switches to storing runs.
+/// The longest run that a builder of single offsets stores as single offsets. For a longer run, the
+/// builder changes to storing runs.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
@@ -13,7 +13,7 @@ const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
     problem: "is out of order or outside of the box",
 };
 
-/// A builder of a set, which collects offsets in ascending order.
+/// A builder of a set of defined elements. Offsets must be added in ascending order.
 ///
 /// ```
 /// use hyperslab_dataspace::DefinedBuilder;
@@ -108,7 +108,7 @@ impl DefinedBuilder {
         self.rejected
     }
 
-    /// Returns the set.
+    /// Returns the completed set.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if an added offset was out of order or outside of the box.

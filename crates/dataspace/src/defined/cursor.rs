@@ -2,26 +2,26 @@
 
 use super::store::{Offset, OffsetRun, gallop, length};
 
-/// The offset of a cursor after all elements. No element has this offset.
+/// The offset that a cursor has after the last element. No element has this offset.
 pub(super) const END: u64 = u64::MAX;
 
-/// A position among the elements of a set.
+/// A cursor that moves forward over the elements of a set.
 pub(super) trait Cursor {
     /// Returns the offset of the current element, or [`END`].
     fn at(&self) -> u64;
 
-    /// Returns the number of elements before the current element.
+    /// Returns the number of elements of the set before the current element.
     fn position(&self) -> u64;
 
-    /// Returns an offset `end`. The set contains all elements from the current element up to `end`,
-    /// exclusive.
+    /// Returns an offset up to which (exclusive) the set contains all elements from the current
+    /// element on.
     fn run_end(&self) -> u64;
 
     /// Advances to the first element with an offset of at least `offset`.
     fn seek(&mut self, offset: u64);
 }
 
-/// A cursor over single offsets.
+/// A cursor over a set that stores single offsets.
 #[derive(Debug)]
 pub(super) struct OffsetCursor<'a, T> {
     offsets: &'a [T],
@@ -62,7 +62,7 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
     }
 }
 
-/// A cursor over runs.
+/// A cursor over a set that stores runs.
 #[derive(Debug)]
 pub(super) struct RunCursor<'a> {
     runs: &'a [OffsetRun],

@@ -2,7 +2,7 @@
 
 use crate::Dims;
 
-/// A divisor of offsets.
+/// A divisor with precomputed values for fast division of offsets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Divisor {
     by: u64,
@@ -12,14 +12,14 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// Creates a divisor of numbers below `total`.
+    /// Creates a divisor for dividing numbers below `total`.
     pub(super) fn new(by: u64, total: u64) -> Self {
         let by = by.max(1);
         let exact = by > 1 && super::store::fits_offsets32(total);
         Self { by, reciprocal: if exact { u64::MAX / by + 1 } else { 0 } }
     }
 
-    /// Returns the quotient and the remainder.
+    /// Divides a number. Returns the quotient and the remainder.
     #[inline]
     pub(super) fn divide(self, number: u64) -> (u64, u64) {
         let quotient = if self.reciprocal == 0 {

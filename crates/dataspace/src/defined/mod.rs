@@ -27,7 +27,8 @@ pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
 use store::{Offset, OffsetRun, Store, gallop};
 
-/// The set of defined elements of a box. The box is the extent of a chunk.
+/// The set of defined elements of a chunk. The box `dims` is the shape of the chunk; an offset is
+/// the position of an element in it, in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -116,8 +117,8 @@ impl DefinedSet {
         self.position(offset).is_some()
     }
 
-    /// Returns the number of defined elements before the element; [`None`] if the element is not
-    /// defined.
+    /// Returns the number of defined elements before a defined element. Returns [`None`] if the
+    /// element is not defined.
     pub fn position(&self, offset: u64) -> Option<u64> {
         match &self.store {
             Store::Offsets32(offsets) => {
@@ -133,7 +134,7 @@ impl DefinedSet {
         }
     }
 
-    /// Returns the number of defined elements with lower offsets.
+    /// Returns the number of defined elements with offsets below `offset`.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
             Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
@@ -145,7 +146,8 @@ impl DefinedSet {
         }
     }
 
-    /// Visits the defined elements with offsets in `range`, in ascending order, as runs.
+    /// Calls `visit` with each run of defined elements whose offsets lie in `range`, in ascending
+    /// order.
     ///
     /// `visit` receives the offset of the first element, the number of defined elements before it
     /// in the whole box, and the number of elements of the run. The runs are as long as possible
@@ -157,7 +159,8 @@ impl DefinedSet {
         });
     }
 
-    /// Visits the same runs as [`DefinedSet::for_each_run`], until the first error.
+    /// Calls a function with the same runs as [`DefinedSet::for_each_run`], until the function
+    /// returns an error.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -173,7 +176,7 @@ impl DefinedSet {
         }
     }
 
-    /// Visits the offsets of all defined elements in ascending order.
+    /// Calls `visit` with the offset of each defined element, in ascending order.
     pub fn for_each_offset(&self, mut visit: impl FnMut(u64)) {
         match &self.store {
             Store::Offsets32(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
@@ -195,12 +198,13 @@ impl DefinedSet {
     }
 
     /// Returns disjoint boxes whose union is the set, ordered by their starts in C order. Equal
-    /// consecutive rows, planes and so on form one box, so that the boxes are few.
+    /// consecutive rows, planes and so on form one box, which keeps the number of boxes small.
     pub fn blocks(&self) -> Vec<Block> {
         self.corners().blocks()
     }
 
-    /// Returns the set as a regular hyperslab; [`None`] if it is not one, or empty.
+    /// Returns the set as a regular hyperslab. Returns [`None`] if the set is not regular, or is
+    /// empty.
     pub fn as_regular(&self) -> Option<RegularHyperslab> {
         self.corners().as_regular()
     }
@@ -211,7 +215,7 @@ impl DefinedSet {
     }
 }
 
-/// Visits the runs of ascending offsets within a range.
+/// Calls a function with each run of consecutive numbers among ascending offsets within a range.
 fn runs_of_offsets<T: Offset, E>(
     offsets: &[T],
     range: &Range<u64>,
@@ -239,7 +243,7 @@ fn runs_of_offsets<T: Offset, E>(
     visit(start.get(), position, count)
 }
 
-/// Visits the parts of runs within a range.
+/// Calls a function with the part of each run that lies within a range.
 fn clipped_runs<E>(
     runs: &[OffsetRun],
     range: &Range<u64>,

@@ -24,7 +24,8 @@ impl RowCursor {
         Self { dims: dims.into(), columns, row: 0, coordinates }
     }
 
-    /// Advances to the element at `offset`, in the current row or a later one. Returns its column.
+    /// Advances to the row that contains the element at `offset`, which must not precede the
+    /// current row. Returns the column of the element.
     #[inline]
     fn advance_to(&mut self, offset: u64) -> u64 {
         let distance = offset - self.row;
@@ -38,7 +39,8 @@ impl RowCursor {
         column
     }
 
-    /// Advances by `distance` elements from the start of the current row: at least one whole row.
+    /// Advances to the row that contains the element `distance` elements after the start of the
+    /// current row. The distance is at least one row.
     fn advance_rows(&mut self, distance: u64) {
         let mut rows = match (u32::try_from(distance), u32::try_from(self.columns)) {
             (Ok(distance), Ok(columns)) => u64::from(distance / columns),
@@ -57,7 +59,7 @@ impl RowCursor {
 }
 
 impl DefinedSet {
-    /// Visits the same runs as [`DefinedSet::for_each_run`], cut at the ends of rows.
+    /// Calls `visit` with the same runs as [`DefinedSet::for_each_run`], cut at the ends of rows.
     ///
     /// `visit` receives the coordinates of the first element, the number of defined elements before
     /// it in the whole box, and the number of elements of the run.
@@ -74,8 +76,8 @@ impl DefinedSet {
         });
     }
 
-    /// Visits the coordinates of all defined elements in ascending order, for a box of the rank
-    /// `R`.
+    /// Calls `visit` with the coordinates of each defined element in ascending order, for a box of
+    /// the rank `R`.
     pub fn for_each_point<const R: usize>(&self, mut visit: impl FnMut([u64; R])) {
         if self.dims.len() != R {
             return;

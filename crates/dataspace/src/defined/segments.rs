@@ -2,7 +2,7 @@
 
 use crate::{DataspaceError, Result};
 
-/// The error for a segment after the last value of its source.
+/// The error message for a segment beyond the last value of its source.
 const BEYOND: DataspaceError =
     DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
@@ -26,7 +26,8 @@ pub struct Segment {
     pub count: u64,
 }
 
-/// The values of a set, in ascending order of offsets, as segments of the values of two other sets.
+/// The values of a set that results from two other sets, as segments of the values of these sets,
+/// in ascending order of offsets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segments {
     list: Vec<Segment>,
@@ -39,7 +40,7 @@ impl Segments {
         &self.list
     }
 
-    /// Returns the number of values of all segments.
+    /// Returns the total number of values in all segments.
     pub fn element_count(&self) -> u64 {
         self.count
     }
@@ -61,8 +62,8 @@ impl Segments {
         }
     }
 
-    /// Collects the values in order from the values of both sources. Each value has `element_size`
-    /// bytes.
+    /// Copies the values of both sources into one list, in the order of the segments. Each value
+    /// has `element_size` bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if the length
@@ -105,7 +106,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that a source has all values. The last segment of a source has the highest position.
+    /// Checks that the list of a source's values reaches the end of the last segment of this
+    /// source.
     fn check(
         &self,
         from: SegmentSource,

@@ -2,15 +2,16 @@
 
 use hyperslab_exact::to_u64;
 
-/// The smallest mean number of elements per run with which a set stores runs.
+/// The smallest mean number of elements per run at which a set stores runs instead of single
+/// offsets.
 const MIN_ELEMENTS_PER_RUN: usize = 4;
 
-/// An integer type that stores offsets.
+/// An integer type in which a set stores the offsets of its elements.
 pub(super) trait Offset: Copy + Ord {
-    /// Converts an offset. The caller ensures that it fits.
+    /// Converts an offset to this type. The caller ensures that the offset fits.
     fn of(offset: u64) -> Self;
     fn get(self) -> u64;
-    /// Returns whether `self` is the offset after `before`.
+    /// Returns whether `self` is one more than the offset `before`.
     fn follows(self, before: Self) -> bool;
     /// Returns the offsets of a store that stores this type; [`None`] for another store.
     fn slice(store: &Store) -> Option<&[Self]>;
@@ -79,8 +80,8 @@ pub(super) struct OffsetRun {
     pub(super) position: u64,
 }
 
-/// Offsets in ascending order. The form depends on the offsets alone, so that equal sets have equal
-/// stores.
+/// The offsets of a set in ascending order. The form depends on the offsets alone, so that equal
+/// sets have equal stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Store {
     /// Offsets of 32 bits, for a box of at most 2^32 elements.
@@ -157,8 +158,8 @@ fn normalized_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
-/// Returns whether the offsets ascend strictly. Comparing all offsets is faster than stopping at
-/// the first difference.
+/// Returns whether the offsets ascend strictly. Compares all offsets, which is faster than stopping
+/// at the first violation.
 pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     let following = offsets.iter().skip(1).zip(offsets);
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
@@ -172,7 +173,8 @@ fn offsets_of<T: Offset>(runs: &[OffsetRun]) -> Vec<T> {
     offsets
 }
 
-/// Appends elements after all runs. Extends the last run if possible.
+/// Appends a run of elements after all stored runs. Extends the last run if the new run continues
+/// it.
 #[inline]
 pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     let end = start + count;

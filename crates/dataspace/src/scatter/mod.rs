@@ -28,8 +28,8 @@ use crate::{BoxPosition, DataspaceError, Dims, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
-/// The buffer that receives the selected elements, with the shape and the position of the selection
-/// in it.
+/// A canvas: the buffer that receives selected elements, with the shape and the position of the
+/// selection in the buffer.
 #[derive(Debug)]
 pub struct Canvas<'a> {
     bytes: &'a mut [u8],
@@ -80,7 +80,7 @@ impl<'a> Canvas<'a> {
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 
-    /// Returns the tiles of the chunks in a list. The scaled coordinates of the chunks must ascend
+    /// Returns the tiles of a list of chunks. The scaled coordinates of the chunks must ascend
     /// strictly in C order.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl<'c> Tiles<'c> {
         self.chunks
     }
 
-    /// Returns the target elements of all remaining tiles as one slice; [`None`] if they are not
-    /// contiguous.
+    /// Returns the target elements of all remaining tiles as one slice. Returns [`None`] if they
+    /// are not contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice

@@ -76,7 +76,7 @@ pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst
     });
 }
 
-/// Copies `rows.count` runs of N bytes.
+/// Copies `rows.count` runs of `N` bytes from one buffer to another.
 ///
 /// # Safety
 /// As [`copy_nest`].

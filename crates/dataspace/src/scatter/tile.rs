@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::tiling::{Pattern, PatternLoop};
 use crate::{DataspaceError, Tiling};
 
-/// The smallest number of elements of a row that is converted by itself. Shorter rows are gathered
+/// The smallest number of elements of a row that is converted directly. Shorter rows are gathered
 /// and converted together.
 const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 
@@ -20,7 +20,7 @@ const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 /// have the same number of elements.
 pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E> + 'a;
 
-/// The target elements of the selected elements of one chunk.
+/// The part of a canvas that receives the selected elements of one chunk.
 #[derive(Debug)]
 pub struct Tile<'c> {
     parts: SmallVec<[Pattern; 1]>,
@@ -60,23 +60,23 @@ impl<'c> Tile<'c> {
         self.parts.is_empty()
     }
 
-    /// Returns the range of elements of the chunk, in C order, from the first selected one to the
-    /// last selected one.
+    /// Returns the range of elements of the chunk, in C order, from the first selected element to
+    /// the last selected element.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)
     }
 
-    /// Returns the offset of the first target element, if the tile is a whole chunk of `elements`
-    /// elements and its target elements are contiguous.
+    /// Returns the offset of the first target element. Returns `None` unless the tile is a whole
+    /// chunk of `elements` elements whose target elements are contiguous.
     pub(super) fn run_of(&self, elements: u64) -> Option<u64> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
         (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
-    /// Returns the target elements as a slice, if both they and the selected elements of the chunk
-    /// are contiguous.
+    /// Returns the target elements as a slice. Returns `None` unless both the target elements and
+    /// the selected elements of the chunk are contiguous.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();

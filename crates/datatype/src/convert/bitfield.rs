@@ -26,8 +26,8 @@ impl Element for Bits {
     }
 }
 
-/// Returns the unsigned integer type whose bits have the positions of a bit field's bits; `None`
-/// for other types.
+/// Returns the unsigned integer datatype with the same bit positions as a bit field. Returns `None`
+/// for other datatypes.
 fn integer(datatype: &Datatype) -> Option<Datatype> {
     let DatatypeClass::Bitfield(bits) = &datatype.class else { return None };
     Some(Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(as_unsigned(*bits)) })

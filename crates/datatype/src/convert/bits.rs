@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use crate::{FloatOrder, Padding};
 
-/// Bits in limbs of 64 bits, least significant limb first.
+/// A bit sequence in limbs of 64 bits, least significant limb first.
 pub(super) type Limbs = SmallVec<[u64; 3]>;
 
-/// Returns a mask of the low `count` bits; of all 64 bits if `count` is larger.
+/// Returns a mask of the low `count` bits. If `count` exceeds 64, the mask has all bits.
 pub(super) fn mask(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
 }
@@ -17,7 +17,8 @@ fn limb_and_shift(position: u32) -> (usize, u32) {
     ((position / 64) as usize, position % 64)
 }
 
-/// Returns `count` (at most 64) bits from `position` on. Bits beyond the limbs are zero.
+/// Returns `count` (at most 64) bits of the limbs from `position` on. Bits beyond the limbs are
+/// zero.
 pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     let (index, shift) = limb_and_shift(position);
     let low = limbs.get(index).copied().unwrap_or(0) >> shift;
@@ -25,7 +26,8 @@ pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     (low | high) & mask(count)
 }
 
-/// Sets `count` (at most 64) bits from `position` on. Bits beyond the limbs are ignored.
+/// Sets `count` (at most 64) bits of the limbs from `position` on. Bits beyond the limbs are
+/// ignored.
 pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     let (index, shift) = limb_and_shift(position);
     let (value, mask) = (value & mask(count), mask(count));
@@ -39,7 +41,7 @@ pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     }
 }
 
-/// Copies `count` bits between two positions.
+/// Copies `count` bits from a position in one bit sequence to a position in another.
 pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position: u32, count: u32) {
     for done in (0..count).step_by(64) {
         let chunk = (count - done).min(64);
@@ -47,7 +49,7 @@ pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position
     }
 }
 
-/// Sets all bits in `start..end` to 1.
+/// Sets all bits at the positions `start..end` to 1.
 pub(super) fn fill(limbs: &mut [u64], start: u32, end: u32) {
     for position in (start..end).step_by(64) {
         set(limbs, position, (end - position).min(64), u64::MAX);
@@ -82,7 +84,7 @@ pub(super) fn zero(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// The layout of the bytes and of the padding of an element.
+/// The byte order and the padding of a number in its element.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     order: FloatOrder,
@@ -128,7 +130,7 @@ impl Frame {
         Some(Self { order, limbs: bits / 64, padding, background: keeps.then_some(background), high })
     }
 
-    /// Loads the low bits of an element.
+    /// Loads the low bits of an element, up to the end of its fields, into limbs.
     pub(super) fn load(&self, bytes: &[u8], limbs: &mut Limbs) {
         zero(limbs, self.limbs * 64);
         match self.order {
@@ -151,7 +153,7 @@ impl Frame {
         }
     }
 
-    /// Writes the low bits, and the padding above them.
+    /// Writes the low bits of an element from limbs, and the padding above them.
     pub(super) fn store(&self, limbs: &[u64], bytes: &mut [u8]) {
         match self.order {
             FloatOrder::LittleEndian => self.store_to(limbs, bytes.iter_mut()),

@@ -10,10 +10,10 @@ use super::strided::{Strided, StridedMut};
 use super::{Result, size_of};
 use crate::{Compound, Datatype, DatatypeClass};
 
-/// The number of bytes of source or destination that are converted together, part by part.
+/// The number of bytes of source or destination that are converted in one block, part by part.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// A part of an element that is converted separately.
+/// A part of an element that a conversion handles separately.
 #[derive(Debug, Clone)]
 pub struct ElementPart {
     source: Range<usize>,
@@ -34,8 +34,8 @@ impl ElementPart {
         })
     }
 
-    /// Returns whether both parts are copied, and `next` follows directly in source and
-    /// destination.
+    /// Returns whether two parts can be copied as one: both are copied, and `next` is adjacent in
+    /// source and destination.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.kernel.is_copy()
             && next.kernel.is_copy()
@@ -43,7 +43,7 @@ impl ElementPart {
             && self.destination.end == next.destination.start
     }
 
-    /// Converts this part of all elements.
+    /// Converts this part in all elements.
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
         self.kernel.run_strided(from, to).map_err(|error| error.map_index(|at| at + self.source.start))
@@ -95,7 +95,7 @@ impl Record {
         source_size == self.source_size && destination_size == self.destination_size
     }
 
-    /// Converts all records, in blocks.
+    /// Converts all records of a compound datatype, in blocks.
     fn run_records(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
         if let [only] = self.parts.as_slice() {
             return only.run(&source, &mut destination);
@@ -172,7 +172,7 @@ impl Kernel for Zero {
     }
 }
 
-/// Returns the range of a part's bytes in its element; `None` if the part reaches beyond the
+/// Returns the range of a part's bytes in its element. Returns `None` if the part exceeds the
 /// element.
 fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
@@ -229,7 +229,7 @@ pub(super) fn field(
     Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
-/// The offsets and types of the parts of a complex number.
+/// The offsets and datatypes of the two parts of a complex number.
 struct Pair<'a> {
     real: (u32, &'a Datatype),
     imaginary: (u32, &'a Datatype),

@@ -8,7 +8,8 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// A kernel that maps values of the source to values of the destination with the same name.
+/// A kernel that maps each enumeration value of the source to the destination value of the same
+/// name.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,

@@ -112,12 +112,12 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates an error for two types between which no rule converts elements.
+    /// Creates the error that no rule converts elements between two datatypes.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// Creates an error about an exception of the first element.
+    /// Creates an exception error about the first element.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,
@@ -128,7 +128,8 @@ impl ConvertError {
         }
     }
 
-    /// Changes the index of an exception. Other errors are returned unchanged.
+    /// Returns an exception error with a changed element index. Other errors are returned
+    /// unchanged.
     pub(super) fn map_index(mut self, by: impl FnOnce(usize) -> usize) -> Self {
         if let Self::Exception { index, .. } = &mut self {
             *index = by(*index);
@@ -137,8 +138,8 @@ impl ConvertError {
     }
 }
 
-/// Returns a text that names the members of the compound `to` that the compound `from` lacks.
-/// Returns an empty text for other types, and if no member is missing.
+/// Returns a text with the names of the members that the compound `from` lacks and the compound
+/// `to` has. Returns an empty text for other datatypes, and if no member is missing.
 fn missing_members(from: &Datatype, to: &Datatype) -> String {
     let (DatatypeClass::Compound(from), DatatypeClass::Compound(to)) = (&from.class, &to.class) else {
         return String::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{ConvertError, Result};
 use crate::Datatype;
 
-/// The reason why the destination type cannot represent a value.
+/// The reason why the destination datatype cannot represent a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExceptionKind {
@@ -62,7 +62,7 @@ impl fmt::Display for ExceptionKind {
     }
 }
 
-/// A value that the destination type cannot represent.
+/// A value that the destination datatype cannot represent, with its element.
 #[derive(Debug, Clone, Copy)]
 pub struct Exception<'a> {
     /// The kind of the exception.
@@ -75,7 +75,7 @@ pub struct Exception<'a> {
     pub source: &'a [u8],
 }
 
-/// The answer of a function that handles exceptions.
+/// The response of a callback to an exception: unhandled, handled or abort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Response {
     /// The function does not handle the exception: the value becomes the nearest value that the
@@ -89,7 +89,7 @@ pub enum Response {
 
 type Ask = dyn Fn(&Exception<'_>, &mut [u8]) -> Response + Send + Sync;
 
-/// The handling of values that the destination type cannot represent.
+/// The handling of exceptions: of values that the destination datatype cannot represent.
 ///
 /// By default, numbers become the nearest value, and NaN becomes the integer 0. Values of
 /// enumerations without an equally named value in the destination become the value with all bits
@@ -111,7 +111,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Creates a handling without errors: a value that the destination type cannot represent
+    /// Creates a handling without errors: a value that the destination datatype cannot represent
     /// becomes the nearest representable value.
     pub fn clamp() -> Self {
         Self::default()
@@ -153,17 +153,18 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Returns whether exceptions of a kind are handled.
+    /// Returns whether exceptions of a kind are handled, instead of clamped.
     pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }
 
-    /// Returns whether exceptions of numbers are handled.
+    /// Returns whether any kind of exception that numbers cause is handled.
     pub(super) fn handles_numbers(&self) -> bool {
         self.kinds & !ExceptionKind::NoName.bit() != 0
     }
 
-    /// Handles an exception. Returns whether the destination element has been written.
+    /// Handles an exception of one element. Returns whether the callback has written the
+    /// destination element.
     pub(super) fn handle(&self, exception: &Exception<'_>, destination: &mut [u8]) -> Result<bool> {
         if !self.handles(exception.kind) {
             return Ok(false);

@@ -5,7 +5,7 @@ use super::bits::{self, Frame, Limbs};
 use super::number::Integer;
 use crate::{Datatype, FixedPoint};
 
-/// The position of an integer in its element.
+/// The position of an integer's bits in its element.
 #[derive(Debug, Clone)]
 pub(super) struct FixedFrame {
     frame: Frame,
@@ -15,7 +15,8 @@ pub(super) struct FixedFrame {
 }
 
 impl FixedFrame {
-    /// Creates the frame of elements of a type; `None` if the integer does not fit in the element.
+    /// Creates the frame for the integers of a datatype. Returns `None` if the integer does not fit
+    /// in the element.
     pub(super) fn new(datatype: &Datatype, fixed: &FixedPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
@@ -28,7 +29,7 @@ impl FixedFrame {
         Some(Self { frame, offset, precision, signed: fixed.signed })
     }
 
-    /// Reads the value of an element.
+    /// Reads an element as an integer.
     pub(super) fn read(&self, element: &[u8], value: &mut Integer, scratch: &mut Limbs) {
         self.frame.load(element, scratch);
         let magnitude = &mut value.magnitude;
@@ -94,7 +95,7 @@ impl FixedFrame {
         (!fits).then_some(ExceptionKind::RangeLow)
     }
 
-    /// Returns whether a value in range is the largest positive or the smallest negative value.
+    /// Returns whether a value in range is the largest or the smallest representable integer.
     pub(super) fn is_limit(&self, value: &Integer) -> bool {
         let length = bits::bit_length(&value.magnitude);
         match (value.negative, self.signed) {
@@ -111,7 +112,7 @@ impl FixedFrame {
         }
     }
 
-    /// Writes the largest or the smallest value.
+    /// Writes the largest or the smallest representable integer to an element.
     pub(super) fn write_limit(&self, negative: bool, element: &mut [u8], scratch: &mut Limbs) {
         let mut value = Integer { negative, magnitude: Limbs::new() };
         bits::zero(&mut value.magnitude, self.precision + 1);
@@ -119,13 +120,13 @@ impl FixedFrame {
         self.write(&mut value, element, scratch);
     }
 
-    /// Returns the number of bits of the largest magnitude.
+    /// Returns the number of bits of the largest magnitude that the datatype represents.
     pub(super) fn precision(&self) -> u32 {
         self.precision
     }
 }
 
-/// Resizes `limbs` for `bits` bits. Drops the bits above.
+/// Resizes `limbs` to hold `bits` bits. Drops all higher bits.
 fn resize(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
@@ -143,7 +144,7 @@ pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
 }
 
 impl FixedFrame {
-    /// Copies the low bits of an element with another frame. Bits need no clamping.
+    /// Copies the bits of a bit field from an element with another frame. Bits need no clamping.
     pub(super) fn copy_bits(
         &self,
         from: &Self,

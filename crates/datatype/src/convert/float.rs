@@ -25,8 +25,8 @@ pub(super) struct FloatFrame {
 }
 
 impl FloatFrame {
-    /// Creates the frame of elements of a type; `None` if the fields do not fit in the element, or
-    /// the exponent has more than 32 bits.
+    /// Creates the frame for the floating-point numbers of a datatype. Returns `None` if the fields
+    /// do not fit in the element, or if the exponent has more than 32 bits.
     pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let all = datatype.size.checked_mul(8)?;
@@ -72,7 +72,7 @@ impl FloatFrame {
         self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
     }
 
-    /// Reads the value of an element.
+    /// Reads an element as a floating-point number.
     pub(super) fn read(&self, element: &[u8], scratch: &mut Limbs) -> Number {
         self.frame.load(element, scratch);
         let negative = bits::get(scratch, self.sign_location, 1) == 1;
@@ -132,12 +132,13 @@ impl FloatFrame {
         (self.round(significand, exponent, sticky) == self.infinity()).then_some(kind)
     }
 
-    /// Returns the number of bits of a normal significand.
+    /// Returns the number of bits of a normal significand, including an implied leading bit.
     pub(super) fn digits(&self) -> u32 {
         if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }
 
-    /// Returns the stored bit of weight 1 at its position in the mantissa; zero if it is implied.
+    /// Returns the leading bit of weight 1 at its position in the mantissa. Returns zero if the
+    /// leading bit is implied.
     fn leading_bit(&self) -> u128 {
         if self.implied { 0 } else { 1 << (self.mantissa_size.min(SIGNIFICAND_BITS) - 1) }
     }
@@ -184,7 +185,8 @@ impl FloatFrame {
 }
 
 /// Divides `significand` by two to the power `shift`, and rounds to the nearest integer, ties to
-/// even. A negative shift multiplies. `sticky` states that the value has further bits set below.
+/// even. A negative shift multiplies. `sticky` states that the exact value has further nonzero
+/// bits.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
     // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
     let distance = shift.unsigned_abs().min(1 << 8) as u32;
@@ -205,14 +207,14 @@ pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u1
     whole + u128::from(up)
 }
 
-/// Returns `count` bits, at most 128, as a number.
+/// Returns `count` bits, at most 128, as a `u128`.
 fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
     let low = bits::get(limbs, position, count.min(64));
     let high = if count > 64 { bits::get(limbs, position + 64, count - 64) } else { 0 };
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Splits a number into two halves, the low one first.
+/// Splits a `u128` into two limbs, the low one first.
 pub(super) fn split(value: u128) -> [u64; 2] {
     let low = value & u128::from(u64::MAX);
     #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
@@ -220,12 +222,13 @@ pub(super) fn split(value: u128) -> [u64; 2] {
     halves
 }
 
-/// Returns whether any of `count` bits is set.
+/// Returns whether any of the `count` bits from a position on is set.
 fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {
     (0..count).step_by(64).any(|done| bits::get(limbs, position + done, (count - done).min(64)) != 0)
 }
 
-/// Returns the ranges of bits within the precision that belong to no field.
+/// Returns the ranges of bits within the precision that belong neither to sign, exponent nor
+/// mantissa.
 fn gaps(float: &FloatingPoint, start: u32, end: u32) -> Vec<(u32, u32)> {
     let field = |location: u8, size: u8| (u32::from(location), u32::from(location) + u32::from(size));
     let mut fields = [

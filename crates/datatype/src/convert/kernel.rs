@@ -31,15 +31,15 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
         run_packed(self, source, destination)
     }
 
-    /// Returns the separately converted parts if elements of these sizes are single records. An
-    /// enclosing record then converts these parts itself.
+    /// Returns the parts that this kernel converts separately. An enclosing compound then converts
+    /// these parts itself. Returns `None` unless elements of these sizes are single records.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None
     }
 }
 
-/// A kernel that copies elements of equal types.
+/// A kernel that copies elements between equal datatypes.
 #[derive(Debug)]
 pub(super) struct Copy;
 
@@ -63,7 +63,7 @@ impl Kernel for Copy {
     }
 }
 
-/// A kernel that runs a function over all elements.
+/// A kernel that calls one function with all elements.
 #[derive(Debug)]
 pub(super) struct Loop(pub(super) fn(&[u8], &mut [u8]));
 
@@ -74,7 +74,7 @@ impl Kernel for Loop {
     }
 }
 
-/// A kernel that runs a function for each element.
+/// A kernel that calls a function for each element.
 #[derive(Debug)]
 pub(super) struct Each<F> {
     pub(super) source_size: usize,
@@ -82,12 +82,12 @@ pub(super) struct Each<F> {
     pub(super) each: F,
 }
 
-/// The conversion of one element, with the values prepared when it was planned.
+/// A conversion of single elements, with the values that planning has prepared.
 pub(super) trait Element: std::fmt::Debug + Send + Sync {
-    /// The scratch memory of the conversion, reused for the next element.
+    /// The scratch memory of the conversion. The conversion of the next element reuses it.
     type Scratch: Default;
 
-    /// Converts one element.
+    /// Converts one element from the source to the destination.
     fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
 }
 

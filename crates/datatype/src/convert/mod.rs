@@ -112,7 +112,8 @@ fn check_buffer(which: &'static str, got: usize, element: usize, count: usize) -
     Err(ConvertError::Buffer { which, count, element, got })
 }
 
-/// Returns the size of a datatype; `None` if it is 0 or does not fit in memory.
+/// Returns the size of an element in bytes. Returns `None` if the size is 0 or does not fit in
+/// memory.
 fn size_of(datatype: &Datatype) -> Option<usize> {
     usize::try_from(datatype.size).ok().filter(|size| *size > 0)
 }

@@ -9,7 +9,7 @@ use super::kernel::Loop;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass, FloatOrder, FloatingPoint, Normalization};
 
-/// A number type of the machine.
+/// A number type of this machine, such as `i16` or `f64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     U8,
@@ -26,7 +26,8 @@ enum Kind {
     F64,
 }
 
-/// Returns the machine type with the layout of a datatype; `None` if no machine type has it.
+/// Returns the machine type with the layout of a datatype. Returns `None` if no machine type has
+/// this layout.
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
@@ -57,7 +58,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     }
 }
 
-/// Returns the machine type with the layout of a floating-point type.
+/// Returns the machine type with the layout of a floating-point datatype.
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
@@ -74,7 +75,7 @@ fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     }
 }
 
-/// A number type whose values are encoded as bytes.
+/// A machine number type whose values are encoded as bytes.
 trait Scalar: Sized {
     type Bytes;
     fn elements(bytes: &[u8]) -> &[Self::Bytes];
@@ -111,13 +112,13 @@ macro_rules! scalar {
 
 scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
-/// The conversion from one machine type to another.
+/// A conversion from one machine number type to another.
 trait To<D>: Copy {
-    /// Converts a value. Clamps or rounds it if necessary.
+    /// Converts a number to the other machine type. Clamps or rounds it if necessary.
     fn to(self) -> D;
 
-    /// Returns whether the conversion raises no exception. Rounding of floating-point numbers
-    /// raises none.
+    /// Returns whether the conversion of a value raises no exception. Rounding of floating-point
+    /// numbers raises none.
     fn is_exact(self) -> bool;
 }
 
@@ -262,7 +263,7 @@ float_to_float! {
     f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
-/// Converts all elements of a slice.
+/// Converts all elements of a slice between two machine types.
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     source: &[u8],
     destination: &mut [u8],
@@ -272,12 +273,12 @@ fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     }
 }
 
-/// Returns whether no element raises an exception.
+/// Returns whether the conversion raises no exception for any element of a slice.
 fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> bool {
     S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
 }
 
-/// A conversion loop, and a loop that checks for exceptions.
+/// A pair of loops for two machine types: one converts elements, and one checks for exceptions.
 #[derive(Debug)]
 pub(super) struct Checked {
     run: fn(&[u8], &mut [u8]),
@@ -285,13 +286,13 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Returns the loops for a pair of types; `None` if no fast loop exists.
+    /// Returns the conversion loops for a pair of datatypes. Returns `None` if no fast loop exists.
     pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
         let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
         Some(maker(from, to)?(from_order, to_order))
     }
 
-    /// Returns whether no element raises an exception.
+    /// Returns whether the conversion raises no exception for any element.
     pub(super) fn is_exact(&self, source: &[u8]) -> bool {
         (self.all_exact)(source)
     }
@@ -302,7 +303,7 @@ impl Checked {
     }
 }
 
-/// Returns the loops for a pair of types and byte orders.
+/// Returns the conversion loops for a pair of machine types and byte orders.
 fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
     let run = match (source, destination) {
@@ -318,7 +319,7 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that returns the loops for two byte orders.
+/// A function that returns the conversion loops for two byte orders.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
@@ -332,7 +333,8 @@ macro_rules! makers {
     };
 }
 
-/// Returns the function for a pair of types; `None` if no fast loop exists.
+/// Returns the function that makes the conversion loops for a pair of machine types. Returns `None`
+/// if no fast loop exists.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {
@@ -360,7 +362,7 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of each element.
+/// Reverses the bytes of each element, for the other byte order.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,

@@ -11,14 +11,14 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, native, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// An integer of any size.
+/// An integer of any size in memory: sign and magnitude.
 #[derive(Debug, Default)]
 pub(super) struct Integer {
     pub(super) negative: bool,
     pub(super) magnitude: Limbs,
 }
 
-/// A floating-point number of any precision.
+/// A floating-point number of any format in memory: sign and magnitude.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) negative: bool,
@@ -43,7 +43,7 @@ pub(super) enum Magnitude {
     },
 }
 
-/// The layout of a number in its element.
+/// The layout of an integer or a floating-point number in its element.
 #[derive(Debug)]
 enum Layout {
     Fixed(FixedFrame),
@@ -51,7 +51,8 @@ enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a number type; `None` for other types, and for invalid layouts.
+    /// Returns the layout of numbers of a datatype. Returns `None` for datatypes that are not
+    /// numbers, and for invalid layouts.
     fn new(datatype: &Datatype) -> Option<Self> {
         match &datatype.class {
             DatatypeClass::FixedPoint(fixed) => FixedFrame::new(datatype, fixed).map(Self::Fixed),
@@ -61,7 +62,7 @@ impl Layout {
     }
 }
 
-/// The conversion of a number between two layouts.
+/// A conversion of single numbers between two layouts.
 #[derive(Debug)]
 struct AnyNumber {
     from: Layout,
@@ -118,7 +119,7 @@ fn from_integer(integer: &Integer) -> Number {
 }
 
 impl AnyNumber {
-    /// Returns the kind of the exception if the destination cannot represent the element.
+    /// Returns the kind of the exception if the destination datatype cannot represent the element.
     fn exception(&self, source: &[u8], (integer, limbs): &mut Scratch) -> Option<ExceptionKind> {
         match (&self.from, &self.to) {
             (Layout::Fixed(from), Layout::Fixed(to)) => {
@@ -140,7 +141,8 @@ impl AnyNumber {
     }
 }
 
-/// Returns the kind of the exception if an integer type cannot represent a floating-point number.
+/// Returns the kind of the exception if the integer datatype cannot represent a floating-point
+/// number.
 fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer) -> Option<ExceptionKind> {
     let (low, high) = (Some(ExceptionKind::RangeLow), Some(ExceptionKind::RangeHigh));
     let (significand, exponent, sticky) = match (number.magnitude, number.negative) {
@@ -179,7 +181,7 @@ struct WithExceptions {
     fast: Option<native::Checked>,
 }
 
-/// The number of elements that the fast loop converts together.
+/// The number of elements that the fast loop converts in one block.
 const BLOCK_ELEMENTS: usize = 512;
 
 impl WithExceptions {

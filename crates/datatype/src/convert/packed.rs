@@ -9,11 +9,12 @@ use super::rules::{Conversions, Planned};
 use super::{native, significant};
 use crate::{ByteOrder, Datatype, DatatypeClass, FixedPoint, Padding};
 
-/// The number of elements that are converted together. Their bytes fit in the first-level cache.
+/// The number of elements that are converted in one block. The bytes of a block fit in the
+/// first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A kernel that first converts to the machine's integer of the destination's size, and then clamps
-/// the values and moves their bits to the position in the element.
+/// A kernel that converts numbers to machine integers of the destination's size, clamps these
+/// integers, and moves their bits to the position in the destination element.
 #[derive(Debug)]
 struct Packed {
     /// The conversion to the machine's integer; `None` if the source already has this type.
@@ -83,8 +84,8 @@ impl Kernel for Packed {
 }
 
 impl BitPosition {
-    /// Returns the position of an integer in a word of `bits` bits; `None` if the integer does not
-    /// fit, or the destination's padding must be kept.
+    /// Returns the position of an integer's bits in a word of `bits` bits. Returns `None` if the
+    /// integer does not fit, or if the conversion must keep the destination's padding.
     fn new(fixed: &FixedPoint, bits: u32) -> Option<Self> {
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
         let above = bits.checked_sub(offset.checked_add(precision)?).filter(|_| precision > 0)?;

@@ -8,10 +8,10 @@ use super::{Conversion, ConvertError, Exceptions, Result, size_of};
 use super::{bitfield, compound, enumeration, native, number, packed, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
-/// The kernel of a rule, or `None` if the rule does not apply to the types.
+/// The kernel that a rule returns. `None` if the rule does not apply to the datatypes.
 pub(super) type Planned = Option<Arc<dyn Kernel>>;
 
-/// A conversion that a caller adds.
+/// A conversion rule that a program adds to the built-in rules.
 ///
 /// The rules of a caller are tried before the built-in ones; the last added rule is tried first.
 /// They also apply to the parts of compounds, arrays, enumerations, complex numbers and sequences,
@@ -56,7 +56,8 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 /// # Ok::<(), ConvertError>(())
 /// ```
 pub trait Rule: std::fmt::Debug + Send + Sync {
-    /// Returns the kernel for a pair of types, or `None` to pass the pair to the next rule.
+    /// Returns the kernel for a pair of datatypes. Returns `None` if the rule does not apply, so
+    /// that the next rule is tried.
     ///
     /// `conversions` plans the conversion of parts.
     ///
@@ -82,10 +83,10 @@ pub struct Conversions {
     every_member: bool,
 }
 
-/// A built-in rule.
+/// A function that implements a built-in conversion rule.
 type BuiltIn = fn(&Datatype, &Datatype, &Conversions) -> Result<Planned>;
 
-/// All built-in rules, in the order in which they are tried.
+/// The built-in conversion rules, in the order in which they are tried.
 const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,
@@ -106,7 +107,7 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 impl Conversions {
-    /// Adds a rule, which is tried before all others.
+    /// Adds a conversion rule, which takes precedence over all other rules.
     #[must_use]
     pub fn with(mut self, rule: Arc<dyn Rule>) -> Self {
         self.rules.insert(0, rule);
@@ -148,13 +149,12 @@ impl Conversions {
         self
     }
 
-    /// Returns whether strings of the character set `from` may be converted to the character set
-    /// `to`.
+    /// Returns whether conversions of strings between two character sets are allowed.
     pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
         from == to || self.across_charsets
     }
 
-    /// Refuses conversions to a compound with a member that the source lacks.
+    /// Rejects conversions to a compound that has a member which the source lacks.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
@@ -165,7 +165,7 @@ impl Conversions {
         self
     }
 
-    /// Returns whether each member of a destination needs a member of the source.
+    /// Returns whether a conversion to a compound requires that the source has each member.
     pub(super) fn needs_every_member(&self) -> bool {
         self.every_member
     }
@@ -185,7 +185,7 @@ impl Conversions {
         self.destination_heap.as_ref()
     }
 
-    /// Plans a conversion.
+    /// Plans the conversion of elements between two datatypes.
     ///
     /// # Errors
     /// [`ConvertError::Unsupported`] if no rule converts the types.
@@ -193,8 +193,8 @@ impl Conversions {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of one member of a compound. The other members are ignored.
-    /// [`Datatype::member_at`] describes `path`.
+    /// Plans the conversion of a single member of a compound. [`Datatype::member_at`] describes
+    /// `path`.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -223,7 +223,7 @@ impl Conversions {
         Ok(Conversion { source_size, destination_size, kernel })
     }
 
-    /// Returns the kernel for a pair of types.
+    /// Returns the kernel that converts between two datatypes.
     ///
     /// # Errors
     /// [`ConvertError::Unsupported`] if no rule converts the types.
@@ -242,8 +242,8 @@ impl Conversions {
     }
 }
 
-/// Plans the copying of equal types of any class. Variable-length data need another rule if the
-/// destination has a heap.
+/// Plans the conversion between equal datatypes of any class, which copies bytes. Variable-length
+/// data need another rule if the destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))
@@ -261,13 +261,14 @@ fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -
     conversions.kernel(&from.base, &to.base).map(Some)
 }
 
-/// Returns whether the size of an array equals the size of its items.
+/// Returns whether the items of an array fill its whole size.
 fn is_filled(array: &Datatype, base: &Datatype) -> bool {
     let size = array.array_len().and_then(|items| size_of(base)?.checked_mul(items));
     size.is_some() && size == size_of(array)
 }
 
-/// Returns the type of the parts of a complex number or of an array of two; otherwise `None`.
+/// Returns the datatype of the two parts of a complex number, or of an array of two items. Returns
+/// `None` for other datatypes.
 fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     let base = match &datatype.class {
         DatatypeClass::Complex(complex) => &complex.base,

@@ -9,11 +9,12 @@ use super::native;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass};
 
-/// The number of elements that are converted together. Their bytes fit in the first-level cache.
+/// The number of elements that are converted in one block. The bytes of a block fit in the
+/// first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A kernel that extracts the significant bits as the machine's integer of the source's size, and
-/// then converts these integers.
+/// A kernel that extracts the significant bits of numbers as machine integers of the source's size,
+/// and converts these integers.
 #[derive(Debug)]
 struct Significant {
     size: usize,
@@ -24,7 +25,8 @@ struct Significant {
     destination_size: usize,
 }
 
-/// The shifts that extract the significant bits: left, to drop the bits above them, and then right.
+/// The shifts that extract the significant bits of a word: first left, to drop higher bits, then
+/// right.
 #[derive(Debug, Clone, Copy)]
 struct Shifts {
     up: u32,

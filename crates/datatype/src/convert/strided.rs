@@ -6,14 +6,14 @@ use std::ops::Range;
 use super::kernel::Kernel;
 use super::{ConvertError, Result};
 
-/// The length of the packed blocks on which kernels without a strided loop work.
+/// The length in bytes of the packed blocks in which kernels without a strided loop work.
 const BLOCK_BYTES: usize = 2048;
-/// The smallest size of an element that is converted by itself. Smaller elements are converted in
-/// packed blocks.
+/// The smallest size of an element that is converted without packing. Smaller elements are
+/// converted in packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
-/// Elements of `size` bytes. The first one begins at the first byte, and the starts are `stride`
-/// bytes apart.
+/// A view of elements of `size` bytes at a distance of `stride` bytes. The first element begins at
+/// the first byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Strided<'a> {
     bytes: &'a [u8],
@@ -21,7 +21,7 @@ pub struct Strided<'a> {
     stride: usize,
 }
 
-/// Mutable [`Strided`] elements.
+/// A mutable view of elements; see [`Strided`].
 #[derive(Debug)]
 pub struct StridedMut<'a> {
     bytes: &'a mut [u8],
@@ -96,14 +96,14 @@ impl<'a> Strided<'a> {
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a range of the elements.
+    /// Returns a view of a range of the elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
         Self { bytes, ..*self }
     }
 
-    /// Returns a part of every element, given by its range of bytes in the element.
+    /// Returns a view of one part of every element. The part is a range of bytes in the element.
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
             // Bytes that end before the part contain no element.
@@ -113,8 +113,8 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Returns the offset of a byte in `bytes`, given its offset in a packed copy of the elements
-    /// from `first` on.
+    /// Converts the offset of a byte in a packed copy of the elements from `first` on to its offset
+    /// in `bytes`.
     fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
@@ -147,7 +147,7 @@ fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
     }
 }
 
-/// Copies packed elements of the size `N` to strided ones.
+/// Copies packed elements of the size `N` to strided elements.
 fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(packed.as_chunks::<N>().0) {
         if let Some(to) = to.first_chunk_mut::<N>() {
@@ -180,21 +180,21 @@ impl<'a> StridedMut<'a> {
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a range of the elements.
+    /// Returns a view of a range of the elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
         StridedMut { bytes, size: self.size, stride: self.stride }
     }
 
-    /// Returns a part of every element, given by its range of bytes in the element.
+    /// Returns a view of one part of every element. The part is a range of bytes in the element.
     pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
         // Bytes that end before the part contain no element.
         let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
         StridedMut { bytes, size: range.len(), stride: self.stride }
     }
 
-    /// Copies packed elements to these elements.
+    /// Copies packed elements to the strided elements of this view.
     fn unpack(&mut self, packed: &[u8]) {
         match self.size {
             1 => unpack::<1>(packed, self),
@@ -230,7 +230,7 @@ impl<'a> StridedMut<'a> {
     }
 }
 
-/// Copies elements of the size `N`.
+/// Copies elements of the size `N` between two strided views.
 fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(from.bytes.chunks(from.stride)) {
         if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {

@@ -49,8 +49,8 @@ pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     end.map_or(0, |last| last + 1)
 }
 
-/// Plans conversions between fixed-length strings. Their character sets must be equal, unless the
-/// caller allowed other conversions. Text that is too long is cut, even inside a character.
+/// Plans conversions between fixed-length strings. The character sets must be equal, unless the
+/// caller allowed other conversions. A text that is too long is cut, even inside a character.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {
         return Ok(None);

@@ -13,9 +13,9 @@ use super::text::{put_text, text_length};
 use super::{ConvertError, Result, size_of};
 use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength, VariableLengthKind};
 
-/// The heap with the data of the source elements.
+/// A heap that contains the variable-length data of the source elements.
 pub trait VariableSource: std::fmt::Debug + Send + Sync {
-    /// Passes the items of an element to `with`: whole items of `item_size` bytes.
+    /// Calls `with` with the items of a variable-length element, each of `item_size` bytes.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the descriptor is invalid; the errors of `with`.
@@ -34,9 +34,9 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// The heap for the data of the destination elements.
+/// A heap that receives the variable-length data of the destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores `count` items, and writes a descriptor of them.
+    /// Stores the `count` items of an element in the heap, and writes their descriptor.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.
@@ -52,8 +52,8 @@ pub trait VariableSink: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// A heap in memory. A descriptor has 16 bytes: the number of items and the position of the first
-/// one, both little-endian.
+/// A heap in memory for variable-length data. A descriptor has 16 bytes: the number of items and
+/// the position of the first item, both little-endian.
 ///
 /// ```
 /// use hyperslab_datatype::convert::{VariableArena, VariableSink, VariableSource};
@@ -106,7 +106,7 @@ impl VariableSink for VariableArena {
     }
 }
 
-/// A kernel that converts sequences to sequences: it converts the items.
+/// A kernel that converts variable-length sequences item by item.
 #[derive(Debug)]
 struct Sequences {
     source: Arc<dyn VariableSource>,
@@ -183,7 +183,8 @@ impl Kernel for FromFixed {
     }
 }
 
-/// Returns whether both types are sequences, or strings whose character sets are compatible.
+/// Returns whether both datatypes are sequences, or both are strings with compatible character
+/// sets.
 fn are_compatible(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
     match (charset(from), charset(to)) {
         (None, None) => true,
@@ -200,8 +201,8 @@ fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     }
 }
 
-/// Plans conversions between variable-length types, if both sides have a heap, and between
-/// variable-length and fixed-length strings, if the variable-length side has a heap.
+/// Plans conversions between variable-length datatypes if both sides have a heap, and between
+/// variable-length and fixed-length strings if the variable-length side has a heap.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
         return Ok(None);

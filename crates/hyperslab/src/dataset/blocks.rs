@@ -11,12 +11,12 @@ use super::Dataset;
 use crate::H5Type;
 use crate::{Layout, Region};
 
-/// The blocks of a dataset in C order; made by [`Dataset::blocks`].
+/// An iterator over the blocks of a dataset in C order; made by [`Dataset::blocks`].
 #[derive(Debug, Clone)]
 pub struct Blocks(Boxes);
 
 impl Blocks {
-    /// Returns the shape of every block except the blocks at the upper edges, which may be smaller.
+    /// Returns the shape of a block. Blocks at the upper edges of the dataset may be smaller.
     pub fn shape(&self) -> &[u64] {
         self.0.shape()
     }

@@ -69,7 +69,7 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Returns the stored chunks, in the order of the index.
+    /// Returns a list of the stored chunks, in the order of the index.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked, and
@@ -80,7 +80,7 @@ impl<'a> Chunks<'a> {
         Ok(chunks)
     }
 
-    /// Calls `at` with each stored chunk.
+    /// Calls `at` with each stored chunk of the dataset.
     pub(super) fn for_each(&self, at: &mut dyn FnMut(ChunkInfo)) -> Result<()> {
         self.walk(&mut |chunk| {
             at(chunk);
@@ -88,7 +88,7 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Calls `visit` with each stored chunk, under the right to read.
+    /// Calls `visit` with each stored chunk of the dataset, while the right to read is held.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
@@ -141,9 +141,9 @@ impl<'a> Chunks<'a> {
         ChunkInfo::at(store, &source, element).map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the encoded bytes of the chunk that holds the element at the coordinates `element`;
-    /// `None` if the chunk is not stored. [`write`](Self::write) copies these bytes to a dataset
-    /// with the same filters, without decoding.
+    /// Reads the encoded bytes of the chunk that holds the element at the coordinates `element`.
+    /// Returns `None` if the chunk is not stored. [`write`](Self::write) copies these bytes to a
+    /// dataset with the same filters, without decoding.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

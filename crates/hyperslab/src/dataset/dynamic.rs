@@ -206,7 +206,8 @@ impl Dataset {
         self.write_from(selection, &from)
     }
 
-    /// Writes the selected elements from the bytes of elements of the datatype `memory`.
+    /// Writes the selected elements from the bytes of elements of the datatype `memory`, with the
+    /// conversion to the dataset's datatype.
     pub(super) fn write_converted(
         &self,
         selection: &Selection,

@@ -15,11 +15,11 @@ use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
-/// A planned conversion.
+/// A planned conversion of elements from the file to memory.
 pub(super) type Planned = Result<Conversion, ConvertError>;
 
-/// The elements that a read selects, without overlaps. The dataset does not change while this value
-/// lives.
+/// The selected elements of a read, without overlaps. The dataset does not change while this value
+/// exists.
 pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
     /// The number of selected elements.
@@ -30,7 +30,7 @@ pub(super) struct SelectedElements<'a> {
     pub(super) _reading: Reading<'a>,
 }
 
-/// Selected elements and their conversion.
+/// The selected elements of a read, with their conversion to memory.
 pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
     selected: SelectedElements<'a>,
@@ -45,7 +45,7 @@ impl SelectedElements<'_> {
         self.shape.as_deref()
     }
 
-    /// Returns the shape of an array of the elements in memory.
+    /// Returns the shape of the array in memory that receives the elements.
     pub(super) fn memory_shape(&self) -> Result<Vec<usize>> {
         match &self.shape {
             Some(shape) => shape.iter().map(|size| Ok(to_usize(*size)?)).collect(),
@@ -53,7 +53,7 @@ impl SelectedElements<'_> {
         }
     }
 
-    /// Reads the elements in the stored form.
+    /// Reads the selected elements in the stored form.
     pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
@@ -80,7 +80,8 @@ impl<'a> Elements<'a> {
         Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
-    /// Fills `out` with converted elements. `zeroed` is true if `out` contains only zeros.
+    /// Fills `out` with the converted elements. `zeroed` must be true only if `out` contains only
+    /// zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
@@ -105,8 +106,8 @@ impl Dataset {
             && matches!(layout, StoredLayout::Virtual(_) | StoredLayout::Structured(_))
     }
 
-    /// Returns the selected elements, and keeps the dataset unchanged while the result lives.
-    /// Checks `size` bytes per element against the limit for results.
+    /// Resolves a selection and returns its elements. The dataset cannot change while the result
+    /// exists. Checks `size` bytes per element against the limit for results.
     pub(super) fn prepare<'a>(
         &'a self,
         selection: impl IntoSelection + 'a,
@@ -126,7 +127,8 @@ impl Dataset {
         Ok(SelectedElements { selection, count, shape, open, _reading: reading })
     }
 
-    /// Checks `count` values of `size` bytes against the limit for results, and returns `count`.
+    /// Checks the size of `count` values of `size` bytes against the limit for results. Returns
+    /// `count`.
     pub(crate) fn check_result(&self, subject: &str, count: u64, size: usize) -> Result<usize> {
         let limit = self.object.file().container.store.limits().result_bytes;
         // Saturates, because the product is only compared with the limit and reported.

@@ -92,7 +92,8 @@ impl Dataset {
         self.write(selection, &packed)
     }
 
-    /// Returns the selection `part` of an array of the shape `dims` that has `length` elements.
+    /// Returns the selection `part` of an array in memory, after checking that `length` elements
+    /// fill an array of the shape `dims`.
     fn array_part<'a>(
         &self,
         length: usize,
@@ -108,7 +109,7 @@ impl Dataset {
     }
 }
 
-/// Returns the indexes of a run in an array.
+/// Returns the indexes of a run's elements in an array in memory.
 pub(crate) fn run_indexes(run: &LinearRun) -> Result<Range<usize>> {
     let (start, length) = (to_usize(run.offset)?, to_usize(run.length)?);
     Ok(start..start.checked_add(length).ok_or_else(outside_array)?)

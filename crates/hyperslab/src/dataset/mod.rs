@@ -91,13 +91,13 @@ impl Dataset {
         Ok(Self::with(object, first, Known::nothing()))
     }
 
-    /// Returns the current state of the dataset.
+    /// Returns the current state of the dataset from its object header.
     pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
         self.current().map(|(open, _)| open)
     }
 
-    /// Returns the current state of the dataset, and the right to read. No dirty chunk of the
-    /// dataset is in memory, and the dataset does not change while the second value lives.
+    /// Returns the current state of the dataset, and a guard with the right to read. While the
+    /// guard exists, the dataset does not change, and no chunk of the dataset is dirty.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
@@ -109,13 +109,13 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// Returns the address of the dataset whose elements are read. Returns `None` for a virtual
-    /// dataset, whose elements may lie in any other dataset of the file.
+    /// Returns the address of the object whose dirty chunks a read must see. Returns `None` for a
+    /// virtual dataset, whose elements may lie in any dataset of the file.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
 
-    /// Returns the type of the elements.
+    /// Returns the datatype of the elements.
     pub fn datatype(&self) -> &Datatype {
         &self.first.description.datatype
     }
@@ -127,7 +127,7 @@ impl Dataset {
         self.first.description.committed.map(|address| ObjectToken::of(store, address))
     }
 
-    /// Returns the current dimensions and the largest dimensions.
+    /// Returns the dataspace of the dataset: the current and the largest dimensions.
     pub fn dataspace(&self) -> Dataspace {
         // This query does not flush dirty chunks, because the extent is known in memory.
         let waiting = || self.object.file().current_dataspace(self.object.address());
@@ -234,12 +234,13 @@ impl Dataset {
         &self.conversions
     }
 
-    /// Returns the description in the header when the dataset was opened.
+    /// Returns the description of the dataset that its object header had when the dataset was
+    /// opened.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.first.description
     }
 
-    /// Returns an array of the elements of a read. The context of errors names the dataset.
+    /// Returns the elements of a read as an array. The context of errors names the dataset.
     #[cfg(feature = "ndarray")]
     fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {
         elements.and_then(|elements| array(shape, elements)).map_err(|error| self.context(error))
@@ -292,7 +293,8 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// Returns the shape of a dataspace in memory. A null dataspace has the shape of zero elements.
+/// Returns the shape of an array in memory for a dataspace. A null dataspace has the shape of zero
+/// elements.
 pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     match dataspace {
         Dataspace::Null => Ok(vec![0]),
@@ -300,7 +302,7 @@ pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns an array of the elements. The array has the number of dimensions of `D`.
+/// Returns elements as an array with the dimension type `D`.
 #[cfg(feature = "ndarray")]
 pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
     check_rank::<D>(shape)?;
@@ -309,7 +311,7 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
         .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
 }
 
-/// Returns an error if an array of the shape cannot have the dimension type `D`.
+/// Checks that arrays of the dimension type `D` can have the shape. Returns an error otherwise.
 #[cfg(feature = "ndarray")]
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {

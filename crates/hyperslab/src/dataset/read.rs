@@ -43,7 +43,7 @@ impl Dataset {
         self.read_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements into an array, with the conversion that `plan` returns.
+    /// Reads the selected elements into an array. `plan` returns the conversion for the elements.
     #[cfg(feature = "ndarray")]
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
@@ -76,7 +76,7 @@ impl Dataset {
         self.read_raw_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements into a vector, with the conversion that `plan` returns.
+    /// Reads the selected elements into a vector. `plan` returns the conversion for the elements.
     pub(super) fn read_raw_planned<T: H5Type>(
         &self,
         selection: impl IntoSelection,
@@ -128,7 +128,7 @@ impl Dataset {
         self.read_into_planned(selection, values, plan)
     }
 
-    /// Reads the selected elements into `values`, with the conversion that `plan` returns.
+    /// Reads the selected elements into `values`. `plan` returns the conversion for the elements.
     pub(super) fn read_into_planned<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -246,7 +246,7 @@ impl Dataset {
         self.read_shaped(selection).map(|(_, stored)| stored)
     }
 
-    /// Reads the selected elements as stored, and returns the shape of the selection.
+    /// Reads the selected elements in the stored form. Also returns the shape of the selection.
     pub(super) fn read_shaped(&self, selection: impl IntoSelection) -> Result<(Vec<usize>, Stored)> {
         let size = self.datatype().size as usize;
         let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
@@ -254,7 +254,7 @@ impl Dataset {
         Ok((selected.memory_shape()?, stored))
     }
 
-    /// Returns an equal selection in which each element occurs once.
+    /// Returns a selection of the same elements in which each element occurs once.
     pub(super) fn without_overlaps<'a>(&self, selection: Cow<'a, Selection>) -> Result<Cow<'a, Selection>> {
         Ok(match selection {
             Cow::Owned(irregular @ Selection::Hyperslab(Hyperslab::Irregular { .. })) => {

@@ -97,7 +97,8 @@ impl Dataset {
         }
     }
 
-    /// Returns the status of a dataset with `stored` stored chunks of the shape `shape`.
+    /// Returns the space status of a dataset, from its number `stored` of stored chunks of the
+    /// shape `shape`.
     fn status_of(&self, stored: u64, shape: &[u64]) -> SpaceStatus {
         let dataspace = self.dataspace();
         let chunks = dataspace.dims().iter().zip(shape);

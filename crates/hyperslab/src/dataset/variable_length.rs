@@ -173,8 +173,8 @@ impl Dataset {
         })
     }
 
-    /// Converts elements with variable-length data and writes them. Frees the variable-length data
-    /// that they replace.
+    /// Converts and writes elements with variable-length data. Frees the replaced variable-length
+    /// data.
     pub(super) fn write_variable_length(
         &self,
         selection: &Selection,
@@ -197,8 +197,8 @@ impl Dataset {
         })
     }
 
-    /// Writes the elements that `store` returns, after `store` has put their variable-length data
-    /// into the heap. Frees the variable-length data that they replace.
+    /// Calls `store` to put variable-length data into the heap, and writes the elements that it
+    /// returns. Frees the replaced variable-length data.
     fn replace_variable_length(
         &self,
         selection: &Selection,

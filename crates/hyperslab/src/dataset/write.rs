@@ -13,8 +13,8 @@ use super::data::{self, ArrayData};
 use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
-    /// Calls `work` with the right to change the file while editors may be open. The context of
-    /// errors names the dataset.
+    /// Runs `work` with the right to change the file, while object headers may be in editors. The
+    /// context of errors names the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
         let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
@@ -57,7 +57,8 @@ impl Dataset {
         self.write_array(selection, array, &<A::Element as H5Type>::datatype())
     }
 
-    /// Writes the elements of an array, whose datatype is `memory`, to the selected elements.
+    /// Writes the elements of an array to the selected elements of the dataset. `memory` is the
+    /// datatype of the array.
     pub(super) fn write_array<A: ArrayData + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -80,7 +81,7 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Converts a value to a selection of the dataset in its current shape.
+    /// Converts a value to a selection for the current shape of the dataset.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
         let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;
@@ -139,8 +140,8 @@ impl Dataset {
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
     }
 
-    /// Changes the shape. Elements inside both shapes keep their values; new elements have the fill
-    /// value.
+    /// Changes the shape of the dataset. Elements inside both shapes keep their values; new
+    /// elements have the fill value.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -8,14 +8,15 @@ use hyperslab_engine::ops::{MemberRange, Members};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Driver, DriverError, Family, FamilyPattern, Multi, MultiMember, Sec2};
 
-/// Members that were found by their names, because the file does not name them.
+/// The members of a file that were found by their names, because the file does not state the names.
 pub(super) enum GuessedMembers {
     Family(Family),
     Multi(Multi),
     Invalid(Error),
 }
 
-/// Returns the members that hold the missing bytes of the file at `path`, found by their names.
+/// Returns the members that may hold the missing bytes of the file at `path`. The search uses only
+/// file names.
 pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMembers> {
     if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
         return Some(
@@ -32,8 +33,8 @@ pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMemb
     opened.ok().map(GuessedMembers::Multi)
 }
 
-/// Returns the driver of all members of the file at `path`. Returns `None` if the file is complete
-/// by itself.
+/// Returns a driver for all members of the file at `path`. Returns `None` if the file has no other
+/// members.
 pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
     match stated_members(path) {
         Ok(Members::Family { member_size }) => {
@@ -50,8 +51,8 @@ pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn D
     }
 }
 
-/// Opens a family that the caller did not choose. All members must be in the folder of the first
-/// one.
+/// Opens a family of members that the caller did not choose explicitly. All members must be in the
+/// folder of the first member.
 pub(super) fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
     let pattern = family_pattern(path)?;
     for number in 0.. {
@@ -83,8 +84,8 @@ pub(super) fn cannot_open(source: DriverError) -> Error {
     Error::Io { action: "cannot open the file".into(), source }
 }
 
-/// Checks that a member that exists is in the folder of the first member or below. Symbolic links
-/// are resolved first.
+/// Returns an error if a member exists outside the folder of the first member and its subfolders.
+/// Symbolic links are resolved first.
 pub(super) fn check_beside(first: &Path, member: &Path) -> Result<()> {
     let (Ok(first), Ok(member_there)) = (first.canonicalize(), member.canonicalize()) else { return Ok(()) };
     if first.parent().is_some_and(|folder| member_there.starts_with(folder)) {
@@ -96,13 +97,13 @@ pub(super) fn check_beside(first: &Path, member: &Path) -> Result<()> {
     )))
 }
 
-/// Returns the members that the superblock of the first member names.
+/// Returns the members that the superblock in the first member names.
 pub(super) fn stated_members(first: &Path) -> Result<Members> {
     Members::of(Arc::new(Sec2::open(first, Access::ReadOnly).map_err(cannot_open)?))
 }
 
-/// Returns the name pattern of a family. `path` is the pattern or the first member. If the name
-/// contains several numbers 0, the member number is the last of them for which a second member
+/// Returns the file name pattern of a family. `path` is the pattern or the first member. If the
+/// name contains several numbers 0, the member number is the last of them for which a second member
 /// exists.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
@@ -126,13 +127,14 @@ fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     })
 }
 
-/// Returns the path without `end`. Returns `None` if the name does not end with `end`.
+/// Returns the path without the suffix `end` of its file name. Returns `None` if the file name has
+/// another suffix.
 pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
-/// The member names that are accepted.
+/// The restriction on the names of members that are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
     /// Only names that contain the name of the file. If the caller did not open the file as a multi
@@ -178,8 +180,8 @@ pub(super) fn multi_members(
         .collect()
 }
 
-/// The name of a member: the text before and after the name of the whole file. A member name need
-/// not contain the name of the whole file.
+/// The name of a member: the text before and after the name of the whole file. The name of the
+/// whole file may be missing.
 struct MemberName {
     before: String,
     has_base: bool,
@@ -187,8 +189,8 @@ struct MemberName {
 }
 
 impl MemberName {
-    /// Parses a name with `%s` and `%%` as in C's `printf`. Returns an error for names that lead
-    /// into another folder, because the names come from the file.
+    /// Parses a member name with `%s` and `%%` as in C's `printf`. Returns an error for a name that
+    /// leads into another folder, because the name comes from the file.
     fn parse(name: &[u8]) -> Result<Self> {
         let refused =
             |why| Error::unsupported(format!("the member file name `{}`, {why},", name.escape_ascii()));

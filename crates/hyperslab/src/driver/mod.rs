@@ -23,7 +23,7 @@ use members::{
 
 pub(crate) use members::members_of;
 
-/// The driver that stores the bytes of a file.
+/// The driver that stores the bytes of a file, as the caller chooses it.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -132,7 +132,7 @@ impl FromStr for FileDriver {
     }
 }
 
-/// The driver and options with which files are opened.
+/// An opener of files, with the driver and the options.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opener {
     pub(crate) driver: FileDriver,
@@ -141,7 +141,7 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// Returns the access mode that follows from the options.
+    /// Returns the access mode that the options request.
     fn access(&self) -> Access {
         if self.options.write.is_some() { Access::ReadWrite } else { Access::ReadOnly }
     }
@@ -231,8 +231,8 @@ impl Opener {
         ))
     }
 
-    /// Opens the file as a single file. If that fails, opens it together with other members. The
-    /// contents of the file or the names of files beside it indicate the members.
+    /// Opens the file as a single file. If this fails, opens the file together with its other
+    /// members, which the contents of the file or the names of files beside it indicate.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),

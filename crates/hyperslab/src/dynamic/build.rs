@@ -14,7 +14,7 @@ use crate::stored::ReadBudget;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
-    /// Returns the elements of any datatype as a column of values.
+    /// Converts stored elements of any datatype to a column of values.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -35,7 +35,7 @@ impl Stored {
         builder.column(self.datatype(), Strided::new(self.bytes(), size, size))
     }
 
-    /// Returns the elements as references.
+    /// Converts stored elements to references.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references,
@@ -97,7 +97,7 @@ impl ColumnBuilder<'_> {
         }
     }
 
-    /// Converts elements to a Rust type.
+    /// Converts stored elements to numbers of a Rust type.
     fn numbers<T: H5Type>(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Vec<T>> {
         self.converted(datatype, &T::datatype(), elements)
     }
@@ -245,7 +245,7 @@ fn as_float(datatype: &Datatype) -> Option<&FloatingPoint> {
     }
 }
 
-/// Returns `true` if single precision represents all values of the type.
+/// Returns `true` if single precision represents all values of the floating-point type.
 fn fits_single(float: &FloatingPoint) -> bool {
     let implied = float.normalization == datatype::Normalization::Implied;
     let narrow = float.exponent_size <= 7 && float.exponent_bias <= 127;

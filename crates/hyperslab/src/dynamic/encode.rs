@@ -12,10 +12,10 @@ use crate::dataset::zeroed_elements;
 use crate::datatype::convert::{Conversion, VariableArena, VariableSink as _};
 use crate::datatype::{ByteOrder, DatatypeClass, VariableLengthKind};
 
-/// The size of a descriptor of the heap in memory, in bytes.
+/// The size in bytes of a descriptor that refers to variable-length data in memory.
 pub(crate) const DESCRIPTOR_BYTES: usize = 16;
 
-/// An encoder from values to elements of one datatype.
+/// An encoder from dynamic values to elements of one datatype.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     memory: Datatype,
@@ -118,7 +118,7 @@ impl Encoder {
         self.memory.size as usize
     }
 
-    /// Returns the encoded elements, and stores their variable-length data in `arena`.
+    /// Encodes values as elements, and stores their variable-length data in `arena`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit the datatype.

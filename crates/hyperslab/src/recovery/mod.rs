@@ -23,7 +23,7 @@ pub use hyperslab_engine::store::{EndRepair, JournalRepair, Repaired, StatusFlag
 pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
-/// Repair and salvage of damaged files.
+/// A builder with the options for the repair and the salvage of damaged files.
 ///
 /// [`repair`](Self::repair) corrects a file in place that its writer did not close.
 /// [`salvage`](Self::salvage) copies what can be read of a damaged file into a new file, for
@@ -334,7 +334,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for a new file with the same fixed properties as the damaged file.
+    /// Returns the options for a new file that has the same fixed properties as the damaged file,
+    /// such as the sizes of addresses.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

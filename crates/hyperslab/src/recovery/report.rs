@@ -114,7 +114,7 @@ impl SalvagedState {
 }
 
 impl SalvagedObject {
-    /// Returns the state of the object.
+    /// Returns the state of the object after the salvage.
     pub fn state(&self) -> SalvagedState {
         let lost = self.losses.iter().any(|loss| loss.part == LossPart::Object);
         match lost {
@@ -126,7 +126,7 @@ impl SalvagedObject {
 }
 
 impl Salvaged {
-    /// Returns the state of the file.
+    /// Returns the state of the file after the salvage.
     pub fn outcome(&self) -> Outcome {
         let any = |wanted: SalvagedState| self.objects.iter().any(|object| object.state() == wanted);
         // A root group alone does not count as a saved object.
@@ -139,7 +139,7 @@ impl Salvaged {
         }
     }
 
-    /// Returns the number of objects in a state.
+    /// Returns the number of objects that have a given state.
     pub fn count(&self, state: SalvagedState) -> usize {
         self.objects.iter().filter(|object| object.state() == state).count()
     }

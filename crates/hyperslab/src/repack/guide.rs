@@ -12,7 +12,7 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterSpec, Pipeline};
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
 
-/// The rules of a repack, and the record of their results.
+/// The decisions of a repack: the rules that the caller set, and a record of their effects.
 pub(super) struct Guide<'r> {
     pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,
@@ -30,8 +30,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Returns the reason why the elements cannot be decoded, or `None` if they can. Elements that
-    /// cannot be decoded cannot be stored in another layout.
+    /// Returns the reason why the dataset's elements cannot be decoded, or `None` if decoding is
+    /// possible. Elements that cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let filters = self.source.container.store.filters();
@@ -44,7 +44,7 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the storage for a requested layout.
+    /// Returns the storage for the layout that a rule requests.
     fn layout(
         &self,
         wanted: &RepackLayout,
@@ -133,7 +133,7 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the layout with its filters.
+    /// Returns the storage for a chunked layout with the filters that the rules choose.
     fn with_filters(
         &self,
         before: &DatasetDescription,
@@ -173,7 +173,7 @@ impl<'r> Guide<'r> {
         Ok(StorageChoice::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
     }
 
-    /// Returns the same filters with parameters for another chunk shape.
+    /// Returns the same filters with parameters that fit another chunk shape.
     fn rebuilt(
         &self,
         before: &DatasetDescription,
@@ -196,7 +196,7 @@ pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     stages.collect()
 }
 
-/// Returns the chunk shape, limited to the largest size of each dimension.
+/// Returns the chunk shape, with each side limited to the largest size of the dimension.
 pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
     let maximum = before.dataspace.max_dims();
     let fit =

@@ -294,22 +294,25 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change) of all
-    /// groups of the new file, except groups with a symbol table.
+    /// Sets the limits at which groups of the new file change between compact and dense storage;
+    /// see [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change). Does not
+    /// apply to groups with a symbol table.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.link_phase_change = Some((max_compact, min_dense));
         self
     }
 
-    /// Sets [`metadata_block`](crate::AccessOptions::metadata_block) of the new file.
+    /// Sets the size of metadata blocks of the new file; see
+    /// [`metadata_block`](crate::AccessOptions::metadata_block).
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.metadata_block = Some(bytes);
         self
     }
 
-    /// Sets [`alignment`](crate::AccessOptions::alignment) of the new file.
+    /// Sets the alignment of blocks in the new file; see
+    /// [`alignment`](crate::AccessOptions::alignment).
     #[must_use]
     pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
         self.alignment = Some((threshold, alignment));
@@ -348,7 +351,7 @@ impl<'a> Repack<'a> {
         self.write(source, self.options(source)?.create(target)?)
     }
 
-    /// Writes the contents of `source` to an empty file, and closes that file.
+    /// Writes the contents of `source` to a new, empty file, and closes the new file.
     fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
         let guide = Guide::new(self, from, to);

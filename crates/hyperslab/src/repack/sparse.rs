@@ -13,7 +13,7 @@ use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts, SparseOptions};
 
-/// Lossless filters that accept any bytes.
+/// The identifiers of the lossless filters that accept any bytes.
 const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::DEFLATE,
     FilterId::SHUFFLE,
@@ -28,7 +28,7 @@ const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::BITSHUFFLE,
 ];
 
-/// An element and its datatype.
+/// The bytes of an element, and its datatype.
 #[derive(Debug, Clone)]
 pub(super) struct TypedElement {
     pub(super) datatype: Datatype,
@@ -36,7 +36,7 @@ pub(super) struct TypedElement {
 }
 
 impl TypedElement {
-    /// Returns the bytes of the element converted to another datatype, or the reason why the
+    /// Converts the element to another datatype. Returns the bytes, or the reason why the
     /// conversion is not possible.
     fn in_type(&self, datatype: &Datatype) -> std::result::Result<Vec<u8>, String> {
         let other = || "the undefined value is not a value of the datatype".to_owned();
@@ -67,7 +67,7 @@ pub(super) fn is_sparse(before: &DatasetDescription) -> bool {
     matches!(&before.layout.layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
 }
 
-/// Returns the filters of the values section of structured chunks.
+/// Returns the filters of the section of structured chunks that contains the values.
 pub(super) fn filters_of_values(before: &DatasetDescription) -> Pipeline {
     filters_of(before, Section::Values)
 }
@@ -88,7 +88,7 @@ impl Guide<'_> {
         NewLayout::Structured { chunk, sparse: true, edges_unfiltered: false, encoding }
     }
 
-    /// Returns the sparse layout with a chunk shape that follows from the density.
+    /// Returns the sparse layout with a chunk shape that hyperslab chooses from the density.
     pub(super) fn auto_sparse(
         &self,
         dataset: StoredBefore<'_>,
@@ -110,7 +110,7 @@ impl Guide<'_> {
         Ok(StorageChoice::Layout(self.sparse_layout(chunk.into())))
     }
 
-    /// Returns the structured chunk layout that the dataset has.
+    /// Returns the structured chunk layout that the source dataset has.
     pub(super) fn same_structured(&self, dataset: StoredBefore<'_>) -> StorageChoice {
         let before = dataset.description;
         let Layout::Structured(layout) = &before.layout.layout else { return StorageChoice::Keep };
@@ -122,7 +122,7 @@ impl Guide<'_> {
         })
     }
 
-    /// Returns the bytes of the undefined value, if a rule sets one for the dataset.
+    /// Returns the element that counts as undefined, if a rule sets one for the dataset.
     fn undefined(&self, dataset: StoredBefore<'_>) -> std::result::Result<Option<Vec<u8>>, String> {
         let before = dataset.description;
         let found = self.rules.undefined.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
@@ -170,7 +170,7 @@ impl Guide<'_> {
         }
     }
 
-    /// Returns the filters for a section of a dataset.
+    /// Returns the filters that the rules choose for a section of a dataset.
     fn section_filters(
         &self,
         dataset: StoredBefore<'_>,

@@ -9,7 +9,7 @@ use super::Section;
 use crate::dataset::Storage;
 use crate::{DatasetBuilder, Dataspace};
 
-/// The default share of defined elements.
+/// The default expected share of defined elements.
 const DENSITY: f64 = 0.01;
 
 /// The form in which a structured chunk stores the selection of its defined elements.
@@ -101,12 +101,12 @@ impl SparseOptions {
 /// The smallest density at which chunks have more rows than columns.
 const HIGH_DENSITY: f64 = 0.03;
 
-/// The number of columns of chunks for a high density.
+/// The number of columns of a chunk at a density of at least [`HIGH_DENSITY`].
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
-/// Returns the number of elements of a chunk, defined or not, at a density. A chunk then has some
-/// thousand defined elements: With this number, reading a small part of the dataset decodes few
-/// other elements, and the overhead of a chunk is small.
+/// Returns the number of elements of a chunk, defined or not, at a density. Such a chunk has some
+/// thousand defined elements, so that a read of a small part of the dataset decodes few additional
+/// elements, and the overhead per chunk is small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);
@@ -119,8 +119,8 @@ pub(super) fn to_float(size: u64) -> f64 {
     size as f64
 }
 
-/// Returns the size of a chunk along a dimension such that the last chunk of the dimension is
-/// nearly full.
+/// Returns the size of a chunk along a dimension, reduced such that the last chunk along the
+/// dimension is nearly full.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 65536")]
 fn fitted(size: f64, length: f64) -> u64 {
     let count = (length / size).ceil().max(1.0);

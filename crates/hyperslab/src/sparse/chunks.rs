@@ -152,7 +152,7 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with each chunk, under the right to read.
+    /// Calls `visit` with each stored structured chunk, while the right to read is held.
     fn walk_chunks(&self, visit: &mut dyn FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -193,8 +193,8 @@ impl SparseView<'_> {
         self.chunk_under_reading(element).map(|(chunk, _reading)| chunk)
     }
 
-    /// Returns the chunk, and the right to read. The chunk does not change while the second value
-    /// lives.
+    /// Returns the structured chunk at an element, and a guard with the right to read. The chunk
+    /// does not change while the guard exists.
     fn chunk_under_reading(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
         let file = self.dataset.object().file();
         let (open, reading) = self.dataset.current()?;

@@ -16,10 +16,10 @@ use crate::{H5Type, Region, Selection};
 
 /// An integer type for row numbers, column numbers and element counts of a sparse matrix.
 pub trait MatrixIndex: Copy + Default + Send + Sync {
-    /// Returns the value; `None` if it is negative.
+    /// Returns the index as `u64`. Returns `None` if it is negative.
     fn to_u64(self) -> Option<u64>;
 
-    /// Returns `number` in this type; `None` if it does not fit.
+    /// Returns `number` as an index of this type. Returns `None` if it does not fit.
     fn from_u64(number: u64) -> Option<Self>;
 }
 
@@ -69,7 +69,7 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
         self.starts.get(row).and_then(|start| usize::try_from(start.to_u64()?).ok())
     }
 
-    /// Checks that the starts ascend from 0 to the number of indices.
+    /// Checks that the row or column starts ascend from 0 to the number of indices.
     fn check(&self) -> Result<()> {
         let last = self.starts.len().checked_sub(1).and_then(|last| self.start(last));
         let ascend = |row: usize| match (self.start(row - 1), self.start(row)) {
@@ -261,7 +261,7 @@ impl SparseView<'_> {
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Returns `count + 1` zeros, within the limit for results.
+    /// Returns a vector of `count + 1` zeros for counting elements, within the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
@@ -270,7 +270,7 @@ impl SparseView<'_> {
         length.and_then(|length| filled(length, 0, WHAT)).map_err(|error| self.dataset.context(error))
     }
 
-    /// Converts `count` stored values, which lie in `parts`, to the type `T`.
+    /// Converts `count` values, whose stored bytes lie in `parts`, to the type `T`.
     fn converted<T: H5Type>(&self, count: usize, parts: &[Vec<u8>]) -> Result<Vec<T>> {
         let plan = to_rust::<T>(self.dataset.conversions(), self.dataset.datatype());
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
@@ -318,8 +318,8 @@ impl SparseView<'_> {
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// Returns the same matrix, compressed along the other dimension. `starts` must hold zeros, one
-    /// more than the size of that dimension. Returns `None` if an index does not fit.
+    /// Returns the matrix compressed along its other dimension. `starts` must hold zeros, one more
+    /// than the size of that dimension. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

@@ -9,7 +9,7 @@ use crate::dataset::zeroed_elements;
 use crate::datatype::convert::{Conversions, VariableSink as _, VariableSource};
 use crate::{Dataset, Datatype};
 
-/// Elements in the dataset's datatype, and a heap in memory with their variable-length data.
+/// Elements in the dataset's datatype, and a heap in memory that holds their variable-length data.
 pub(crate) struct HeapElements {
     elements: Vec<u8>,
     size: usize,
@@ -17,12 +17,12 @@ pub(crate) struct HeapElements {
 }
 
 impl HeapElements {
-    /// Returns the heap to which the elements refer.
+    /// Returns the heap that holds the variable-length data of the elements.
     pub(crate) fn heap(&self) -> &ForeignHeap {
         &self.heap
     }
 
-    /// Returns the source of a write of the elements.
+    /// Returns the write source with these elements.
     pub(crate) fn write_source(&self) -> WriteSource<'_> {
         WriteSource::stored(&self.elements, self.size).with_heap(&self.heap)
     }
@@ -36,7 +36,7 @@ impl Dataset {
         Ok(HeapElements { elements, size, heap: Arc::new(ForeignHeap::new(limit)) })
     }
 
-    /// Returns `texts` as elements of a dataset of strings of variable length.
+    /// Returns `texts` as elements of a dataset of variable-length strings.
     pub(crate) fn text_elements(&self, texts: &[&[u8]]) -> Result<HeapElements> {
         let mut contents = self.heap_elements(texts.len())?;
         for (text, element) in texts.iter().zip(contents.elements.chunks_exact_mut(contents.size.max(1))) {

@@ -42,7 +42,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Returns the sections of a dataset's chunks, in their order.
+    /// Returns the sections that a dataset's structured chunks have, in their order.
     pub(crate) fn all(sparse: bool, variable: bool) -> &'static [Self] {
         match (sparse, variable) {
             (true, true) => &[Self::Selection, Self::Values, Self::Heap],

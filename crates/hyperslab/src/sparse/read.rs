@@ -89,7 +89,7 @@ impl<'a> SparseView<'a> {
         Ok((points, stored.with_foreign(foreign)))
     }
 
-    /// Reads all elements of a selection, for datasets that are not sparse.
+    /// Reads all elements of a selection as defined elements, for datasets that are not sparse.
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         const WHAT: &str = "coordinates of defined elements: bytes";
         let dims = self.dataset.dataspace().dims().to_vec();
@@ -112,7 +112,7 @@ impl<'a> SparseView<'a> {
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Calls `visit` with the defined elements of a selection, in batches of rows of chunks.
+    /// Calls `visit` with the defined elements of a selection, one slab (rows of chunks) at a time.
     pub(crate) fn for_each_slabs(
         &self,
         selection: &Selection,
@@ -241,8 +241,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection with the same elements in C order, each element once. The points of the
-/// given selection may be in another order, or occur twice.
+/// Returns a selection of the same elements in C order, each element once. The points of the given
+/// selection may be in another order, or occur twice.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
@@ -251,8 +251,8 @@ fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-/// Converts a block of a chunk to coordinates of the dataset. The first element of the chunk is at
-/// `origin`.
+/// Converts the coordinates of a block from the chunk to the dataset. The first element of the
+/// chunk is at `origin`.
 fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
     let add = |corner: &[u64]| {
@@ -262,14 +262,14 @@ fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     Ok(Block { start: add(&block.start)?, end: add(&block.end)? })
 }
 
-/// Returns the sum of two numbers of defined elements.
+/// Returns the sum of two numbers of defined elements, or an error if the sum overflows.
 fn added(count: u64, more: u64) -> Result<u64> {
     let sum = count.checked_add(more);
     sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
 }
 
-/// Returns the results of `work` for each slab, computed concurrently. The caller holds the right
-/// to read.
+/// Computes `work` for each slab (rows of chunks) concurrently, and returns the results. The caller
+/// holds the right to read.
 pub(super) fn map_slabs<T: Send>(
     file: &OpenFile,
     slabs: &[Slab],

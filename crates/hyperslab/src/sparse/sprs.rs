@@ -122,7 +122,7 @@ impl SparseView<'_> {
         Ok(TriMat::from_triplets(shape, rows, columns, values))
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the numbers of rows and columns of a sparse dataset.
     fn matrix_shape(&self) -> Result<(usize, usize)> {
         match *self.dataset.dataspace().dims() {
             [rows, columns] => Ok((to_usize(rows)?, to_usize(columns)?)),

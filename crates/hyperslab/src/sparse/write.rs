@@ -116,7 +116,7 @@ impl SparseView<'_> {
     }
 
     /// Calls `work` with the writer of the structured chunks. If `dims` is given, first changes the
-    /// shape of the dataset to `dims`. The two changes are one step, without a flush in between.
+    /// shape of the dataset to `dims`. No flush separates the two changes.
     pub(super) fn change_chunks<T>(
         &self,
         dims: Option<&[u64]>,

@@ -9,7 +9,7 @@ use super::{Files, History, Operation, SECTOR_BYTES, SECTOR_BYTES_U64};
 /// The number of bytes that a killed process writes atomically.
 const PAGE_BYTES: u64 = 4096;
 
-/// The kind of a crash.
+/// The kind of a simulated crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Crash {
     /// The process ends, and the machine continues: all operations are in effect. With other seeds
@@ -27,7 +27,8 @@ impl Crash {
     pub const ALL: [Self; 3] = [Self::ProcessEnd, Self::PowerLoss, Self::Torn];
 }
 
-/// A replay of a history, which shows the remaining files after a crash at any point.
+/// A replay of a history of operations, which returns the remaining files after a simulated crash
+/// at any point.
 #[derive(Debug, Clone)]
 pub struct Replay<'h> {
     history: &'h History,
@@ -36,7 +37,7 @@ pub struct Replay<'h> {
     names: BTreeMap<Arc<str>, Name>,
 }
 
-/// The state of a file.
+/// The state of a file during a replay.
 #[derive(Debug, Clone, Default)]
 struct State {
     now: Vec<u8>,
@@ -45,8 +46,8 @@ struct State {
     unsynced: Vec<usize>,
 }
 
-/// The file that a name refers to now, and the file that it referred to at the last sync of the
-/// folder.
+/// The file that a name refers to now, and the file that the name referred to at the last sync of
+/// the folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -116,8 +117,8 @@ impl<'h> Replay<'h> {
         }
     }
 
-    /// Returns the remaining files after a crash at this point or during the next operation. Each
-    /// seed selects one of the possible results.
+    /// Returns the remaining files after a crash at the current point, or during the next
+    /// operation. Each seed selects one of the possible results.
     pub fn crash(&self, crash: Crash, seed: u64) -> Files {
         let mut random = Random::new(seed);
         let files = match crash {
@@ -127,7 +128,7 @@ impl<'h> Replay<'h> {
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
-    /// Returns the contents of all files, and the file number of each name.
+    /// Returns the present contents of all files, and the file number of each name.
     pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
         let names = self.names.iter().filter_map(|(name, entry)| Some((name.to_string(), entry.now?)));
         (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())
@@ -231,7 +232,7 @@ enum Step {
 }
 
 impl Step {
-    /// Applies the step, or its parts for which `survives` returns true.
+    /// Applies the step, or only the sectors for which `survives` returns true.
     fn apply_to(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut survives: impl FnMut() -> bool) {
         match self {
             Self::Sectors { sectors, end } => {
@@ -282,14 +283,14 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     steps
 }
 
-/// The lengths that a file had.
+/// The lengths that a file had during a range of operations.
 struct Lengths {
     all: Vec<u64>,
     /// The lengths that extended the file.
     longer: BTreeSet<u64>,
 }
 
-/// Returns the lengths of a file during the operations.
+/// Returns the lengths that a file had during a range of operations.
 fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     let (mut all, mut longer, mut now) = (vec![before], BTreeSet::new(), before);
     for operation in operations {
@@ -310,8 +311,8 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     Lengths { all, longer }
 }
 
-/// The set of unsynced operations that take effect. Each file has its own set, so that all
-/// operations on one file and none on another may take effect.
+/// The set of unsynced operations that take effect in a crash. Each file has its own set, so that
+/// all operations on one file and none on another may take effect.
 #[derive(Debug, Clone, Copy)]
 enum Survivors {
     Nothing,
@@ -356,7 +357,7 @@ fn apply(content: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// Divides a write at the multiples of `size` in the file.
+/// Divides a write at the offsets in the file that are multiples of `size`.
 fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
@@ -371,7 +372,7 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     cut
 }
 
-/// A generator of random numbers from a seed (`SplitMix64`).
+/// A generator of pseudo-random numbers from a seed (`SplitMix64`).
 #[derive(Debug)]
 struct Random(u64);
 

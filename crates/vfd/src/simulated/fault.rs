@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// A planned failure. Writes, syncs, changes of the length, creations and removals of all files
-/// count as operations.
+/// A planned failure of a simulated disk. Writes, syncs, changes of the length, creations and
+/// removals of all files count as operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// The number of operations that succeed before the failure.
@@ -14,7 +14,7 @@ pub struct Fault {
     pub lasting: bool,
 }
 
-/// The kind of a failure.
+/// The kind of a simulated failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The disk does not respond; the operation has no effect.
@@ -31,7 +31,7 @@ impl FaultKind {
     pub const ALL: [Self; 3] = [Self::Io, Self::NoSpace, Self::Part];
 }
 
-/// The outcome of an operation.
+/// The planned outcome of an operation on a simulated disk: success or a failure.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Good,
@@ -59,13 +59,13 @@ impl Faults {
         self.failures
     }
 
-    /// Creates an error about a disk whose capacity is exhausted.
+    /// Creates the error of a simulated disk whose capacity is exhausted.
     pub(super) fn full(&mut self) -> io::Error {
         self.failures += 1;
         no_space()
     }
 
-    /// Returns the outcome of the next operation.
+    /// Returns the planned outcome of the next operation.
     pub(super) fn next(&mut self) -> Outcome {
         let Some(fault) = &mut self.plan else { return Outcome::Good };
         if let Some(remaining) = fault.after.checked_sub(1) {

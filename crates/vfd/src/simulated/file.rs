@@ -69,7 +69,7 @@ impl Driver for SimulatedFile {
         self.disk.lock().write(self.number, &self.name, offset, bytes)
     }
 
-    /// Makes each request a separate operation of the history.
+    /// Writes each request as a separate operation of the history.
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         self.writable()?;
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.bytes))

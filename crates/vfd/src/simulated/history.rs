@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{Files, Replay};
 
-/// An operation on a file. Files are identified by numbers, since several files may have had the
-/// same name.
+/// An operation on a file of a simulated disk. Files are identified by numbers, since several files
+/// may have had the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// A file was created, or existed already, and the folder was synced.
@@ -60,7 +60,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// All operations on the files of a disk, in order. Clones are cheap.
+/// The history of a simulated disk: all operations on its files, in order. Clones are cheap.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     first: Arc<Files>,
@@ -76,13 +76,13 @@ impl History {
         self.operations.push(operation);
     }
 
-    /// Returns the files that existed before the first operation. Their numbers are the lowest, in
+    /// Returns the files that existed before the first operation. They have the lowest numbers, in
     /// the order of their names.
     pub fn first(&self) -> &Files {
         &self.first
     }
 
-    /// Returns the operations.
+    /// Returns the operations in order.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
@@ -106,7 +106,7 @@ impl History {
         }
     }
 
-    /// Returns a replay of the history, which shows the remaining files after a crash.
+    /// Returns a replay of the history, for the results of simulated crashes.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self)
     }

@@ -45,14 +45,16 @@ use file::{SimulatedFile, SimulatedSideFile};
 /// The contents of files by their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The number of bytes that a disk writes atomically.
+/// The number of bytes that a simulated disk writes atomically.
 const SECTOR_BYTES_U64: u64 = SECTOR_BYTES as u64;
 const SECTOR_BYTES: usize = 512;
 
-/// The largest length of a file. The limit prevents faulty tests from using all memory.
+/// The largest length of a file on a simulated disk. The limit prevents faulty tests from using all
+/// memory.
 const MAX_FILE_BYTES: u64 = 1 << 32;
 
-/// Named files in memory. Clones refer to the same disk.
+/// A simulated disk: named files in memory, with a history of all operations. Clones refer to the
+/// same disk.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
@@ -73,7 +75,7 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// Creates a disk with files that already are durable.
+    /// Creates a disk with files whose contents are already durable.
     pub fn holding(files: Files) -> Self {
         let names = files.keys().cloned().enumerate().map(|(number, name)| (name, number)).collect();
         let history = History::new(files.clone());
@@ -90,7 +92,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Opens a file. Creates it if it does not exist.
+    /// Opens a file of the disk. Creates the file if it does not exist.
     pub fn file(&self, name: &str) -> Arc<dyn Driver> {
         let mut state = self.lock();
         let number = state.names.get(name).copied().unwrap_or_else(|| state.make(name));
@@ -102,7 +104,7 @@ impl SimulatedDisk {
         Arc::new(SimulatedSideFile::new(self.clone(), name))
     }
 
-    /// Returns the current contents of all files.
+    /// Returns the current contents of all files of the disk.
     pub fn files(&self) -> Files {
         let state = self.lock();
         let content = |number: &usize| state.contents.get(*number).cloned();
@@ -110,7 +112,7 @@ impl SimulatedDisk {
         state.names.iter().filter_map(with_content).collect()
     }
 
-    /// Returns all operations so far.
+    /// Returns the history of all operations so far.
     pub fn history(&self) -> History {
         self.lock().history.clone()
     }
@@ -120,7 +122,7 @@ impl SimulatedDisk {
         self.lock().history.len()
     }
 
-    /// Plans the failure of an operation. Replaces an earlier plan.
+    /// Plans the failure of a later operation. Replaces an earlier plan.
     pub fn fail(&self, fault: Fault) {
         self.lock().faults.plan(Some(fault));
     }
@@ -151,7 +153,8 @@ impl State {
         self.contents.get(number).map_or(0, |content| content.len() as u64)
     }
 
-    /// Creates a file, and returns its number.
+    /// Creates an empty file, and records the creation in the history. Returns the number of the
+    /// file.
     fn make(&mut self, name: &str) -> usize {
         let number = self.contents.len();
         self.contents.push(Vec::new());
@@ -160,7 +163,7 @@ impl State {
         number
     }
 
-    /// Creates the file with the given name, and syncs the folder.
+    /// Creates the file with a name, and syncs the folder.
     fn create(&mut self, name: &str) -> Result<usize> {
         self.check_fault(name, "make")?;
         if self.names.contains_key(name) {
@@ -200,7 +203,7 @@ impl State {
     }
 
     /// Returns an error if the next operation is planned to fail. A planned partial failure has no
-    /// effect on the disk.
+    /// effect on the disk here.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),

@@ -14,7 +14,7 @@ use super::tree::{Node, Tree};
 use super::{plot, table};
 use crate::values::paths::Paths;
 
-/// The largest number of lines of properties and attributes above the elements.
+/// The largest number of lines that show properties and attributes above the elements.
 const MAX_DETAIL_LINES: u16 = 12;
 /// The smallest screen width, in columns, on which the browser draws.
 const MIN_COLUMNS: u16 = 40;
@@ -26,7 +26,7 @@ const TABLE_KEYS: &str =
 const PLOT_KEYS: &str =
     " ↑↓←→ PgUp PgDn move  + - zoom  d dimensions  [ next other  < > change it  p table  Esc tree  q quit";
 
-/// The side of the screen to which the keys apply.
+/// The part of the screen that receives key presses: the tree or the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focus {
     Tree,
@@ -49,7 +49,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// Returns the initial state. `name` is the name of the file.
+    /// Returns the initial state of the browser. `name` is the name of the file.
     pub(super) fn new(file: File, name: String) -> Self {
         let (tree, paths) = (Tree::new(&file), Paths::new(&file));
         let (details, focus) = (Details::default(), Focus::Tree);
@@ -59,7 +59,7 @@ impl App {
         app
     }
 
-    /// Describes the selected object.
+    /// Reads the description of the selected object for the right side of the screen.
     fn describe(&mut self) {
         let object = self.tree.object();
         self.details =
@@ -69,7 +69,7 @@ impl App {
         self.elements = dataset.and_then(|object| object.into_dataset().ok()).map(Elements::new);
     }
 
-    /// Handles a key. Returns true if the browser ends.
+    /// Handles a key press. Returns true if the key ends the browser.
     pub(super) fn key(&mut self, key: KeyEvent) -> bool {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// Draws the screen.
+    /// Draws the screen of the browser.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         if area.width < MIN_COLUMNS || area.height < MIN_LINES {
@@ -226,7 +226,7 @@ impl App {
     }
 }
 
-/// Returns the line of a node.
+/// Returns the screen line for a node of the tree.
 fn tree_line((node, kind, is_selected): (&Node, Option<ObjectKind>, bool)) -> Line<'static> {
     let mark = match (kind, node.is_open) {
         (Some(ObjectKind::Group), true) => "▾ ",

@@ -14,10 +14,10 @@ use super::super::element::Element;
 use super::super::spool::Spool;
 use super::Keys;
 
-/// The size of the part of a run that is read at once, in bytes.
+/// The number of bytes that one read returns from a spilled run.
 const READ_BYTES: u64 = 1 << 17;
 
-/// A run in memory.
+/// A run of sorted entries in memory.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The keys, each with the number of its value.
@@ -43,7 +43,7 @@ impl Run {
         Ok(())
     }
 
-    /// Sorts by key. The sort is stable.
+    /// Sorts the entries by key. The sort is stable.
     fn sort(&mut self) {
         if !self.rising {
             self.keys.sort_unstable();
@@ -56,7 +56,7 @@ impl Run {
         self.values.get(start..start.checked_add(self.size)?)
     }
 
-    /// Appends the entries to the spool and clears the run.
+    /// Appends the entries to the temporary file and clears the run.
     pub(super) fn spill(&mut self, spool: &mut Spool) -> Result<()> {
         self.sort();
         for (key, index) in &self.keys {
@@ -69,11 +69,11 @@ impl Run {
     }
 }
 
-/// The largest size of a batch that is extended to the end of a chunk, as a multiple of the usual
-/// size.
+/// The largest size of a batch, as a multiple of the usual size. A batch exceeds its usual size if
+/// a chunk does not end earlier.
 const MAX_BATCHES: usize = 16;
 
-/// A run in a temporary file.
+/// A run of sorted entries in a temporary file.
 #[derive(Debug)]
 struct SpilledRun {
     rest: Range<u64>,
@@ -82,7 +82,7 @@ struct SpilledRun {
 }
 
 impl SpilledRun {
-    /// Returns the current entry. Reads more entries if necessary.
+    /// Returns the current entry of the run. Reads more entries from the file if necessary.
     fn entry(&mut self, spool: &mut Spool, size: usize) -> Result<Option<(u64, &[u8])>> {
         if self.at >= self.buffer.len() {
             // A key has 8 bytes, a value at most 16.
@@ -106,7 +106,7 @@ impl SpilledRun {
     }
 }
 
-/// A merge of several runs, the last of which is in memory.
+/// A merge of several sorted runs. The last run is in memory.
 #[derive(Debug)]
 pub(super) struct Merge {
     run: Run,
@@ -135,9 +135,9 @@ impl Merge {
         Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `maximum` entries to the batch, and sums entries with the same key. Returns
-    /// false if no entries are left. A batch ends at the end of a chunk unless the chunk is very
-    /// large.
+    /// Moves about `maximum` entries to the batch, in ascending order of keys. Sums entries with
+    /// the same key. Returns false if no entries are left. A batch ends at the end of a chunk
+    /// unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -174,8 +174,8 @@ impl Merge {
         Ok(count > 0)
     }
 
-    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are
-    /// reproducible.
+    /// Returns the smallest key of all runs. Among equal keys, earlier runs come first, so that
+    /// sums are reproducible.
     fn next_key(&self) -> Option<u64> {
         let here = self.run.keys.get(self.at).map(|(key, _)| *key);
         let spilled = self.heap.peek().map(|Reverse((key, _))| *key);

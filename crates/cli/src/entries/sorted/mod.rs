@@ -18,7 +18,7 @@ pub(crate) use keys::Keys;
 /// The number of entries that are sorted in memory at once.
 const MAX_RUN_ENTRIES: usize = 1 << 22;
 
-/// The entries of a source in the order of [`Keys`].
+/// A source that sorts the entries of another source in the order of [`Keys`].
 pub(crate) struct Sorted<S> {
     source: S,
     keys: Keys,
@@ -86,8 +86,8 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Collects entries up to the end of the source or of a band. All later entries have larger
-    /// keys.
+    /// Collects entries into the run until the source ends or a band is complete. All later entries
+    /// have larger keys.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {
@@ -112,7 +112,8 @@ impl<S: Source> Sorted<S> {
         Ok(())
     }
 
-    /// Moves entries from the batch to the run. Returns true if a band ends before the batch does.
+    /// Moves entries from the batch to the run. Returns true if a band is complete before the batch
+    /// is empty.
     fn take_incoming(&mut self) -> Result<bool> {
         let rank = self.source.shape().len();
         let step = match self.source.order() {

@@ -6,10 +6,10 @@ use hyperslab_exact::{product, sum, to_u64, to_usize};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
-/// The name of the dataset that has the shape in files of 10x.
+/// The name of the dataset with the matrix shape in files of 10x Genomics.
 const SHAPE: &str = "shape";
 
-/// Returns true if a group has the members of a matrix.
+/// Returns true if a group has the members of a compressed sparse matrix.
 pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     for name in ["data", "indices", "indptr"] {
         if !group.link_exists(name)? {
@@ -19,7 +19,7 @@ pub(crate) fn is_matrix(group: &Group) -> Result<bool> {
     Ok(true)
 }
 
-/// Opens the matrix in a group.
+/// Opens the sparse matrix in a group as a source of entries.
 pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     let (compression, shape) = described(group)?;
     let data = line(group, "data")?;
@@ -29,7 +29,7 @@ pub(crate) fn open(group: &Group) -> Result<Box<dyn Source>> {
     Ok(Box::new(Compressed::new(shape, element, compression, (columns.0, columns.1, data))?))
 }
 
-/// Returns the kind of compression and the shape of the matrix.
+/// Returns the compression and the shape that the attributes and members of the group state.
 fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     if let Some(encoding) = attribute(group, "encoding-type")? {
         let compression = match text(&encoding)?.as_str() {
@@ -83,12 +83,13 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     let [rows, columns] = read else { bail!("the shape does not have two sizes") };
-    let size =
-        |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size} is not possible"));
+    let size = |size: i64| {
+        u64::try_from(size).ok().with_context(|| format!("the size {size} of a dimension is negative"))
+    };
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// Opens a dataset that must have one dimension.
+/// Opens a member of the group as a one-dimensional dataset.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {
@@ -108,7 +109,7 @@ fn indices(group: &Group, name: &'static str) -> Result<Indices> {
     Ok(Indices::new(name, Box::new(DatasetColumn::new(dataset, Indices::datatype()))))
 }
 
-/// The elements of a dataset of one dimension.
+/// A column of the elements of a one-dimensional dataset.
 struct DatasetColumn {
     dataset: Dataset,
     memory: Datatype,
@@ -133,7 +134,7 @@ impl Column for DatasetColumn {
         bytes.clear();
         let end = sum("end of the elements", [self.at, to_u64(count)])?;
         if end > self.len {
-            bail!("there are fewer than {count} more elements");
+            bail!("fewer than {count} elements are left");
         }
         if count == 0 {
             return Ok(());

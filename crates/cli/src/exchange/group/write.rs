@@ -12,7 +12,7 @@ use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_eleme
 /// The number of elements of a chunk without the argument `--chunks`.
 const DEFAULT_CHUNK_ELEMENTS: u64 = 1 << 16;
 
-/// The storage of the arrays of a group.
+/// The chunk size and the filters with which the arrays of the group are stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The number of elements of a chunk. `None` is [`DEFAULT_CHUNK_ELEMENTS`].
@@ -20,7 +20,7 @@ pub(crate) struct Stored {
     pub(crate) filters: Vec<FilterSpec>,
 }
 
-/// A group of compressed rows.
+/// A sink that writes matrix entries to a group in compressed rows.
 pub(crate) struct Writer<'a> {
     parent: &'a Group,
     path: &'a str,
@@ -92,7 +92,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// A dataset of one dimension that grows.
+/// A one-dimensional dataset that grows with each write.
 struct Grown {
     dataset: Dataset,
     element: Element,

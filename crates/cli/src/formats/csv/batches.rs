@@ -44,7 +44,7 @@ fn data_type(kind: TypeName) -> DataType {
     }
 }
 
-/// Converts the fields of a column.
+/// Converts the fields of a column to an Arrow array.
 fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<ArrayRef> {
     let values = records.iter().map(|record| field(record, number));
     Ok(match data_type(column.kind()) {
@@ -68,13 +68,15 @@ fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<Arra
     })
 }
 
-/// Parses numbers. An empty field is a missing number.
+/// Parses the fields of a column as numbers. An empty field is a missing number.
 fn numbers<'v, T: std::str::FromStr>(values: impl Iterator<Item = &'v str>) -> Result<Vec<Option<T>>> {
     let number = |value: &str| match value.trim() {
         "" if value.is_empty() => Ok(None),
-        text => {
-            text.parse().ok().map(Some).with_context(|| format!("`{value}` is not a number of the column"))
-        }
+        text => text
+            .parse()
+            .ok()
+            .map(Some)
+            .with_context(|| format!("`{value}` is not a number that fits the type of the column")),
     };
     values.map(number).collect()
 }

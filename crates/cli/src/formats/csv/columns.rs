@@ -7,7 +7,7 @@ use hyperslab_exact::to_usize;
 use crate::formats::nulls::Nulls;
 use crate::typed::{TypeName, elements, memory_text, stored_text, truth};
 
-/// A column: its name, and the properties of its values.
+/// A column of a CSV table: its name, and the properties of its values.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) name: String,
@@ -16,7 +16,7 @@ pub(super) struct Column {
     null: Option<String>,
 }
 
-/// Properties of the values of a column.
+/// The properties of the values of a column, from which the column's datatype follows.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     /// The number of values that are not missing.
@@ -49,12 +49,12 @@ impl Column {
         Self { name, seen, null: null.map(str::to_owned) }
     }
 
-    /// Adds a value.
+    /// Updates the properties of the column with one value.
     pub(super) fn see(&mut self, value: &str) {
         self.seen.see(value);
     }
 
-    /// Returns the column that has the values of both columns.
+    /// Returns a column whose datatype fits the values of both columns.
     pub(super) fn joined(&self, other: &Self) -> Self {
         let (one, other) = (self.seen, other.seen);
         let seen = Seen {
@@ -70,12 +70,12 @@ impl Column {
         Self { seen, ..self.clone() }
     }
 
-    /// Returns the column as floating-point numbers, if its values permit that.
+    /// Returns the column with the datatype of floating-point numbers, if its values permit that.
     pub(super) fn as_f64(&self) -> Self {
         Self { seen: Seen { fits_i64: false, fits_u64: false, ..self.seen }, ..self.clone() }
     }
 
-    /// Makes the values of the column text.
+    /// Makes the column a text column.
     pub(super) fn make_text(&mut self) {
         let text = Seen { fits_i64: false, fits_u64: false, fits_f64: false, fits_bool: false, ..self.seen };
         self.seen = Seen { is_numeric: false, ..text };
@@ -96,13 +96,14 @@ impl Column {
         matches!(self.kind(), TypeName::I64 | TypeName::U64 | TypeName::F64)
     }
 
-    /// Returns true if all values are numbers that no number type of 64 bits represents exactly.
+    /// Returns true if all values are numbers, but no number type of 64 bits represents all of them
+    /// exactly.
     pub(super) fn is_inexact(&self) -> bool {
         self.kind() == TypeName::Str && self.seen.values > 0 && self.seen.is_numeric
     }
 
-    /// Returns the representation of missing values. An empty field of a text column is an empty
-    /// text.
+    /// Returns the representation of missing values in this column. An empty field of a text column
+    /// is an empty text.
     pub(super) fn nulls(&self) -> Nulls {
         match (self.kind(), &self.null) {
             (TypeName::Str, _) => Nulls::Absent,
@@ -113,7 +114,7 @@ impl Column {
         }
     }
 
-    /// Checks that the value for missing values has the type of the column.
+    /// Checks that the value that replaces missing values has the type of the column.
     pub(super) fn check(&self) -> Result<()> {
         if let Nulls::Value(value) = self.nulls() {
             let checked = elements(self.kind(), &[value.as_str()]);
@@ -122,7 +123,7 @@ impl Column {
         Ok(())
     }
 
-    /// Returns the datatype in a file.
+    /// Returns the datatype of the column in an HDF5 file.
     pub(super) fn stored(&self, file: &File) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => Ok(stored_text(file)),
@@ -130,7 +131,7 @@ impl Column {
         }
     }
 
-    /// Returns the datatype of these values in memory.
+    /// Returns the datatype of the column in memory.
     pub(super) fn in_memory<'v>(&self, values: impl Iterator<Item = &'v str>) -> Result<Datatype> {
         match self.kind() {
             TypeName::Str => memory_text(values.map(str::len).max().unwrap_or(0).max(1)),
@@ -138,7 +139,7 @@ impl Column {
         }
     }
 
-    /// Appends a value as an element in memory.
+    /// Appends a field to a buffer, as an element of the datatype in memory.
     pub(super) fn element(&self, datatype: &Datatype, value: &str, to: &mut Vec<u8>) -> Result<()> {
         let kind = self.kind();
         if kind == TypeName::Str {
@@ -178,21 +179,21 @@ impl Seen {
     }
 }
 
-/// Returns true for digits with an optional sign. A number with leading zeros is a name, such as a
-/// postal code.
+/// Returns true if a field consists of digits with an optional sign. A field with leading zeros is
+/// no integer but a name, such as a postal code.
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let leading = digits.len() > 1 && digits.starts_with('0');
     !digits.is_empty() && !leading && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns true if a floating-point number of 64 bits represents the integer.
+/// Returns true if a 64-bit floating-point number represents the integer exactly.
 fn is_exact(integer: &str) -> bool {
     let Ok(number) = integer.parse::<i128>() else { return false };
     integer.parse::<f64>().is_ok_and(|float| format!("{float:.0}").parse() == Ok(number))
 }
 
-/// Returns true for a number that is not an integer literal, and for NaN and infinity by name.
+/// Returns true if a field is a number but no integer literal, or the name of NaN or infinity.
 fn is_float(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let leading = digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -18,10 +18,10 @@ use crate::typed::{TypeName, elements};
 /// The number of records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The error for a file whose records differ between the two passes.
+/// The error message for a file whose records changed between the two passes.
 const CHANGED: &str = "the file changed while it was read";
 
-/// The options of a reader.
+/// The options of a CSV import.
 #[derive(Debug, Clone)]
 pub(crate) struct CsvOptions {
     /// The character between fields. `None` detects the character.
@@ -35,10 +35,10 @@ pub(crate) struct CsvOptions {
     pub(crate) has_index: bool,
 }
 
-/// The name of an index without a name, as in AnnData.
+/// The name that an unnamed index column gets, as in AnnData.
 pub(crate) const INDEX: &str = "_index";
 
-/// A table with known columns.
+/// A CSV file as a table whose columns and datatypes are known.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     path: PathBuf,
@@ -48,7 +48,7 @@ pub(crate) struct Table {
     pub(super) records: u64,
 }
 
-/// A reader of the records of a table, in batches.
+/// A reader of the records of a CSV table, in batches.
 pub(super) struct Batches {
     records: Records,
     /// The number of records before the next batch.
@@ -69,7 +69,7 @@ fn compound(
     packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))
 }
 
-/// Returns a field. [`Batches::next`] has checked the number of fields.
+/// Returns a field of a record. [`Batches::next`] has checked the number of fields.
 pub(super) fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
@@ -119,7 +119,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns notes for the user about the types of the columns.
+    /// Returns messages for the user about columns that are stored as text although they contain
+    /// numbers.
     pub(crate) fn notes(&self) -> Vec<String> {
         let inexact = self.columns.iter().filter(|column| column.is_inexact());
         inexact
@@ -132,14 +133,15 @@ impl Table {
             .collect()
     }
 
-    /// Returns the names of the columns with a mask.
+    /// Returns the names of the columns that get a mask.
     fn masked(&self) -> Result<Vec<String>> {
         let nulls: Vec<(&str, Nulls)> =
             self.columns.iter().map(|column| (column.name.as_str(), column.nulls())).collect();
         masked(nulls.iter().map(|(name, nulls)| (*name, nulls)))
     }
 
-    /// Returns the column that all values of a table without column names fit, if they are numbers.
+    /// Returns a common column for all values, if the table has no column names and only numbers.
+    /// Such a table becomes an array.
     fn matrix(&self) -> Option<Column> {
         let (first, rest) = self.columns.split_first()?;
         let whole = rest.iter().fold(first.clone(), |whole, column| whole.joined(column));
@@ -155,7 +157,7 @@ impl Table {
     /// and all values are numbers, creates an array of two dimensions.
     pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         if self.columns.is_empty() {
-            bail!("there are no columns");
+            bail!("the table has no columns");
         }
         if let Some(whole) = self.matrix() {
             return self.write_matrix(new, storage, &whole);
@@ -248,7 +250,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns a reader of the records from the first one on.
+    /// Returns a reader that starts at the first record of the CSV file.
     pub(super) fn reader(&self) -> Result<Batches> {
         let mut records = Records::open(&self.path, self.delimiter)?;
         if self.header {
@@ -280,7 +282,7 @@ impl Batches {
     }
 }
 
-/// Checks the names of the columns.
+/// Checks that the column names of a CSV file can name members: not empty and not equal.
 fn check_names(columns: &[Column]) -> Result<()> {
     for (number, column) in columns.iter().enumerate() {
         if column.name.is_empty() {

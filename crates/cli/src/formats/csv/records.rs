@@ -9,10 +9,10 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, bail};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-/// The largest size of a record, in bytes.
+/// The largest size of a CSV record, in bytes.
 const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// The number of records from which the delimiter is detected.
+/// The number of records that are inspected to detect the delimiter.
 const DETECT_RECORDS: usize = 50;
 
 /// The characters that may be detected as the delimiter, the most frequent one first.
@@ -21,7 +21,7 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// The byte order mark in UTF-8, with which some programs begin a file.
 const BYTE_ORDER_MARK: [u8; 3] = *b"\xef\xbb\xbf";
 
-/// A reader of the records of a file.
+/// A reader of the records of a CSV file.
 pub(super) struct Records {
     reader: Reader<Limited>,
     record: ByteRecord,
@@ -34,7 +34,7 @@ pub(super) struct Records {
     last: Option<csv::Position>,
 }
 
-/// A file that limits the number of bytes that can be read between two records.
+/// A file reader that limits the number of bytes between two records.
 struct Limited {
     file: File,
     left: Rc<Cell<usize>>,
@@ -65,7 +65,7 @@ impl Records {
         Ok(Self { reader, record: ByteRecord::new(), left, delimiter, skipped, last: None })
     }
 
-    /// Returns the number of the first line of the last record.
+    /// Returns the line number at which the last record begins.
     pub(super) fn start(&self) -> u64 {
         self.last.as_ref().map_or(1, csv::Position::line)
     }
@@ -92,7 +92,10 @@ impl Records {
     /// quotation mark. The reader accepts such a field, which contains the rest of the file.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
         let Some(position) = &self.last else { return Ok(()) };
-        let start = position.byte().checked_add(self.skipped).context("a record is too far in the file")?;
+        let start = position
+            .byte()
+            .checked_add(self.skipped)
+            .context("the offset of a record does not fit in 64 bits")?;
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
@@ -130,8 +133,8 @@ fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
     quoted
 }
 
-/// Returns the character that divides each of the first records into the same number of fields, and
-/// into more than one. Returns a comma if there is no such character.
+/// Returns the delimiter: the character that divides each of the first records into the same number
+/// of fields, and into more than one. Returns a comma if no character does so.
 pub(super) fn detect(path: &Path) -> Result<u8> {
     let mut best = (1, b',');
     for delimiter in DELIMITERS {

@@ -17,7 +17,7 @@ use crate::formats::elements::without_formula;
 use crate::formats::table::{TableWriter, flushed};
 use crate::values::numbers::{double, single};
 
-/// A new file.
+/// A writer of a new CSV file.
 pub(crate) struct Writer {
     out: BufWriter<File>,
     has_header: bool,
@@ -30,12 +30,12 @@ impl Writer {
         Self { out, has_header: false, escape_formulas }
     }
 
-    /// Returns a text as a field.
+    /// Returns a text as a CSV field, in quotes if necessary.
     fn text(&self, text: &str) -> String {
         if self.escape_formulas { field(&without_formula(text.to_owned())) } else { field(text) }
     }
 
-    /// Writes the names of the columns as the first line.
+    /// Writes the column names as the first line of the CSV file.
     pub(crate) fn header<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Result<()> {
         if !std::mem::replace(&mut self.has_header, true) {
             let names: Vec<String> = names.map(|name| self.text(name)).collect();
@@ -44,7 +44,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the field of each value of a column.
+    /// Returns the CSV field for each value of a column.
     fn fields(&self, array: &dyn Array) -> Result<Vec<String>> {
         if let DataType::Dictionary(..) = array.data_type() {
             let dictionary = array.as_any_dictionary();
@@ -82,7 +82,7 @@ impl Writer {
     }
 }
 
-/// Returns true if a field holds a value of a type.
+/// Returns true if a CSV field can represent values of an Arrow type.
 pub(crate) fn holds(data: &DataType) -> bool {
     match data {
         DataType::Dictionary(_, values) => holds(values),

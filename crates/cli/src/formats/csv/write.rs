@@ -17,16 +17,17 @@ use crate::values::blocks::coordinates;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value, complex_base};
 
-/// The largest number of columns for the elements of one array. A larger array is one column.
+/// The largest number of CSV columns for the elements of one array. A larger array becomes one
+/// column.
 const MAX_COLUMNS: u64 = 4096;
 
-/// Writes elements that are not compounds.
+/// Writes elements that are not compounds as CSV records.
 pub(crate) fn write_elements(output: &mut OutputTarget, shape: &[u64], each: EachText<'_>) -> Result<()> {
     let mut records = Records::new(shape);
     each(&mut |text| records.element(output, text))
 }
 
-/// Writes the elements of a compound datatype: a line of column names, and a record per element.
+/// Writes compound elements as CSV: a line of column names, and a record for each element.
 pub(crate) fn write_records(
     output: &mut OutputTarget,
     file: &File,
@@ -50,8 +51,8 @@ pub(crate) fn write_records(
     })
 }
 
-/// Writes a record per defined element, with columns for the coordinates before the columns of the
-/// element.
+/// Writes a CSV record for each defined element: columns for the coordinates, then the columns of
+/// the element.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,
@@ -94,7 +95,7 @@ fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns a field, in quotes if RFC 4180 requires them.
+/// Returns a text as a CSV field, in quotes if RFC 4180 requires them.
 pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         return format!("\"{}\"", text.replace('"', "\"\""));
@@ -102,7 +103,7 @@ pub(super) fn field(text: &str) -> String {
     text.to_owned()
 }
 
-/// Returns the name of a column as a field.
+/// Returns the name of a column as a CSV field.
 fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }
@@ -136,7 +137,7 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
     }
 }
 
-/// Returns true if each element of an array gets a separate column.
+/// Returns true if each element of an array gets a CSV column of its own.
 fn has_columns(array: &Datatype) -> bool {
     width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
 }
@@ -169,7 +170,7 @@ fn indices(dims: &[u32]) -> Vec<String> {
     all
 }
 
-/// Appends the fields of a decoded record to `found`, in the order of [`header`].
+/// Appends the CSV fields of a decoded record to `found`, in the order of [`header`].
 fn fields(datatype: &Datatype, value: &Value, style: Style, found: &mut Vec<String>) {
     match (&datatype.class, value) {
         (DatatypeClass::Compound(compound), Value::Record(members)) => {
@@ -184,7 +185,7 @@ fn fields(datatype: &Datatype, value: &Value, style: Style, found: &mut Vec<Stri
     }
 }
 
-/// Appends the fields of an array of `depth` dimensions.
+/// Appends the CSV fields of an array of `depth` dimensions.
 fn items(depth: usize, base: &Datatype, value: &Value, style: Style, found: &mut Vec<String>) {
     match (depth.checked_sub(1), value) {
         (Some(depth), Value::List { items: parts, .. }) => {
@@ -194,8 +195,8 @@ fn items(depth: usize, base: &Datatype, value: &Value, style: Style, found: &mut
     }
 }
 
-/// A writer of elements that are not compounds. The elements of the last dimension are one record;
-/// with one dimension, each element is a record.
+/// A writer of CSV records for elements that are not compounds. A record has the elements of the
+/// last dimension; in a one-dimensional dataset, each element is a record.
 #[derive(Debug)]
 struct Records {
     row: u64,

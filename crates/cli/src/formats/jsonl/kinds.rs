@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use arrow_schema::{DataType, Field, Fields};
 use serde_json::{Number, Value};
 
-/// The type of the values of a column so far.
+/// The type that fits all values of a column that were read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// All values are null.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 impl Kind {
-    /// Returns the type of one value.
+    /// Returns the type of one JSON value.
     fn of(value: &Value) -> Result<Self> {
         Ok(match value {
             Value::Null => Self::Null,
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type of the values so far and of one more value.
+    /// Returns the type that fits the values so far and one more value.
     pub(super) fn with(self, value: &Value) -> Result<Self> {
         if let (Self::Object(mut members), Value::Object(object)) = (self.clone(), value) {
             for (name, value) in object {
@@ -112,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// Returns the type of Arrow. Columns without values are text.
+    /// Returns the Arrow type for a column. Columns without values are text.
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Null | Self::Text => DataType::Utf8,

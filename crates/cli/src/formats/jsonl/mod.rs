@@ -23,10 +23,10 @@ use super::table::{Opened, TableWriter, flushed, guarded_batches};
 /// The number of rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// The largest size of a line, in bytes.
+/// The largest size of a line in a JSON lines file, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
-/// Opens a table for reading. Reads the whole table once for the types of the columns.
+/// Opens a JSON lines file as a table. Reads the whole file once to infer the types of the columns.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     let (schema, rows) = inferred(path)?;
     let reader = ReaderBuilder::new(Arc::clone(&schema)).with_batch_size(BATCH_ROWS);
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     Ok(Opened { schema, rows, batches: guarded_batches(reader) })
 }
 
-/// Returns the schema and the number of rows.
+/// Infers the schema of the table, and counts its rows.
 fn inferred(path: &Path) -> Result<(SchemaRef, u64)> {
     let mut input = BufReader::new(File::open(path)?);
     let (mut kind, mut rows, mut number) = (Kind::Object(Vec::new()), 0_u64, 0_u64);
@@ -63,7 +63,7 @@ fn inferred(path: &Path) -> Result<(SchemaRef, u64)> {
     Ok((Arc::new(Schema::new(fields)), rows))
 }
 
-/// The writer of JSON lines.
+/// A writer of JSON lines files.
 pub(crate) struct Writer(arrow_json::Writer<BufWriter<File>, LineDelimited>);
 
 impl Writer {
@@ -88,7 +88,8 @@ impl TableWriter for Writer {
     }
 }
 
-/// Returns true if an array has an infinite number. NaN becomes null, as in pandas.
+/// Returns true if an array contains an infinite number, which JSON cannot represent. NaN becomes
+/// null, as in pandas.
 fn has_infinity(array: &dyn Array) -> bool {
     match array.data_type() {
         DataType::Float16 => array.as_primitive::<Float16Type>().iter().flatten().any(half::f16::is_infinite),

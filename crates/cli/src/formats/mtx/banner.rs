@@ -4,14 +4,15 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::entries::Element;
 
-/// The form of the entries: with coordinates, or all values in order.
+/// The form of the entries in a Matrix Market file: entries with coordinates, or all values in
+/// order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Coordinate,
     Array,
 }
 
-/// The type of the values.
+/// The type of the values in a Matrix Market file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Real,
@@ -46,7 +47,7 @@ pub(super) enum Symmetry {
     Hermitian,
 }
 
-/// The banner.
+/// The banner: the first line of a Matrix Market file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Banner {
     pub(super) form: Form,

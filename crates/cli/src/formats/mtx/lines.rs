@@ -5,10 +5,10 @@ use std::io::{BufRead, Read as _};
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_u64;
 
-/// The largest size of a line, in bytes.
+/// The largest size of a line in a Matrix Market file, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// The lines of a file.
+/// A reader of the lines of a text file.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
@@ -21,7 +21,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Reads the next line.
+    /// Reads the next line, even if it is blank or a comment.
     pub(super) fn any(&mut self) -> Result<Option<&str>> {
         if !self.read()? {
             return Ok(None);

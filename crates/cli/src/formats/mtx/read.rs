@@ -31,7 +31,7 @@ fn text_of(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(file))
 }
 
-/// An open Matrix Market file.
+/// A source of the entries of a Matrix Market file.
 pub(crate) struct Reader {
     lines: Lines<Box<dyn BufRead>>,
     banner: Banner,
@@ -78,13 +78,13 @@ impl Reader {
         };
         let [rows, columns] = shape;
         if banner.symmetry != Symmetry::General && rows != columns {
-            bail!("a matrix of {rows} x {columns} has no symmetry");
+            bail!("a matrix of {rows} x {columns} is not square and cannot be symmetric");
         }
         Ok((shape, count.context("the number of values does not fit in 64 bits")?))
     }
 
-    /// Advances to the next coordinates that the file contains: an array of a symmetric matrix has
-    /// lines for the lower triangle only.
+    /// Moves the current coordinates down to the lower triangle, because an array of a symmetric
+    /// matrix has no lines for other elements.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
@@ -96,7 +96,7 @@ impl Reader {
         self.at = [row.max(first), column];
     }
 
-    /// Reads one line and appends its entries to the batch.
+    /// Reads one line of the file, and appends its entries to the batch.
     fn entry(&mut self, batch: &mut Batch) -> Result<()> {
         let line = self.lines.next()?;
         let Some(line) = line else {
@@ -146,7 +146,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Advances to the next coordinates of an array, column by column.
+    /// Advances to the coordinates of the next array element, column by column.
     fn step(&mut self) {
         let [row, column] = self.at;
         // No overflow: the row is less than the shape, and each column has at least one line.
@@ -156,8 +156,8 @@ impl Reader {
     }
 }
 
-/// Returns the number of lines with values of an array. Returns `None` if it does not fit in 64
-/// bits.
+/// Returns the number of value lines that an array has. Returns `None` if the number does not fit
+/// in 64 bits.
 fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {
@@ -180,7 +180,7 @@ fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
     bail!("the {subject} {index} is not from 1 to {size}")
 }
 
-/// Parses a value into the buffer. Returns the bytes of the value.
+/// Parses a matrix value into the buffer. Returns the bytes of the value.
 fn value<'w, 'b>(
     field: Field,
     words: &mut impl Iterator<Item = &'w str>,
@@ -217,7 +217,7 @@ fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
     word.parse().ok().with_context(|| format!("`{word}` is not an integer of 64 bits"))
 }
 
-/// Appends the value across the diagonal.
+/// Appends the value of the mirrored entry across the diagonal.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);

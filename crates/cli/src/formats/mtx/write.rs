@@ -11,8 +11,8 @@ use hyperslab::H5Type;
 use crate::entries::{Batch, Element, Sink, Spool};
 use crate::output_target::OutputTarget;
 
-/// A writer of a Matrix Market file. The entries go to a temporary file, because their number
-/// precedes them in the output.
+/// A sink that writes a Matrix Market file. Entries go to a temporary file first, because the file
+/// states their number before the entries.
 pub(crate) struct Writer {
     output: OutputTarget,
     level: Option<u32>,
@@ -23,7 +23,7 @@ pub(crate) struct Writer {
     text: Vec<u8>,
 }
 
-/// The lines of entries.
+/// The storage of the written entry lines.
 enum Entries {
     Plain(Spool),
     Compressed(Box<GzEncoder<Spool>>),

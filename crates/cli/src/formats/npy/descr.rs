@@ -12,7 +12,7 @@ use crate::values::complex_base;
 /// The size of a character in UCS-4, in bytes.
 const UCS4_BYTES: u32 = 4;
 
-/// The type of the elements of an npy file.
+/// The element type that the header of an npy file states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadDescr {
     /// Elements with the same bytes as those of an HDF5 datatype.
@@ -24,7 +24,7 @@ pub(crate) enum ReadDescr {
 }
 
 impl ReadDescr {
-    /// Parses the `descr` of a header.
+    /// Parses the `descr` entry of an npy header.
     pub(super) fn of(literal: &Literal) -> Result<Self> {
         match literal {
             Literal::Text(name) => Self::named(name),
@@ -126,7 +126,7 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
     Ok((name.clone(), Datatype::array(dims, base)))
 }
 
-/// The type with which elements are written to an npy file.
+/// The NumPy type in which elements are written to an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenDescr {
     /// The `descr` as a Python literal: `'<f8'`, `[('a', '<i4')]`.
@@ -138,7 +138,7 @@ pub(crate) struct WrittenDescr {
     pub(crate) dims: Vec<u32>,
 }
 
-/// The deepest nesting of types.
+/// The largest nesting depth of a type.
 const MAX_LEVELS: usize = 32;
 
 impl WrittenDescr {
@@ -191,7 +191,7 @@ impl WrittenDescr {
     }
 }
 
-/// Returns a type without dimensions, whose literal is the quoted name.
+/// Returns a NumPy type without dimensions. Its literal is the quoted name.
 fn simple(name: String, datatype: Datatype) -> WrittenDescr {
     WrittenDescr { literal: format!("'{name}'"), datatype, dims: Vec::new() }
 }
@@ -244,8 +244,8 @@ fn complex(datatype: &Datatype) -> Result<WrittenDescr> {
     Ok(simple(format!("{sign}c{size}"), datatype))
 }
 
-/// Returns the complex type with parts of another type. The class and the member names stay the
-/// same, so that a conversion exists.
+/// Returns a complex datatype whose parts have another datatype. The class and the member names
+/// stay the same, so that a conversion exists.
 fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     match &datatype.class {
         DatatypeClass::Compound(_) => Datatype::complex_compound(part),
@@ -253,8 +253,8 @@ fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     }
 }
 
-/// Returns the type of records. If NumPy has the types of all members, the members keep their
-/// offsets and fields without a name fill the gaps. Else the members are packed.
+/// Returns the NumPy type of records. If NumPy has the types of all members, the members keep their
+/// offsets, and unnamed fields fill the gaps. Otherwise, the members are packed.
 fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<WrittenDescr> {
     let mut members: Vec<(&Member, WrittenDescr)> = Vec::new();
     for member in &compound.members {

@@ -8,7 +8,7 @@ use hyperslab_exact::{product, to_u64};
 use super::descr::ReadDescr;
 use super::literal::Literal;
 
-/// The largest size of a header, in bytes.
+/// The largest size of an npy header, in bytes.
 const MAX_HEADER_BYTES: u32 = 16 << 20;
 
 /// The decoded header of an npy file.
@@ -103,12 +103,12 @@ pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Decodes a little-endian number.
+/// Decodes an unsigned little-endian number.
 pub(super) fn little(bytes: &[u8]) -> u32 {
     number(bytes.iter().rev())
 }
 
-/// Decodes a big-endian number.
+/// Decodes an unsigned big-endian number.
 pub(super) fn number<'b>(bytes: impl Iterator<Item = &'b u8>) -> u32 {
     bytes.fold(0, |number, byte| number << 8 | u32::from(*byte))
 }

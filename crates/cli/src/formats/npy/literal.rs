@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 
-/// A literal.
+/// A Python literal in the header of an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Literal {
     Text(String),
@@ -15,7 +15,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Parses a literal, which blanks may follow.
+    /// Parses a Python literal. Blanks may follow the literal.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -26,7 +26,7 @@ impl Literal {
         Ok(literal)
     }
 
-    /// Returns the value of a key if the literal is a dictionary.
+    /// Returns the value of a key. Returns `None` if the literal is no dictionary with this key.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dictionary(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -34,7 +34,7 @@ impl Literal {
         }
     }
 
-    /// Returns the numbers of a sequence, or of a single number.
+    /// Returns the integers of a literal that is a sequence or a single number.
     pub(super) fn numbers(&self) -> Option<Vec<u64>> {
         match self {
             Self::Number(number) => Some(vec![*number]),
@@ -50,7 +50,7 @@ impl Literal {
     }
 }
 
-/// The deepest nesting of literals.
+/// The largest nesting depth of a literal.
 const MAX_LEVELS: usize = 64;
 
 struct Parser<'a> {

@@ -15,7 +15,7 @@ use super::time::UNITS;
 use crate::formats::storage::Storage;
 use crate::typed::stored_text;
 
-/// The size of the elements that are read at once, in bytes.
+/// The number of bytes of elements that one step reads.
 const READ_BYTES: u64 = 16 << 20;
 
 /// An open npy file with its decoded header.
@@ -43,7 +43,7 @@ impl Source {
         Ok(Self { path: path.to_owned(), descr, shape, fortran, start: length, bytes })
     }
 
-    /// Writes the elements to a new dataset, which `new` creates in `file`.
+    /// Copies all elements of the npy file to a new dataset.
     pub(crate) fn write(&self, file: &File, new: DatasetBuilder, storage: &Storage<'_>) -> Result<()> {
         let datatype = match &self.descr {
             ReadDescr::Stored(datatype) => datatype.clone(),
@@ -125,7 +125,7 @@ impl Source {
         Ok(to_usize(self.descr.size().into())?)
     }
 
-    /// Checks that all elements are valid text. This happens before the dataset is created.
+    /// Checks that all elements are valid text. The check precedes the creation of the dataset.
     fn check_texts(&self) -> Result<()> {
         let ReadDescr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;

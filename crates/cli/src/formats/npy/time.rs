@@ -1,16 +1,16 @@
 //! NumPy's times and durations, `M8[ns]` and `m8[ns]`. HDF5 stores times as integers of 64 bits,
 //! with an attribute `units` in the notation of the climate and forecast (CF) conventions.
 
-/// The size of a time, in bytes.
+/// The size of a NumPy time value, in bytes.
 pub(super) const BYTES: u32 = 8;
 
-/// The attribute with the unit of a dataset.
+/// The name of the attribute that states the unit of a dataset.
 pub(crate) const UNITS: &str = "units";
 
-/// The last part of the unit of times that count from the same moment as in NumPy.
+/// The end of a unit of times that count from 1970, as NumPy does.
 const EPOCH: &str = " since 1970-01-01";
 
-/// The units of NumPy and of the CF conventions.
+/// The names of time units: in NumPy, and in the CF conventions.
 const NAMES: [(&str, &str); 8] = [
     ("W", "weeks"),
     ("D", "days"),
@@ -22,8 +22,8 @@ const NAMES: [(&str, &str); 8] = [
     ("ns", "nanoseconds"),
 ];
 
-/// Returns the unit of a type of NumPy, such as `M8[ns]`. Returns `None` for other types, and for
-/// units without a name in the conventions.
+/// Returns the CF unit for a time type of NumPy such as `M8[ns]`. Returns `None` for other types,
+/// and for units that have no name in the CF conventions.
 pub(super) fn units_of(name: &str) -> Option<String> {
     let (kind, unit) = name.strip_suffix(']')?.split_once("8[")?;
     let (_, long) = NAMES.iter().find(|(short, _)| *short == unit)?;
@@ -34,7 +34,7 @@ pub(super) fn units_of(name: &str) -> Option<String> {
     }
 }
 
-/// Returns the type of NumPy for integers of 64 bits with a unit. Returns `None` for units that
+/// Returns the NumPy time type for 64-bit integers with a CF unit. Returns `None` for units that
 /// NumPy does not have.
 pub(super) fn type_of(units: &str) -> Option<String> {
     let (kind, long) =

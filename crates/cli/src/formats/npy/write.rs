@@ -11,12 +11,12 @@ use super::header::encode;
 use super::time::type_of;
 use crate::selection::blocks::Blocks;
 
-/// The length of the longest string that is written, in characters. Every string is padded to the
-/// length of the longest one.
+/// The length of the longest string that can be written, in characters. The writer pads each string
+/// to the length of the longest one.
 const MAX_TEXT_CHARACTERS: usize = 1 << 16;
 
-/// Writes the header and all elements. `units` is the unit of the elements: integers become NumPy's
-/// times if NumPy has the unit.
+/// Writes an npy file: the header and all elements. `units` is the unit of the elements; integers
+/// become NumPy times if NumPy has the unit.
 pub(crate) fn write(
     output: &mut impl Write,
     datatype: &Datatype,

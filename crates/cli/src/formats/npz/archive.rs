@@ -11,17 +11,17 @@ use flate2::bufread::DeflateDecoder;
 use hyperslab_exact::to_u64;
 use zip::{CompressionMethod, ZipArchive};
 
-/// The largest number of members in an archive.
+/// The largest number of members in an npz archive.
 const MAX_MEMBERS: usize = 1 << 16;
 
-/// An archive with its decoded directory.
+/// An npz archive with its decoded directory.
 #[derive(Debug)]
 pub(super) struct Archive {
     path: PathBuf,
     members: HashMap<String, Member>,
 }
 
-/// The directory entry of a member.
+/// The directory entry of an archive member.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     start: u64,
@@ -68,7 +68,7 @@ impl Archive {
         self.members.contains_key(&format!("{array}.npy"))
     }
 
-    /// Returns the names of the arrays, in the order of their names.
+    /// Returns the names of the arrays in the archive, in ascending order.
     pub(super) fn arrays(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.members.keys().filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
@@ -76,7 +76,8 @@ impl Archive {
         names
     }
 
-    /// Opens the member of an array. Returns a reader of its bytes, and their number.
+    /// Opens the archive member of an array. Returns a reader of its bytes, and the number of
+    /// bytes.
     pub(super) fn member(&self, array: &str) -> Result<(MemberReader, u64)> {
         let found = self.members.get(&format!("{array}.npy"));
         let member = *found.with_context(|| format!("there is no array `{array}`"))?;
@@ -100,7 +101,7 @@ enum Bytes {
     Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
 }
 
-/// A reader of a decompressed member. It returns as many bytes as the directory declares, and
+/// A reader of a decompressed archive member. It returns as many bytes as the directory states, and
 /// verifies their checksum at the last byte.
 pub(super) struct MemberReader {
     bytes: Bytes,

@@ -12,10 +12,10 @@ use crate::entries::Column;
 use crate::formats::npy::descr::ReadDescr;
 use crate::formats::npy::header::Header;
 
-/// The number of elements that are read at once.
+/// The number of array elements that one step reads.
 const READ_ELEMENTS: usize = 1 << 16;
 
-/// An array with its decoded header.
+/// An array of an npz archive with its decoded header.
 pub(super) struct Array {
     name: String,
     pub(super) descr: ReadDescr,
@@ -63,8 +63,8 @@ impl Array {
         Ok(bytes)
     }
 
-    /// Returns the elements as a column, converted to a datatype. `part` is the number of the first
-    /// element and the number of elements; `None` is all elements.
+    /// Returns the array as a column of elements that are converted to a datatype. `part` is the
+    /// number of the first element and the number of elements; `None` means all elements.
     pub(super) fn column(mut self, to: &Datatype, part: Option<(u64, u64)>) -> Result<ArrayColumn> {
         let conversion = Conversion::new(self.datatype()?, to)?;
         let all = product("number of elements", self.shape.iter().copied())?;
@@ -75,7 +75,7 @@ impl Array {
     }
 }
 
-/// The column of the elements of an array.
+/// A column of the elements of an npz array.
 pub(super) struct ArrayColumn {
     reader: MemberReader,
     conversion: Conversion,
@@ -92,7 +92,7 @@ impl Column for ArrayColumn {
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let rest = self.left.checked_sub(to_u64(count));
-        self.left = rest.with_context(|| format!("there are fewer than {count} more elements"))?;
+        self.left = rest.with_context(|| format!("fewer than {count} elements are left"))?;
         let (from, to) = (self.conversion.source_size(), self.conversion.destination_size());
         let too_large = || "the elements do not fit in memory";
         let mut wanted = count;

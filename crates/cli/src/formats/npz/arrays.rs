@@ -11,14 +11,14 @@ use crate::formats::new_object::NewObject;
 use crate::formats::npy;
 use crate::formats::storage::Storage;
 
-/// An archive of arrays that are not a sparse matrix.
+/// An npz archive of arrays that do not form a sparse matrix.
 #[derive(Debug)]
 pub(crate) struct Arrays {
     path: PathBuf,
     names: Vec<String>,
 }
 
-/// Returns true if an archive is a sparse matrix of SciPy.
+/// Returns true if an npz archive is a sparse matrix of SciPy.
 pub(crate) fn is_matrix(path: &Path) -> Result<bool> {
     let archive = Archive::open(path)?;
     Ok(["format", "shape", "data"].iter().all(|name| archive.has(name)))
@@ -34,7 +34,7 @@ impl Arrays {
         Ok(Self { path: path.to_owned(), names })
     }
 
-    /// Creates a group with a dataset for each array.
+    /// Creates a group with a dataset for each array of the archive.
     pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         let archive = Archive::open(&self.path)?;
         let group = new.group()?;

@@ -64,7 +64,7 @@ fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result
     Ok(Indices::new(name, Box::new(array.column(&Indices::datatype(), part)?)))
 }
 
-/// Opens an array of indices with one dimension.
+/// Opens a one-dimensional array of indices.
 fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
     let array = Array::open(archive, name)?;
     if array.shape.len() != 1 {

@@ -13,7 +13,8 @@ use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
 use crate::output_target::OutputTarget;
 
-/// The arrays of compressed rows, in temporary files until the archive is written.
+/// The arrays of a matrix in compressed rows. Temporary files hold the arrays until the archive is
+/// written.
 struct Rows {
     shape: [u64; 2],
     element: Element,
@@ -25,7 +26,7 @@ struct Rows {
     count: u64,
 }
 
-/// A writer of an npz file with a matrix of compressed rows.
+/// A sink that writes an npz file of a matrix in compressed rows.
 pub(crate) struct Writer<'a> {
     output: OutputTarget,
     level: u32,
@@ -79,7 +80,7 @@ impl Sink for Writer<'_> {
 }
 
 impl Rows {
-    /// Writes the whole archive.
+    /// Writes the whole npz archive from the temporary files.
     fn write(mut self, output: &mut OutputTarget, level: u32) -> Result<()> {
         self.pointers.end()?;
         let method = if level == 0 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
@@ -104,7 +105,7 @@ impl Rows {
     }
 }
 
-/// A writer of the members of an archive.
+/// A writer of the members of an npz archive.
 struct Members<W: Write> {
     archive: ZipWriter<StreamWriter<W>>,
     options: SimpleFileOptions,

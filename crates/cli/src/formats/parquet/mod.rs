@@ -23,7 +23,7 @@ use crate::formats::table::{Opened, TableWriter, flushed, guarded, guarded_batch
 /// The number of rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// Opens a table for reading.
+/// Opens a Parquet file as a table.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
         let mut file = File::open(path)?;
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     })
 }
 
-/// The writer of Parquet files, compressed by Snappy.
+/// A writer of Parquet files, compressed by Snappy.
 pub(crate) struct Writer(ArrowWriter<BufWriter<File>>);
 
 impl Writer {

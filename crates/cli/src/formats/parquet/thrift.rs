@@ -4,13 +4,14 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_usize;
 
-/// The deepest nesting of structures in a header.
+/// The largest nesting depth of structures in a page header.
 const MAX_LEVELS: usize = 16;
 
-/// The first bytes of a header: fields 1 to 3 are integers of 32 bits.
+/// The first byte of each of the fields 1 to 3 of a page header, which are 32-bit integers.
 const INTEGER_FIELD: u8 = 0x15;
 
-/// The types of fields in the compact protocol.
+/// The type code in Thrift's compact protocol that ends a structure. The codes of other types
+/// follow.
 const STOP: u8 = 0;
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -21,7 +22,7 @@ const LIST: u8 = 9;
 const SET: u8 = 10;
 const STRUCTURE: u8 = 12;
 
-/// The header of a page.
+/// The decoded header of a Parquet page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PageHeader<'b> {
     /// The kind of the page, as stored.
@@ -37,14 +38,14 @@ pub(super) struct PageHeader<'b> {
     pub(super) levels: Option<usize>,
 }
 
-/// The kind of data pages of version 2 (in zigzag encoding).
+/// The number of the page kind for data pages of version 2 (in zigzag encoding).
 const DATA_PAGE_V2: u64 = 3 << 1;
 
-/// The number of the field with the header of a data page of version 2.
+/// The number of the header field that describes a data page of version 2.
 const V2_FIELD: i64 = 8;
 
 impl<'b> PageHeader<'b> {
-    /// Decodes a header. Returns the header and the bytes after it.
+    /// Decodes a page header. Returns the header and the bytes that follow it.
     pub(super) fn decode(bytes: &'b [u8]) -> Result<(Self, &'b [u8])> {
         let mut reader = Reader(bytes);
         let kind = reader.integer_field()?;
@@ -58,7 +59,7 @@ impl<'b> PageHeader<'b> {
         Ok((Self { kind, size, stored_size, rest, levels }, after))
     }
 
-    /// Appends the header of the page without compression.
+    /// Appends the header of the same page without compression.
     pub(super) fn encode_plain(&self, to: &mut Vec<u8>) {
         for value in [self.kind, zigzag(self.size), zigzag(self.size)] {
             to.push(INTEGER_FIELD);
@@ -68,7 +69,8 @@ impl<'b> PageHeader<'b> {
     }
 }
 
-/// The needed fields of a data page of version 2.
+/// The sizes of the level data of a data page of version 2, and true if its values are not
+/// compressed.
 #[derive(Debug, Default)]
 struct Levels {
     definition: u64,
@@ -104,7 +106,8 @@ impl Reader<'_> {
         bail!("an integer in the header of a page has more than 64 bits")
     }
 
-    /// Reads the next field, which is an integer with the next number.
+    /// Reads the next header field, which must be an integer whose field number is one more than
+    /// the last.
     fn integer_field(&mut self) -> Result<u64> {
         if self.byte()? != INTEGER_FIELD {
             bail!("the header of a page does not begin with its kind and sizes");
@@ -117,7 +120,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the number of the next field of a structure and its type.
+    /// Returns the number and the type of the next field of a structure.
     fn field(&mut self, last: i64) -> Result<Option<(i64, u8)>> {
         let head = self.byte()?;
         if head == STOP {
@@ -133,7 +136,8 @@ impl Reader<'_> {
         Ok(Some((number, head & 0xf)))
     }
 
-    /// Reads the fields after the three sizes.
+    /// Reads the header fields after the page kind and the two page sizes. Returns the sizes of the
+    /// level data.
     fn fields_after_sizes(&mut self) -> Result<Levels> {
         let (mut last, mut levels) = (3, Levels::default());
         while let Some((number, kind)) = self.field(last)? {
@@ -147,7 +151,7 @@ impl Reader<'_> {
         Ok(levels)
     }
 
-    /// Reads the header of a data page of version 2.
+    /// Reads the header of a data page of version 2. Returns the sizes of the level data.
     fn levels(&mut self) -> Result<Levels> {
         let (mut last, mut levels) = (0, Levels::default());
         while let Some((number, kind)) = self.field(last)? {
@@ -196,7 +200,7 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes a size, which is not negative.
+/// Decodes a size in zigzag encoding. The size must not be negative.
 fn zigzag_size(value: u64) -> Result<u64> {
     if value & 1 == 1 {
         bail!("a size in the header of a page is negative");

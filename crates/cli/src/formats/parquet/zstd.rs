@@ -46,8 +46,8 @@ fn is_zstd(column: &ColumnChunkMetaData) -> bool {
     matches!(column.compression(), Compression::ZSTD(_))
 }
 
-/// Returns the bytes of a column chunk after its Zstandard compression is removed, and the metadata
-/// of the chunk for the offset `at`.
+/// Returns a column chunk without Zstandard compression: its bytes, and its metadata for a chunk at
+/// the offset `at`.
 fn rewritten(
     file: &mut File,
     column: &ColumnChunkMetaData,
@@ -92,7 +92,7 @@ fn rewritten(
     Ok((bytes, builder.build()?))
 }
 
-/// The kind of dictionary pages (in zigzag encoding).
+/// The number of the page kind for dictionary pages (in zigzag encoding).
 const DICTIONARY_PAGE: u64 = 2 << 1;
 
 /// Returns the pages of a column chunk without compression. Stores the offsets of the dictionary

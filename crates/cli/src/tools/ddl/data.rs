@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use super::spaces;
 
-/// The default width of a line.
+/// The default width of an output line.
 pub(crate) const DEFAULT_COLUMNS: usize = 80;
 
-/// The number of columns that stay empty at the end of a line, if lines begin with coordinates.
+/// The number of columns that stay empty at the end of an output line, if lines begin with
+/// coordinates.
 const MARGIN_COLUMNS: usize = 3;
 
-/// A writer that places as many elements on each line as fit.
+/// A writer that fills each output line with as many elements as fit.
 pub(crate) struct Lines<'o> {
     out: &'o mut dyn Write,
     indent: usize,
@@ -69,7 +70,7 @@ impl<'o> Lines<'o> {
         Ok(())
     }
 
-    /// Ends the last line.
+    /// Ends the last output line.
     pub(crate) fn end(self) -> io::Result<()> {
         if self.begun && !self.values_only { self.out.write_all(b"\n") } else { Ok(()) }
     }

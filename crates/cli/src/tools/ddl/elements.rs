@@ -12,7 +12,7 @@ use hyperslab_exact::to_usize;
 use super::super::printf::{self, Format};
 use super::{LEVEL, escape, spaces};
 
-/// The format of elements.
+/// The options for the text of elements, such as the format of numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Style {
     /// True if characters that move the cursor are written as escapes.
@@ -25,13 +25,13 @@ pub(crate) struct Style {
     pub(crate) bits: Option<(u32, u32)>,
 }
 
-/// The names of objects in references.
+/// A provider of the names of objects to which references lead.
 pub(crate) trait Names {
     /// Returns the kind and path of an object, such as `DATASET "file.h5/g/d"`.
     fn of(&self, token: ObjectToken) -> String;
 }
 
-/// A formatter of elements.
+/// A formatter of elements as text in DDL.
 pub(crate) struct Elements<'a> {
     pub(crate) style: &'a Style,
     pub(crate) stored: &'a Stored,
@@ -39,9 +39,9 @@ pub(crate) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Returns the text of an element. Further lines of the text begin with at least `inside`
-    /// spaces, and the closing brace of a compound with [`LEVEL`] fewer spaces. `inside` is
-    /// therefore at least [`LEVEL`].
+    /// Returns the text of an element. Further lines of the text are indented by at least `inside`
+    /// spaces, and the closing brace of a compound by [`LEVEL`] fewer spaces. `inside` must be at
+    /// least [`LEVEL`].
     pub(crate) fn text(&self, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<String> {
         let mut text = String::new();
         self.write(&mut text, datatype, bytes, inside)?;
@@ -184,7 +184,7 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// Returns the text of a reference within another element, or among other references.
+    /// Returns the text of a reference that is part of an element or of a list of references.
     pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
         match target {
             ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),
@@ -201,9 +201,9 @@ impl Elements<'_> {
     }
 }
 
-/// Writes items, and `between` before each item except the first. If an item has the same bytes as
-/// the previous one, its text is copied, because the fill value of a small file may consist of
-/// millions of equal items.
+/// Writes the texts of items, separated by `between`. Copies the text of the previous item if both
+/// have the same bytes, because the fill value of a small file may consist of millions of equal
+/// items.
 fn write_items<'i>(
     out: &mut String,
     items: impl Iterator<Item = &'i [u8]>,
@@ -225,7 +225,7 @@ fn write_items<'i>(
     Ok(())
 }
 
-/// Returns whether elements of the type contain arrays.
+/// Returns whether the datatype is or contains an array.
 fn has_array(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Array(_) => true,

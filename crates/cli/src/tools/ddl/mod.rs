@@ -6,7 +6,7 @@ pub(crate) mod region;
 pub(crate) mod space;
 pub(crate) mod types;
 
-/// The number of spaces of one level.
+/// The number of spaces per indentation level.
 pub(crate) const LEVEL: usize = 3;
 
 /// The replacement for a line break within text.
@@ -27,8 +27,8 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// Appends text. With `escaped`, control characters, quotes and backslashes become escapes of C.
-/// Without it, characters that move the cursor stay.
+/// Appends a text. With `escaped`, control characters, quotes and backslashes become escapes of C.
+/// Without it, characters that move the cursor stay unchanged.
 pub(crate) fn escape(out: &mut String, bytes: &[u8], escaped: bool) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

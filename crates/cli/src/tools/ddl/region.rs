@@ -23,7 +23,7 @@ impl Default for ListFormat {
     }
 }
 
-/// Returns the lines that describe a selection. The caller indents the first line by `indent`
+/// Returns the text lines that describe a selection. The caller indents the first line by `indent`
 /// columns.
 ///
 /// # Errors

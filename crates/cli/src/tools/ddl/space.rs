@@ -19,7 +19,7 @@ pub(crate) fn dataspace(space: &Dataspace) -> String {
     }
 }
 
-/// Returns numbers as text, such as `( 1, 2 )`.
+/// Formats a list of numbers, such as `( 1, 2 )`.
 pub(crate) fn list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("( {} )", numbers.join(", "))

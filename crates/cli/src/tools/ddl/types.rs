@@ -9,7 +9,8 @@ use hyperslab::{CharacterSet, Datatype, DatatypeClass, H5Type};
 use super::super::printf;
 use super::{LEVEL, quoted, spaces};
 
-/// Returns the text of a datatype. Lines after the first one begin with at least `indent` spaces.
+/// Returns the text of a datatype in DDL. Lines after the first one are indented by at least
+/// `indent` spaces.
 pub(crate) fn datatype(datatype: &Datatype, indent: usize) -> String {
     let mut text = String::new();
     write(&mut text, datatype, indent);

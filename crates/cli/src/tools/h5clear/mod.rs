@@ -12,7 +12,7 @@ use super::files::{print_line, warn};
 
 const HELP: &str = include_str!("help.txt");
 
-/// The default increment of the end of a file.
+/// The default number of bytes by which h5clear extends the end of a file.
 const DEFAULT_INCREMENT_BYTES: u64 = 1 << 20;
 
 /// The arguments of h5clear.
@@ -53,7 +53,7 @@ fn increment(parser: &mut Parser) -> Result<u64> {
     text.parse().map_err(|_| anyhow!("the increment must be a number of bytes, not `{text}`"))
 }
 
-/// Runs h5clear.
+/// Runs the tool h5clear.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5clearArguments::parse(arguments)?;
     if arguments.help {
@@ -93,8 +93,8 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a metadata cache image. Opening the file for changes writes the blocks of the image to
-/// their addresses.
+/// Removes the metadata cache image of a file. On opening, the library has already written the
+/// blocks of the image to their addresses.
 fn remove_image(path: &Path) -> Result<()> {
     if OpenOptions::new().open(path)?.info().cache_image.is_none() {
         warn("h5clear", "No cache image in the file");

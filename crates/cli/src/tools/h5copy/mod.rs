@@ -77,7 +77,7 @@ impl H5copyArguments {
         Ok(options)
     }
 
-    /// Prints a line if the user wants details.
+    /// Prints a line of the verbose output, if requested.
     fn print_detail(&self, line: &str) -> Result<()> {
         if self.verbose { print_line(line) } else { Ok(()) }
     }
@@ -93,7 +93,7 @@ impl H5copyArguments {
     }
 }
 
-/// Runs h5copy.
+/// Runs the tool h5copy.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5copyArguments::parse(arguments)?;
     if arguments.help {

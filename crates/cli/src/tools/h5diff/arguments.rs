@@ -37,7 +37,7 @@ pub(super) struct H5diffArguments {
     pub(super) version: bool,
 }
 
-/// The reason why arguments are refused.
+/// The reason why h5diff rejects its arguments.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// A wrong value, with the option.
@@ -60,7 +60,7 @@ impl From<lexopt::Error> for Refused {
 }
 
 impl H5diffArguments {
-    /// Parses the arguments, without the name of the program.
+    /// Parses the arguments of h5diff, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Refused> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -109,7 +109,7 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// Parses options that always have a value.
+    /// Parses an option that requires a value.
     fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<(), Refused> {
         match option {
             "n" | "count" => {
@@ -139,7 +139,7 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// Returns the rules for numbers.
+    /// Returns the rules for the comparison of numbers that the options state.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute.filter(|limit| *limit > 0.0),
@@ -150,17 +150,17 @@ impl H5diffArguments {
         }
     }
 
-    /// Returns whether the differences are listed.
+    /// Returns whether the output lists each difference.
     pub(super) fn lists_differences(&self) -> bool {
         !self.quiet && (self.report || self.verbose.is_some())
     }
 
-    /// Returns whether equal objects are printed too.
+    /// Returns whether the output also mentions equal objects.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose.is_some() && !self.quiet
     }
 
-    /// Returns the message and the exit status for arguments that exclude each other.
+    /// Returns an error message and the exit status if options exclude each other.
     pub(super) fn conflict(&self) -> Option<(&'static str, u8)> {
         let tolerances = [self.absolute.is_some(), self.relative.is_some(), self.epsilon];
         if tolerances.iter().filter(|given| **given).count() > 1 {
@@ -175,7 +175,7 @@ impl H5diffArguments {
         None
     }
 
-    /// Returns the driver of a file.
+    /// Returns the driver that the options state for a file.
     pub(super) fn driver(&self, file: usize) -> Result<Option<&str>> {
         let driver = self.drivers.get(file).and_then(Option::as_deref);
         if driver == Some("onion") {
@@ -189,8 +189,8 @@ const EXCLUSIVE: &str = "h5diff error: -d, -p and --use-system-epsilon options a
     use no more than one.\n\
     Try '-h' or '--help' option for more information or see the h5diff entry in the 'HDF5 Reference Manual'.";
 
-/// Parses a tolerance as C does: the longest prefix that is a number, or zero. Refuses negative and
-/// hexadecimal numbers.
+/// Parses a tolerance as the C tool does: the longest prefix that is a number, or else zero.
+/// Rejects negative and hexadecimal numbers.
 fn tolerance(text: &str) -> Option<f64> {
     let trimmed = text.trim_start();
     if trimmed.starts_with('-') || trimmed.starts_with("0x") {

@@ -11,7 +11,7 @@ use crate::compare::step::{Side, in_step};
 use crate::output::in_line;
 
 impl Diff<'_> {
-    /// Compares the attributes of two objects.
+    /// Compares the attributes of two objects and prints the differences.
     pub(super) fn attributes(&mut self, objects: [&Object; 2], paths: [&str; 2]) -> Result<()> {
         let [mut ones, mut others] = [Vec::new(), Vec::new()];
         for ((object, path), all) in objects.into_iter().zip(paths).zip([&mut ones, &mut others]) {
@@ -53,7 +53,8 @@ impl Diff<'_> {
         self.arguments.excluded_attributes.contains(&path)
     }
 
-    /// Compares two attributes. Returns the number of differing elements.
+    /// Compares two attributes and prints the differences. Returns the number of differing
+    /// elements.
     pub(super) fn attribute(&mut self, attributes: [&Attribute; 2], paths: [&str; 2]) -> Result<u64> {
         let [one, other] = attributes;
         let (datatype, other_datatype) = (one.datatype()?, other.datatype()?);

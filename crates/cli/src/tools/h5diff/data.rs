@@ -25,14 +25,14 @@ pub(super) struct DifferencePrinter<'d, 'a> {
     pub(super) regions_begun: bool,
 }
 
-/// The head and the rows of the differences.
+/// The layout of the output: the head and the rows of the differences between elements.
 pub(super) struct Layout {
     head: Head,
     rows: Rows,
 }
 
 impl Diff<'_> {
-    /// Prints the lines of a verdict. Returns whether the elements can be compared.
+    /// Prints the messages of a verdict. Returns whether the elements can be compared.
     pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
         for (level, line) in verdict.lines {
             if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
@@ -59,7 +59,8 @@ impl Diff<'_> {
         Layout { head, rows: Rows { rules: self.arguments.rules(), relative, is_scalar } }
     }
 
-    /// Runs `compare` and prints its differences. Returns their number.
+    /// Runs `compare` and prints the differences between elements. Returns the number of
+    /// differences.
     pub(super) fn elements(
         &mut self,
         layout: Layout,
@@ -74,8 +75,8 @@ impl Diff<'_> {
         Ok(count)
     }
 
-    /// Prints the number of differences of two objects. Prints the title too, if differences are
-    /// not listed.
+    /// Prints the number of differences between two objects. Also prints the title, unless the
+    /// output lists each difference.
     pub(super) fn found(&mut self, kind: &str, names: [&dyn std::fmt::Display; 2], found: u64) -> Result<()> {
         self.differs |= found > 0;
         if self.arguments.lists_differences() {
@@ -89,7 +90,7 @@ impl Diff<'_> {
 }
 
 impl DifferencePrinter<'_, '_> {
-    /// Returns the names without the groups.
+    /// Returns the last names of two paths, without the groups.
     pub(super) fn short_names(&self) -> [String; 2] {
         self.head.names.clone()
     }

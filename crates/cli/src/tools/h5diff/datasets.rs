@@ -87,7 +87,7 @@ fn is_empty(dataset: &Dataset) -> Result<bool> {
 }
 
 /// Returns the selections of both datasets. A dataset without a selection gets the selection of the
-/// other dataset. Returns `None` if no dataset has a selection.
+/// other one. Returns `None` if neither dataset has a selection.
 fn taken(datasets: [&Dataset; 2], subsets: &[Option<Subset>; 2]) -> Result<Option<[SubsetInDataset; 2]>> {
     let [one, other] = datasets;
     let (subset, other_subset) = match subsets {
@@ -126,7 +126,7 @@ fn parts(
     )
 }
 
-/// A listener that replaces the coordinates in a selection by the coordinates in the dataset.
+/// A listener that converts positions in a selection to coordinates in the dataset.
 struct Placed<'a> {
     taken: &'a SubsetInDataset,
     listener: &'a mut dyn PlacedListener,

@@ -31,7 +31,7 @@ const DIFFERENT: u8 = 1;
 /// The exit status if something could not be compared.
 const TROUBLE: u8 = 2;
 
-/// Runs h5diff.
+/// Runs the tool h5diff.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut out = crate::output::tool_stdout();
     let status = match H5diffArguments::parse(arguments) {
@@ -100,12 +100,12 @@ fn open(arguments: &H5diffArguments, number: usize, path: &Path) -> Result<File>
     options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// Prints an error.
+/// Prints an error message.
 fn trouble(error: &anyhow::Error) {
     crate::output::complain(format_args!("h5diff error: {}", crate::output::chain(error.as_ref())));
 }
 
-/// A comparison of two files.
+/// The state of a comparison of two files by h5diff.
 struct Diff<'a> {
     arguments: &'a H5diffArguments,
     files: &'a [File; 2],
@@ -120,7 +120,7 @@ struct Diff<'a> {
 }
 
 impl Diff<'_> {
-    /// Prints the end of the output. Returns the exit status.
+    /// Prints the closing lines of the output. Returns the exit status.
     fn end(&mut self) -> Result<u8> {
         if self.has_incomparable && !self.failed && !self.arguments.quiet && !self.arguments.list {
             let line = "-".repeat(32);
@@ -139,18 +139,18 @@ impl Diff<'_> {
         self.arguments.is_verbose()
     }
 
-    /// Returns the level of detail, or 0 without `-v`.
+    /// Returns the level of detail that the option `-v` states, or 0 without the option.
     fn level(&self) -> u32 {
         if self.is_verbose() { self.arguments.verbose.unwrap_or(0) } else { 0 }
     }
 
-    /// Prints the line above the output for two objects.
+    /// Prints the title line for two compared objects.
     fn title(&mut self, kind: &str, names: [&dyn Display; 2]) -> io::Result<()> {
         let [one, other] = names;
         writeln!(self.out, "{kind}: <{}> and <{}>", in_line(one.to_string()), in_line(other.to_string()))
     }
 
-    /// Prints an empty line between objects at higher levels of detail.
+    /// Prints an empty line between objects if the level of detail requires one.
     fn gap(&mut self) -> io::Result<()> {
         if self.level() > 0 { writeln!(self.out) } else { Ok(()) }
     }
@@ -159,13 +159,13 @@ impl Diff<'_> {
         writeln!(self.out, "{differences} differences found")
     }
 
-    /// Records that objects cannot be compared. Prints the reason if requested.
+    /// Records that two objects cannot be compared. Prints the reason if requested.
     fn incomparable(&mut self, line: &str) -> io::Result<()> {
         self.has_incomparable = true;
         if self.is_verbose() || self.arguments.list { writeln!(self.out, "{line}") } else { Ok(()) }
     }
 
-    /// Prints an error and continues the comparison. Returns errors of the output.
+    /// Prints an error so that the comparison can continue. Returns errors of the output.
     fn fail(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.
@@ -178,7 +178,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns a mark for each side that has the item.
+/// Returns a mark (`x` or a space) for each file, which states whether the file has the item.
 fn marks<T>(side: &Side<'_, T>) -> [char; 2] {
     let (one, other) = side.presence();
     [one, other].map(|is_present| if is_present { 'x' } else { ' ' })

@@ -22,7 +22,7 @@ struct Located {
 }
 
 impl Located {
-    /// Returns the name of the type that is compared.
+    /// Returns the C library's name for the kind of the object or link, such as `H5G_GROUP`.
     fn word(&self) -> &'static str {
         let kind = self.object.as_ref().and_then(Object::kind);
         match (&self.kind, kind) {
@@ -37,7 +37,7 @@ impl Located {
 }
 
 impl Diff<'_> {
-    /// Compares the objects that the arguments name.
+    /// Compares the two objects that the arguments name.
     pub(super) fn run(&mut self) -> Result<()> {
         let Some(first) = self.arguments.objects.first() else {
             let roots = self.files.each_ref().map(|file| file.root().clone());
@@ -75,7 +75,7 @@ impl Diff<'_> {
         self.pair(one, other, &subsets)
     }
 
-    /// Finds the object or link at a path. If nothing has this path, prints a message and returns
+    /// Returns the object or link at a path. If nothing has this path, prints a message and returns
     /// `None`.
     fn find(&mut self, number: usize, path: &str) -> Result<Option<Located>> {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
@@ -158,7 +158,7 @@ impl Diff<'_> {
         })
     }
 
-    /// Prints a table of the objects of the first file, of the second file, and of both.
+    /// Prints a table that shows the files in which each object exists.
     fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
         if self.level() == 3 {
             writeln!(self.out, "file1: {}\nfile2: {}", in_line(&self.names[0]), in_line(&self.names[1]))?;
@@ -183,7 +183,7 @@ impl Diff<'_> {
         Ok(Located { path, kind: entry.kind.clone(), object, is_direct: entry.is_direct() })
     }
 
-    /// Compares two objects or links.
+    /// Compares two objects or links and prints the differences.
     fn pair(&mut self, one: &Located, other: &Located, subsets: &[Option<Subset>; 2]) -> Result<()> {
         if self.arguments.follow && (is_dangling(one) || is_dangling(other)) {
             return self.dangling(one, other);
@@ -219,7 +219,7 @@ impl Diff<'_> {
         self.plain(kind, [&one.path, &other.path], one.kind != other.kind)
     }
 
-    /// Prints the result for an object that is compared with itself.
+    /// Prints the result of comparing an object with itself.
     fn same(&mut self, object: &Object, paths: [&str; 2]) -> Result<()> {
         let kind = match object.kind() {
             Some(ObjectKind::Dataset) => "dataset",
@@ -235,7 +235,7 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// Prints the result for links of which one or both have no target.
+    /// Prints the result of comparing two links, at least one of which has no target.
     fn dangling(&mut self, one: &Located, other: &Located) -> Result<()> {
         let sides = [("obj1", one), ("obj2", other)];
         if self.arguments.no_dangling {
@@ -262,7 +262,7 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// Prints the result for objects or links without elements.
+    /// Prints the result of comparing objects or links that have no elements.
     fn plain(&mut self, kind: &str, paths: [&String; 2], differ: bool) -> Result<()> {
         self.differs |= differ;
         let [one, other] = paths;
@@ -295,7 +295,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns whether this is a link without a target.
+/// Returns whether the item is a link without a target.
 fn is_dangling(located: &Located) -> bool {
     matches!(located.kind, Kind::Soft(_) | Kind::External { .. }) && located.object.is_none()
 }

@@ -9,7 +9,7 @@ use crate::output::in_line;
 use crate::tools::ddl::region::{block_texts, point_texts};
 
 impl DifferencePrinter<'_, '_> {
-    /// Compares the targets of two references.
+    /// Compares the targets of two references and prints the differences.
     pub(super) fn references(&mut self, references: [&Reference; 2]) -> Result<()> {
         let [one, other] = references.map(|reference| without_file(reference.target()));
         match (one, other) {
@@ -86,8 +86,8 @@ impl DifferencePrinter<'_, '_> {
         }
     }
 
-    /// Compares the elements of two datasets. If these contain references, only the identity of the
-    /// datasets is compared.
+    /// Compares the elements of two referenced datasets. If the elements are references, compares
+    /// only the identity of the datasets.
     fn datasets(&mut self, one: Object, other: Object) -> Result<()> {
         let (one, other) = (one.into_dataset()?, other.into_dataset()?);
         if one.datatype().contains_reference() || other.datatype().contains_reference() {
@@ -147,7 +147,7 @@ impl DifferencePrinter<'_, '_> {
     }
 }
 
-/// Returns the target without the name of its file.
+/// Returns the text of a reference's target without the name of its file.
 fn without_file(target: &ReferenceTarget) -> &ReferenceTarget {
     match target {
         ReferenceTarget::External { target, .. } => target,

@@ -18,7 +18,7 @@ pub(super) struct Head {
     pub(super) names: [String; 2],
 }
 
-/// The format of the lines.
+/// The format of the lines that show differing elements.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
     /// The rules for numbers. Bytes are compared as numbers.
@@ -49,7 +49,7 @@ impl Head {
 }
 
 impl Rows {
-    /// Returns the number of differences for which a pair counts.
+    /// Returns the number of differences that a pair of differing values counts as.
     pub(super) fn count(&self, leaf: &Leaf<'_>) -> u64 {
         match leaf {
             Leaf::Texts(texts) => {
@@ -73,7 +73,7 @@ impl Rows {
         }
     }
 
-    /// Writes the lines for a pair of elements that differ.
+    /// Writes the output lines for a pair of differing elements.
     pub(super) fn write(&self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
         let position = self.position(coordinates);
         match leaf {
@@ -107,7 +107,7 @@ impl Rows {
         }
     }
 
-    /// Returns the differing bytes as numbers.
+    /// Returns pairs of numbers for the bytes that differ.
     fn bytes<'b>(&'b self, one: &'b [u8], other: &'b [u8]) -> impl Iterator<Item = Numbers> + 'b {
         let pairs = one.iter().zip(other).map(|(one, other)| {
             let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
@@ -116,7 +116,7 @@ impl Rows {
         pairs.filter(|numbers| numbers.differ(&self.rules))
     }
 
-    /// Returns the coordinates, followed by spaces.
+    /// Returns the coordinates of an element as text, followed by spaces.
     fn position(&self, coordinates: &[u64]) -> String {
         if self.is_scalar {
             return " ".repeat(16);
@@ -182,8 +182,8 @@ struct Characters {
     counts: bool,
 }
 
-/// Returns the differing characters. If the texts have different lengths, only the common positions
-/// are compared, unless the texts are equal at these positions.
+/// Returns the differing characters of two texts. If the texts have different lengths, only the
+/// common positions are compared, unless the texts are equal at these positions.
 fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a {
     let (one, other) = (&*texts.one, &*texts.other);
     let (first, second, filler) = match texts.padding {
@@ -207,7 +207,7 @@ fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a
     })
 }
 
-/// Returns a character as text, or its escape.
+/// Returns a character as text, or as an escape if it is not printable.
 fn character(byte: u8) -> String {
     match byte {
         b'\t' => "\\t".into(),

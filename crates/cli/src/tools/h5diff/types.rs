@@ -6,14 +6,14 @@ use hyperslab::{Dataspace, Datatype, DatatypeClass};
 
 use crate::tools::ddl;
 
-/// Two datasets or attributes.
+/// A pair of datasets or attributes whose elements are compared.
 pub(super) struct Pair<'a> {
     pub(super) names: [&'a str; 2],
     pub(super) types: [&'a Datatype; 2],
     pub(super) spaces: [&'a Dataspace; 2],
 }
 
-/// The result of the check of a pair, with messages.
+/// The decision whether the elements of a pair can be compared, with the messages about it.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) can: bool,
@@ -21,7 +21,7 @@ pub(super) struct Verdict {
     pub(super) lines: Vec<(LineLevel, String)>,
 }
 
-/// The options that print a message.
+/// The options of h5diff that cause a message to be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineLevel {
     /// `-v`.
@@ -31,7 +31,7 @@ pub(super) enum LineLevel {
 }
 
 impl Pair<'_> {
-    /// Checks whether the elements of a pair can be compared.
+    /// Decides whether the elements of a pair can be compared.
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict { can: false, lines: Vec::new() };
         let [name, other_name] = self.names;
@@ -61,7 +61,7 @@ impl Pair<'_> {
         verdict
     }
 
-    /// Returns whether elements of two types of the same class can be compared.
+    /// Returns whether elements of two datatypes of the same class can be compared.
     fn parts(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         let [name, other_name] = self.names;
         match (&one.class, &other.class) {
@@ -103,7 +103,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Returns whether elements of two base or member types can be compared.
+    /// Returns whether elements of two base or member datatypes can be compared.
     fn part(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         if class(one) != class(other) {
             let [name, other_name] = self.names;
@@ -141,7 +141,7 @@ impl Verdict {
     }
 }
 
-/// Returns the name of a number type.
+/// Returns the HDF5 name of a predefined number type.
 fn number(datatype: &Datatype) -> String {
     let text = ddl::types::datatype(datatype, 0);
     let is_name = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
@@ -152,7 +152,7 @@ fn number(datatype: &Datatype) -> String {
     }
 }
 
-/// Returns the name of a class.
+/// Returns the HDF5 name of a datatype class.
 pub(super) fn class(datatype: &Datatype) -> &'static str {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => "H5T_INTEGER",
@@ -173,7 +173,7 @@ pub(super) fn class(datatype: &Datatype) -> &'static str {
     }
 }
 
-/// Returns the shape of a dataspace for the head of the differences.
+/// Returns the shape of a dataspace as text, for the head of the differences.
 pub(super) fn size(space: &Dataspace) -> String {
     if space.dims().is_empty() { "H5S_SCALAR".into() } else { brackets(space.dims()) }
 }
@@ -187,7 +187,8 @@ fn brackets(dims: &[u64]) -> String {
     format!("[{}]", dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x"))
 }
 
-/// Returns the largest dimensions. The C tool prints unlimited dimensions as the largest number.
+/// Returns the maximum dimensions as text. Unlimited dimensions are the largest number, as in the C
+/// tool.
 fn max_dims(space: &Dataspace) -> Vec<u64> {
     space.max_dims().iter().map(|maximum| maximum.unwrap_or(u64::MAX)).collect()
 }

@@ -15,8 +15,8 @@ const MAX_HOPS: u32 = 16;
 const MAX_FOLLOWED: u32 = 4096;
 
 impl Dump<'_> {
-    /// Prints a soft, external or user-defined link. If `group` is the group of an external link,
-    /// the target is printed too.
+    /// Prints a soft, external or user-defined link. If `group` contains the link and the link is
+    /// external, also prints its target.
     pub(super) fn link(&mut self, link: &Link, group: Option<&Group>, indent: usize) -> Result<()> {
         let name = quoted(&link.name);
         let inside = indent + LEVEL;
@@ -43,7 +43,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints the target of an external link, if the link can be followed.
+    /// Prints the target of an external link, if the target can be opened.
     fn external(
         &mut self,
         group: &Group,

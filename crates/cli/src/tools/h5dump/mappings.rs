@@ -65,7 +65,7 @@ impl Dump<'_> {
     }
 }
 
-/// Returns numbers as text, such as `(1,2)`.
+/// Formats a list of numbers, such as `(1,2)`.
 fn numbers(numbers: &[u64]) -> String {
     let text = |number: &u64| match *number {
         UNLIMITED => "H5S_UNLIMITED".to_owned(),

@@ -30,7 +30,7 @@ use crate::output::{complain, tool_stdout};
 
 const HELP: &str = include_str!("help.txt");
 
-/// Runs h5dump.
+/// Runs the tool h5dump.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5dumpArguments::parse(arguments)?;
     let mut out: Box<dyn Write> = match &arguments.ddl {
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5dumpArguments {
-    /// Creates an output file, which must not be an input file.
+    /// Creates an output file. Returns an error if the file is an input file.
     fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
         if self.files.iter().any(|file| is_same_file(file, path)) {
             bail!("`{}` is an input file", path.display());
@@ -108,7 +108,7 @@ fn open(path: &Path, driver: Option<&str>) -> Result<File> {
     options.open(path).with_context(|| format!("unable to open file \"{}\"", path.display()))
 }
 
-/// The dump of one file.
+/// The state of the dump of one file.
 struct Dump<'a> {
     file: &'a File,
     name: String,
@@ -147,12 +147,12 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Writes a line with an indent.
+    /// Writes an indented line.
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
         writeln!(self.out, "{:indent$}{text}", "")
     }
 
-    /// Prints an error and continues. Returns errors of the output.
+    /// Prints an error so that the dump can continue. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.

@@ -14,7 +14,7 @@ use crate::tools::known::MAX_LEVELS;
 use crate::tools::subset::SubsetInDataset;
 
 impl Dump<'_> {
-    /// Prints an object that the arguments name.
+    /// Prints an object or attribute that an argument requests.
     pub(super) fn wanted(&mut self, wanted: &Wanted) -> Result<()> {
         let shown = match wanted.kind {
             Kind::Attribute => self.wanted_attribute(&wanted.path),
@@ -68,7 +68,7 @@ impl Dump<'_> {
         self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)
     }
 
-    /// Prints the object or link with this name, and all attributes with this name.
+    /// Prints the object or link with a name, and all attributes with the same name.
     fn wanted_anything(&mut self, path: &str) -> Result<()> {
         let mut found = false;
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -91,7 +91,8 @@ impl Dump<'_> {
         if found { Ok(()) } else { Err(anyhow!("unable to find \"{path}\"")) }
     }
 
-    /// Prints the attributes with this name, of all objects. Returns whether there are any.
+    /// Prints all attributes with a name, of any object. Returns whether any attribute has the
+    /// name.
     fn attributes_named(&mut self, name: &str) -> Result<bool> {
         let mut found = false;
         for token in self.known.in_order() {
@@ -151,7 +152,8 @@ impl Dump<'_> {
         self.linked(&object, name, indent)
     }
 
-    /// Prints an object, or the path under which it was printed before.
+    /// Prints an object at a hard link. If the object was printed before, prints only its first
+    /// path.
     pub(super) fn linked(&mut self, object: &Object, name: &str, indent: usize) -> Result<()> {
         let kind = object.kind();
         let before = self.known.was_shown(object.token()).then(|| self.known.path(object.token()));
@@ -227,7 +229,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints the lines for the datatype and the dataspace.
+    /// Prints the lines for the datatype and the dataspace of a dataset or attribute.
     fn type_and_space(
         &mut self,
         committed: Option<ObjectToken>,

@@ -13,7 +13,7 @@ use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
 impl Dump<'_> {
-    /// Prints references, each on lines of its own.
+    /// Prints references with the elements of their targets, each reference on separate lines.
     pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         for bytes in stored.elements() {

@@ -10,7 +10,7 @@ use crate::tools::ddl::elements::Elements;
 use crate::tools::known::Paths;
 use crate::values::blocks::blocks;
 
-/// The largest number of elements that are read in one step.
+/// The largest number of region elements that are read in one step.
 const BATCH_ELEMENTS: u64 = 1 << 16;
 
 impl Dump<'_> {
@@ -49,7 +49,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints the rows of a block. The last row of the last block has no comma.
+    /// Prints the rows of a block of a region. If `is_last` is set, no comma follows the last row.
     fn block_rows(&mut self, dataset: &Dataset, block: &Block, is_last: bool, indent: usize) -> Result<()> {
         let lengths: Option<Vec<u64>> = block
             .start

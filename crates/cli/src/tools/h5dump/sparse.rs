@@ -16,7 +16,7 @@ use crate::tools::known::Paths;
 use crate::tools::subset::SubsetInDataset;
 use crate::values::blocks::{self, Texts};
 
-/// The output for sparse datasets, instead of all elements.
+/// The form of output for sparse datasets that replaces the list of all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sparse {
     /// The positions of the defined elements.
@@ -52,7 +52,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints the blocks of defined elements.
+    /// Prints the blocks of defined elements of a dataset.
     pub(super) fn blocks(
         &mut self,
         dataset: &Dataset,
@@ -72,7 +72,7 @@ impl Dump<'_> {
     }
 }
 
-/// Elements in the format of h5dump.
+/// A converter of elements to text in the format of h5dump.
 struct Written<'a> {
     style: &'a Style,
     names: Paths<'a>,

@@ -21,7 +21,7 @@ struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// Returns the coordinates of the element with this number.
+    /// Returns the dataset coordinates of the element with this number in the selection.
     fn coordinates(&self, number: u64) -> Vec<u64> {
         let mut rest = number;
         let mut positions = vec![0; self.dims.len()];
@@ -36,7 +36,8 @@ impl Shape<'_> {
         Ok(product("number of elements", self.dims.iter().copied())?)
     }
 
-    /// Returns the number of elements in a row, and in a plane of rows.
+    /// Returns the number of elements in a row, and the number of elements in a plane (two
+    /// dimensions).
     fn row(&self) -> Result<(u64, u64)> {
         let row = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
@@ -44,7 +45,7 @@ impl Shape<'_> {
     }
 }
 
-/// A block of elements on lines.
+/// The options for printing a block of elements.
 struct Block<'a> {
     shape: Shape<'a>,
     style: &'a Style,
@@ -53,7 +54,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Writes the elements of `stored`. The number of the first element is `first`.
+    /// Writes the elements of `stored` to the output. `first` is the number of the first element.
     fn write(&self, lines: &mut Lines<'_>, stored: &Stored, first: u64) -> Result<()> {
         let elements = Elements { style: self.style, stored, names: &self.names };
         let (count, (row, plane)) = (self.shape.count()?, self.shape.row()?);
@@ -70,7 +71,7 @@ impl Block<'_> {
 }
 
 impl Block<'_> {
-    /// Writes the elements of a part of the selection as one row.
+    /// Writes the elements of a part of the selection as one row of the output.
     fn write_row(
         &self,
         lines: &mut Lines<'_>,
@@ -190,7 +191,8 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Returns the width of lines, whether lines begin with coordinates, and the indent.
+    /// Returns the width of output lines, whether lines begin with coordinates, and the
+    /// indentation.
     fn layout(&self, indent: usize) -> (usize, bool, usize) {
         let indices = self.arguments.indices;
         (self.arguments.width, indices, if indices { indent } else { indent + LEVEL })
@@ -232,7 +234,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Prints bytes as text, on lines of equal width. The text of an incomplete line stays in
+    /// Prints bytes as text, on lines of equal width. Keeps the text of an incomplete line in
     /// `text`.
     fn characters(&mut self, stored: &Stored, text: &mut String, indent: usize) -> Result<()> {
         // The indent and five more columns are not available. The text has at least one column.
@@ -266,7 +268,7 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// Returns the selections that are read one after the other.
+/// Returns the selections by which the elements are read, one after the other.
 fn selections(
     dataset: &Dataset,
     taken: Option<&SubsetInDataset>,

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
-/// The default width of a line.
+/// The default width of an output line.
 const DEFAULT_COLUMNS: usize = 80;
 
-/// The task that the arguments state.
+/// The task of h5ls by its arguments: a list, the help text or the version.
 #[derive(Debug)]
 pub(super) enum H5lsTask {
     List(H5lsArguments),
@@ -17,7 +17,7 @@ pub(super) enum H5lsTask {
     Wrong(String),
 }
 
-/// The arguments of a list.
+/// The arguments of h5ls for a list.
 #[derive(Debug, Clone)]
 pub(super) struct H5lsArguments {
     /// The files, each with an optional object path after the file name.
@@ -51,7 +51,7 @@ pub(super) struct H5lsArguments {
 }
 
 impl H5lsTask {
-    /// Parses the arguments, without the name of the program.
+    /// Parses the arguments of h5ls, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = H5lsArguments::nothing();
@@ -150,7 +150,7 @@ impl H5lsArguments {
     }
 }
 
-/// Returns the number of columns from the environment or the terminal.
+/// Returns the width of the output in columns, from the environment or the terminal.
 fn columns() -> usize {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

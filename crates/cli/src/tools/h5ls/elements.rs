@@ -12,7 +12,7 @@ use crate::tools::ddl::elements::{self as ddl, Names};
 use crate::tools::ddl::escape;
 use crate::tools::printf::{self, Format};
 
-/// The format of elements.
+/// The options for the text of elements.
 #[derive(Debug)]
 pub(super) struct Style {
     /// The format for programs: without brackets, and with only printable characters in text.
@@ -33,7 +33,7 @@ impl Style {
     }
 }
 
-/// A formatter of elements.
+/// A formatter of elements in the format of h5ls.
 pub(super) struct Elements<'a> {
     pub(super) style: &'a Style,
     pub(super) stored: &'a Stored,
@@ -41,7 +41,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Returns the text of an element.
+    /// Returns the text of an element, with positions at which a line may end.
     pub(super) fn text(&self, datatype: &Datatype, bytes: &[u8]) -> Result<Text> {
         let mut text = Text::default();
         if self.style.hexadecimal {
@@ -173,7 +173,7 @@ fn too_short() -> anyhow::Error {
     anyhow!("an element is too short for its datatype")
 }
 
-/// Returns the bytes of a string before its terminator.
+/// Returns the bytes of a string up to its terminator.
 fn ended(bytes: &[u8], padding: StringPadding) -> &[u8] {
     match padding {
         StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or(bytes),

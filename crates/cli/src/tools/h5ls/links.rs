@@ -8,22 +8,23 @@ use super::source::SourceFile;
 use super::{List, complain};
 use crate::output::in_line;
 
-/// The largest number of soft links that are followed to find a link to another file.
+/// The largest number of soft links that are followed to find an external link.
 const MAX_LINKS: usize = 16;
 
 /// The number of times that the C tool opens the file of a link before it prints the location of
 /// the object. Each time counts in the file numbers.
 const OPENS_BEFORE_LOCATION: u64 = 3;
-/// The number of times that the C tool opens the file of a link in all.
+/// The total number of times that the C tool opens the file of a link.
 const OPENS_IN_ALL: u64 = 4;
-/// The number of times that the C tool opens the file of a link to a group that it lists.
+/// The total number of times that the C tool opens the file of a link to a group whose members it
+/// lists.
 const OPENS_FOR_GROUP: u64 = 6;
-/// The number of times that the C tool opens the file of a link without a target.
+/// The total number of times that the C tool opens the file of a link without a target.
 const OPENS_WITHOUT_TARGET: u64 = 2;
 
 impl List<'_> {
-    /// Prints a soft, external or user-defined link under `name`. If the link is to be followed,
-    /// also prints its target; the members of a group have `path` before their names.
+    /// Prints a soft, external or user-defined link under `name`. If links are followed, also
+    /// prints the target; `path` precedes the names of a group's members.
     pub(super) fn link(
         &mut self,
         walked: &Walked<'_>,
@@ -78,8 +79,8 @@ impl List<'_> {
         }
     }
 
-    /// Prints the target of a link in braces, and its members if it is a group. `out` is the name
-    /// of the other file that contains the target.
+    /// Prints the target of a link in braces, and the members of a group. `out` is the name of the
+    /// other file if the target lies in one.
     fn target(
         &mut self,
         walked: &Walked<'_>,
@@ -117,12 +118,13 @@ impl List<'_> {
         listed
     }
 
-    /// Returns the number of a file that is being listed.
+    /// Returns the file number that h5ls shows for a file, if the file is being listed.
     fn number_of(&self, name: &str) -> Option<u64> {
         self.held.iter().rev().find(|(held, _)| held == name).map(|(_, number)| *number)
     }
 
-    /// Opens the other file that contains an object.
+    /// Returns the file that contains the target of an external link, with the file number that the
+    /// C tool shows.
     fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<SourceFile> {
         let number = self.number_of(name);
         let (before_location, all) = if is_entered {
@@ -137,13 +139,13 @@ impl List<'_> {
     }
 }
 
-/// Returns the message of an error without contexts. Links in a cycle produce a long chain of
+/// Returns the message of an error's innermost cause. Links in a cycle produce a long chain of
 /// contexts.
 fn cause(error: &hyperslab::Error) -> String {
     error.without_context().to_string()
 }
 
-/// Returns the name of the other file to which a link leads, directly or through other links.
+/// Returns the name of the other file in which a link ends, directly or through further links.
 fn leads_out(group: &Group, target: &LinkTarget, depth: usize) -> Option<String> {
     let path = match target {
         LinkTarget::External { file, .. } => return Some(String::from_utf8_lossy(file).into_owned()),

@@ -10,13 +10,13 @@ use super::names::{Quotes, escaped};
 use super::source::SourceFile;
 use crate::tools::known::MAX_LEVELS;
 
-/// The width of names.
+/// The width of the name column.
 const NAME_COLUMNS: usize = 24;
 
-/// The objects of one walk, with the paths under which they were printed first.
+/// The objects that one walk has printed, with the path of each first appearance.
 pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
 
-/// A group in a walk.
+/// A group whose members are being listed.
 pub(super) struct Walked<'a> {
     pub(super) source: &'a SourceFile,
     pub(super) group: Group,
@@ -35,7 +35,7 @@ impl Walked<'_> {
 }
 
 impl List<'_> {
-    /// Prints a name in its column.
+    /// Prints a name in the name column.
     pub(super) fn name(&mut self, path: &[u8]) -> Result<()> {
         self.at = String::from_utf8_lossy(path).into_owned();
         let shown = if self.arguments.full || self.arguments.recursive {
@@ -47,8 +47,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the members of a group. If an object is in `shown`, only a reference to its first
-    /// path is printed.
+    /// Prints the members of a group. If `shown` contains a member, prints only its earlier path.
     pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
         if walked.level > MAX_LEVELS {
             let path = String::from_utf8_lossy(&walked.from_root);

@@ -5,18 +5,18 @@ use hyperslab::datatype::{
 };
 use hyperslab::{Datatype, DatatypeClass};
 
-/// The size of a pointer to text.
+/// The size of a variable-length string in the memory of a C program: a pointer.
 const TEXT_BYTES: u32 = 8;
-/// The size of a length with a pointer.
+/// The size of a sequence in the memory of a C program: a length and a pointer.
 const SEQUENCE_BYTES: u32 = 16;
 
-/// The size of an object reference.
+/// The size of an object reference in the memory of a C program.
 const OBJECT_BYTES: u32 = 8;
-/// The size of a region reference.
+/// The size of a region reference in the memory of a C program.
 const REGION_BYTES: u32 = 12;
 
-/// Returns the type with the sizes of its elements in memory, and the offsets of compound members
-/// there.
+/// Returns the datatype with the element sizes and member offsets that it has in the memory of a C
+/// program.
 pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     let boxed = |base: &Datatype| Box::new(in_memory(base));
     let (class, size) = match &datatype.class {
@@ -51,7 +51,7 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     Datatype { class, size }
 }
 
-/// Returns a compound with its layout in memory. If the size of a member in memory differs, the
+/// Returns a compound datatype with its layout in memory. If a member changes its size, the
 /// following members move by the difference. Offsets saturate at the limits of 32 bits, because
 /// they are only printed.
 fn compound(record: &Compound, size: u32) -> (DatatypeClass, u32) {

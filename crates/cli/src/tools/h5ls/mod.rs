@@ -31,10 +31,10 @@ use crate::output::chain;
 
 const HELP: &str = include_str!("help.txt");
 
-/// The width of a name that is not found.
+/// The width of the name column in the message about a missing object.
 const MISSING_COLUMNS: usize = 10;
 
-/// Runs h5ls.
+/// Runs the tool h5ls.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut out = crate::output::tool_stdout();
     let arguments = match H5lsTask::parse(arguments) {
@@ -84,14 +84,14 @@ fn complain(text: &str) {
     crate::output::complain(format_args!("h5ls: {text}"));
 }
 
-/// The presence of an object that an argument names.
+/// The result of the search for an object that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Yes,
     No,
 }
 
-/// The state of the list.
+/// The state of the list that h5ls prints.
 struct List<'a> {
     arguments: &'a H5lsArguments,
     style: Style,
@@ -110,7 +110,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Lists the file of an argument, or an object in it.
+    /// Lists the file or the object that an argument names.
     fn argument(&mut self, argument: &OsStr) -> Result<Presence> {
         let (file, name, path) = match open(argument, self.arguments.driver.as_deref()) {
             Ok(opened) => opened,
@@ -135,7 +135,7 @@ impl List<'_> {
         self.object_or_link(&source, &path)
     }
 
-    /// Lists the object or link at a path, or the members of the group.
+    /// Lists the object or link at a path. For a group, lists the members.
     fn object_or_link(&mut self, source: &SourceFile, path: &str) -> Result<Presence> {
         let shown_path = path.trim_matches('/');
         let (parent, name) = shown_path.rsplit_once('/').unwrap_or(("", shown_path));
@@ -162,7 +162,7 @@ impl List<'_> {
         Ok(Presence::Yes)
     }
 
-    /// Lists the members of a group that an argument names, or another object itself.
+    /// Lists an object that an argument names. For a group, lists the members.
     fn top(&mut self, source: &SourceFile, object: &Object, path: &str) -> Result<()> {
         let shown_path = path.trim_matches('/');
         if object.kind() != Some(ObjectKind::Group) || self.arguments.group {
@@ -179,7 +179,7 @@ impl List<'_> {
         self.members(&Walked { source, group, path: Vec::new(), from_root, level: 0 }, &mut shown)
     }
 
-    /// Prints an error and continues. Returns errors of the output.
+    /// Prints an error so that the list can continue. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
         // Errors of files are wrapped in other errors, so a bare I/O error is an error of the
         // output.
@@ -192,8 +192,8 @@ impl List<'_> {
     }
 }
 
-/// Opens the file whose name is the start of an argument. Returns the file, its name, and the path
-/// of the object in the file.
+/// Opens the file that the beginning of an argument names. Returns the file, its name, and the
+/// remaining path of the object in the file.
 fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String), String> {
     let mut options = OpenOptions::new();
     if let Some(name) = driver {

@@ -1,6 +1,6 @@
 //! Names in the format of h5ls.
 
-/// The quoting of a name.
+/// The kind of quotes around a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
     /// The name is between double quotes.
@@ -9,7 +9,7 @@ pub(super) enum Quotes {
     No,
 }
 
-/// Returns a name with the escapes of C. Bytes that are not ASCII become octal numbers.
+/// Returns a name with the escapes of C. Bytes that are not ASCII become octal escapes.
 pub(super) fn escaped(bytes: &[u8], quotes: Quotes) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {

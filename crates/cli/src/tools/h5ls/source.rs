@@ -6,7 +6,7 @@ use hyperslab::File;
 
 use crate::tools::known::{Known, Paths};
 
-/// An open file with its name and number.
+/// An open file with its name, and the file number that h5ls shows.
 #[derive(Debug)]
 pub(super) struct SourceFile {
     pub(super) file: File,
@@ -25,18 +25,18 @@ impl SourceFile {
         Self { file, name, number, shared, known: OnceCell::new() }
     }
 
-    /// Returns the file with another number.
+    /// Returns the same open file with another file number.
     pub(super) fn numbered(self, number: u64) -> Self {
         Self { number, shared: number, ..self }
     }
 
-    /// Returns the names of objects by kind and path.
+    /// Returns a provider of object names in this file.
     pub(super) fn names(&self) -> Names<'_> {
         Names(self)
     }
 }
 
-/// The names of objects by kind and path. The first name walks the file.
+/// A provider of object names: kind and path. The first request walks the whole file.
 pub(super) struct Names<'a>(&'a SourceFile);
 
 impl crate::tools::ddl::elements::Names for Names<'_> {

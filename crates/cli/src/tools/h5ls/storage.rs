@@ -13,7 +13,7 @@ use super::names::{Quotes, escaped};
 use crate::output::in_line;
 
 impl List<'_> {
-    /// Prints the storage of a dataset, without addresses.
+    /// Prints the storage of a dataset, without the addresses of its data.
     pub(super) fn storage(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Chunked(chunking) => self.chunks("Chunks:", 10, &chunking.shape, dataset)?,
@@ -25,7 +25,7 @@ impl List<'_> {
         self.filters(&dataset.filters())
     }
 
-    /// Prints a word, followed by the shape and the size of chunks.
+    /// Prints the shape and the size of chunks after a word.
     fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
         let size = u64::from(in_memory(dataset.datatype()).size);
         let bytes = product("size of a chunk", [size].into_iter().chain(shape.iter().copied()))?;
@@ -34,7 +34,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints structured chunks and their sections.
+    /// Prints the shape of structured chunks, and their sections.
     fn structured(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.chunks("Structured Chunks:", 0, &chunking.shape, dataset)?;
@@ -65,7 +65,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the external files of a dataset, if it has any.
+    /// Prints the external raw data files of a dataset, if it has any.
     fn external(&mut self, dataset: &Dataset) -> Result<()> {
         let files = dataset.external_files();
         if files.is_empty() {
@@ -87,7 +87,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the sources of a virtual dataset.
+    /// Prints the source datasets of a virtual dataset.
     fn maps(&mut self, dataset: &Dataset) -> Result<()> {
         let mappings = dataset.virtual_mappings()?;
         self.line("Maps:", &format!("{{{}}} Source {{", mappings.len()))?;
@@ -99,7 +99,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the addresses of the raw data.
+    /// Prints the address of a dataset's raw data.
     pub(super) fn address(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Contiguous { address } => self.line("Address:", &address.unwrap_or(u64::MAX).to_string()),
@@ -108,7 +108,7 @@ impl List<'_> {
         }
     }
 
-    /// Prints the address of the chunk index, and of each chunk.
+    /// Prints the addresses of the chunk index and of each chunk.
     fn chunk_addresses(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(index) = dataset.chunks().index_address() else { return Ok(()) };
         writeln!(self.out, "    Address: {index}")?;
@@ -138,7 +138,7 @@ impl List<'_> {
     }
 }
 
-/// Returns the size of the elements, and their size in the file.
+/// Returns a text with the logical size of a dataset, its size in the file, and the ratio of both.
 fn storage(dataset: &Dataset) -> Result<String> {
     match &dataset.datatype().class {
         DatatypeClass::VariableLength(variable) if variable.kind == VariableLengthKind::Sequence => {

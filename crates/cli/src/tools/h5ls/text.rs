@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use crate::tools::ddl::{escape, spaces};
 
-/// The largest number of equal characters in a row that are written one by one. If there are more,
-/// the character is written once, with the number of repetitions.
+/// The largest number of equal characters in a row that are printed one by one. A longer run is
+/// printed as one character with the number of repetitions.
 const MAX_REPEATED: usize = 8;
 
-/// Text with positions at which a line may end.
+/// A text with marked positions at which a line may end.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     whole: String,
@@ -21,12 +21,12 @@ impl Text {
         self.whole.push_str(text);
     }
 
-    /// Allows the end of a line at the end of the text so far.
+    /// Marks the current end of the text as a position at which a line may end.
     pub(super) fn may_break(&mut self) {
         self.breaks.push(self.whole.len());
     }
 
-    /// Returns the sections between the possible line ends.
+    /// Returns the sections of the text between the marked positions.
     fn sections(&self) -> impl Iterator<Item = &str> {
         let ends = self.breaks.iter().copied().chain([self.whole.len()]);
         ends.scan(0, |start, end| {
@@ -37,8 +37,8 @@ impl Text {
     }
 }
 
-/// Returns text in double quotes. Without `simple`, many equal characters in a row are written
-/// outside of the quotes, with their number.
+/// Returns a text in double quotes. Unless `simple` is set, a long run of equal characters is
+/// printed outside the quotes with its length.
 pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     if simple {
         let mut text = String::from("\"");
@@ -79,8 +79,8 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     text
 }
 
-/// Appends a byte in a form for programs: a byte that is not a visible character becomes its
-/// number.
+/// Appends a byte to a percent-encoded text: a byte that is not a visible character becomes `%` and
+/// its hexadecimal number.
 fn percent(out: &mut String, byte: u8) {
     if byte.is_ascii_graphic() {
         out.push(char::from(byte));
@@ -89,8 +89,8 @@ fn percent(out: &mut String, byte: u8) {
     }
 }
 
-/// Runs of equal characters: each character with the number of its repetitions. Each byte that is
-/// not UTF-8 counts as one character.
+/// An iterator over runs of equal characters: each character with the number of its repetitions. A
+/// byte that is not UTF-8 counts as one character.
 struct Runs<'a>(&'a [u8]);
 
 impl<'a> Iterator for Runs<'a> {
@@ -115,7 +115,7 @@ impl<'a> Iterator for Runs<'a> {
     }
 }
 
-/// The margins of lines.
+/// The margins of output lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Margins {
     /// The number of spaces before each line.
@@ -128,7 +128,7 @@ pub(super) struct Margins {
     pub(super) simple: bool,
 }
 
-/// A writer that places as many elements on each line as fit.
+/// A writer that fills each output line with as many elements as fit.
 pub(super) struct Lines<'o> {
     out: &'o mut dyn Write,
     margins: Margins,
@@ -172,7 +172,8 @@ impl<'o> Lines<'o> {
         }
     }
 
-    /// Writes the sections of an element, with line ends before sections that do not fit.
+    /// Writes the sections of an element's text. Begins a new line before each section that does
+    /// not fit.
     fn sections(&mut self, text: &Text, comma: &str) -> io::Result<()> {
         let Margins { indent, further, width, .. } = self.margins;
         let mut sections = text.sections().peekable();
@@ -192,13 +193,13 @@ impl<'o> Lines<'o> {
         Ok(())
     }
 
-    /// Ends the last line. Without elements, the line is empty.
+    /// Ends the last line. If no element was written, the line is empty.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }
 }
 
-/// A writer that places integers of one byte on lines as text.
+/// A writer that fills output lines with integers of one byte, as characters in quotes.
 pub(super) struct Characters<'o> {
     out: &'o mut dyn Write,
     margins: Margins,
@@ -234,7 +235,7 @@ impl<'o> Characters<'o> {
         self.out.write_all(shown.as_bytes())
     }
 
-    /// Ends the last line, which has no closing quotes.
+    /// Ends the last line, without closing quotes, as the C tool does.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }

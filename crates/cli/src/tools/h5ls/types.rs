@@ -10,17 +10,17 @@ use super::names::{Quotes, escaped};
 use crate::tools::ddl::spaces;
 use crate::tools::printf;
 
-/// The number of spaces by which the content of a type is indented.
+/// The number of spaces by which the inner lines of a datatype's text are indented.
 const INSIDE_SPACES: usize = 4;
 
-/// The width of member names with their quotes.
+/// The width of the member name column, including quotes.
 const MEMBER_COLUMNS: usize = 18;
 
-/// The width of the names of enumeration values.
+/// The width of the column with the names of enumeration values.
 const VALUE_COLUMNS: usize = 16;
 
-/// Returns the text of a datatype. Lines after the first one begin with at least `indent` spaces.
-/// If `native` is set, types of this machine have their names of C.
+/// Returns the text of a datatype. Lines after the first one are indented by at least `indent`
+/// spaces. If `native` is set, native types have their C names.
 pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> String {
     let name = if native { native_name(datatype) } else { None };
     if let Some(name) = name {
@@ -66,7 +66,8 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
     }
 }
 
-/// Returns the name that the type has in C on most machines, if it has one.
+/// Returns the name of the C type on most machines that equals a datatype. Returns `None` if C has
+/// no such type.
 fn native_name(datatype: &Datatype) -> Option<&'static str> {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => {
@@ -118,8 +119,8 @@ fn integer(number: &FixedPoint, size: u32, indent: usize) -> String {
     text + &precision(size, number.precision, number.bit_offset, [number.low_pad, number.high_pad], indent)
 }
 
-/// Returns lines that describe the significant bits, unless all bits are significant. The paddings
-/// are those of the lower and of the upper bits.
+/// Returns lines that describe the significant bits of a number, or an empty text if all bits are
+/// significant. The paddings are the values of the bits below and above the significant bits.
 fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], indent: usize) -> String {
     let (all, precision, offset) = (bits_of(size), u64::from(precision), u64::from(offset));
     if all == precision {

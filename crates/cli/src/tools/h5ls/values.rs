@@ -18,15 +18,15 @@ use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, spaces};
 use crate::tools::pieces::pieces;
 
-/// The indent of the elements of a dataset.
+/// The indentation of the elements of a dataset.
 const DATASET_INDENT: usize = 9;
-/// The indent of the elements of an attribute.
+/// The indentation of the elements of an attribute.
 const ATTRIBUTE_INDENT: usize = 15;
 
-/// The further indent of the message that data cannot be printed.
+/// The additional indentation of the message that data cannot be printed.
 const MESSAGE_INDENT: usize = 8;
 
-/// The position of a block of elements.
+/// The indentation of a block of printed elements, and true for elements of an attribute.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     indent: usize,
@@ -68,7 +68,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints that elements cannot be printed, and the reason.
+    /// Prints a message that elements cannot be printed, with the reason.
     fn unable(&mut self, error: anyhow::Error, block: Block) -> Result<()> {
         self.cannot_print(block)?;
         self.failed(error.context("unable to print data"))
@@ -86,7 +86,7 @@ impl List<'_> {
         self.elements(source, dataset.datatype(), block, stored)
     }
 
-    /// Prints elements piece by piece.
+    /// Prints the elements of a dataset or attribute, piece by piece.
     fn elements(
         &mut self,
         source: &SourceFile,
@@ -130,8 +130,8 @@ impl List<'_> {
         Ok(lines.end()?)
     }
 
-    /// Returns the margins of a block. Elements of attributes leave three columns at the end of a
-    /// line empty, and parts of elements one more.
+    /// Returns the line margins for a block. Three columns at the end of a line stay empty for
+    /// elements of attributes, and one more for parts of elements.
     fn margins(&self, block: Block) -> Margins {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;
@@ -142,7 +142,7 @@ impl List<'_> {
         Margins { indent, further, width, simple }
     }
 
-    /// Prints references, each on lines of its own.
+    /// Prints references with the elements of their targets, each reference on separate lines.
     fn references(&mut self, source: &SourceFile, stored: &Stored, block: Block) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         let before = spaces(self.margins(block).indent);
@@ -171,8 +171,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the elements of a referenced dataset, and nothing for other objects. Elements that
-    /// are references are not printed, because they may form cycles.
+    /// Prints the elements of a referenced dataset. Prints nothing for other objects, and nothing
+    /// for elements that are references, because references may form cycles.
     fn referred(&mut self, source: &SourceFile, token: ObjectToken, block: Block) -> Result<()> {
         let object = source.file.object_at(token)?;
         let dataset = match object.kind() {

@@ -43,7 +43,7 @@ impl H5mkgrpArguments {
         Ok(parsed)
     }
 
-    /// Prints a line if the user wants details.
+    /// Prints a line of the verbose output, if requested.
     fn print_detail(&self, line: &str) -> Result<()> {
         if self.verbose { print_line(&format!("h5mkgrp: {line}")) } else { Ok(()) }
     }
@@ -64,7 +64,7 @@ impl H5mkgrpArguments {
     }
 }
 
-/// Runs h5mkgrp.
+/// Runs the tool h5mkgrp.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5mkgrpArguments::parse(arguments)?;
     if arguments.help {

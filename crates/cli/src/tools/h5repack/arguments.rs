@@ -12,10 +12,10 @@ use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::rules::Rules;
 
-/// The largest file of options.
+/// The size of the largest options file, in bytes.
 const MAX_OPTION_BYTES: u64 = 1 << 20;
 
-/// The kinds of messages that can be shared.
+/// The message types that can be shared, by their names in the options.
 const SHARED: [(&str, u16); 5] = [
     ("dspace", Index::DATASPACES),
     ("dtype", Index::DATATYPES),
@@ -54,7 +54,7 @@ pub(super) struct H5repackArguments {
 }
 
 impl H5repackArguments {
-    /// Parses the arguments, without the name of the program.
+    /// Parses the arguments of h5repack, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -121,7 +121,7 @@ impl H5repackArguments {
         Ok(())
     }
 
-    /// Parses the options in a file.
+    /// Parses the options in an options file.
     fn options_of(&mut self, path: PathBuf) -> Result<()> {
         let shown = path.display().to_string();
         let mut content = String::new();
@@ -133,7 +133,7 @@ impl H5repackArguments {
         self.rules.file(&content).context(shown)
     }
 
-    /// Parses `S[:F]`: the smallest size of shared messages, and their kind.
+    /// Parses `S[:F]`: the smallest size of shared messages, and their type.
     fn share(&mut self, text: &str) -> Result<()> {
         let (size, kind) = text.split_once(':').map_or((text, None), |(size, kind)| (size, Some(kind)));
         let size = size.parse().map_err(|_| anyhow!("`{size}` is not a number of bytes"))?;
@@ -174,7 +174,8 @@ fn strategy(text: &str) -> Result<FileSpaceStrategy> {
     })
 }
 
-/// Checks a sort order. No order has an effect, because objects keep their creation order.
+/// Checks the value of a sort order option. The option has no effect, because objects keep their
+/// creation order.
 fn order(text: &str) -> Result<()> {
     match text {
         "name" | "creation_order" | "ascending" => Ok(()),

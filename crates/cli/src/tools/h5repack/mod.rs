@@ -22,12 +22,12 @@ use crate::repack::new_file;
 
 const HELP: &str = include_str!("help.txt");
 
-/// The size of the smallest user block.
+/// The size of the smallest user block, in bytes.
 const MIN_USER_BLOCK_BYTES: u64 = 512;
-/// The default size of a user block.
+/// The default size of a user block, in bytes.
 const DEFAULT_USER_BLOCK_BYTES: u64 = 1024;
 
-/// Runs h5repack.
+/// Runs the tool h5repack.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5repackArguments::parse(arguments)?;
     let mut out = crate::output::tool_stdout();
@@ -71,7 +71,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5repackArguments {
-    /// Checks that the named datasets exist and have as many dimensions as their new chunks.
+    /// Checks that the datasets that options name exist, and have as many dimensions as their new
+    /// chunks.
     fn require_named(&self, source: &File) -> Result<()> {
         for (path, rank) in self.rules.named() {
             let dataset =
@@ -121,7 +122,7 @@ impl H5repackArguments {
         Ok(LibverBounds::new(low, self.high.unwrap_or(LibraryVersion::LATEST))?)
     }
 
-    /// Returns the new size of the user block, or `None` if the size stays the same.
+    /// Returns the size of the new user block, or `None` if the user block keeps its size.
     fn block(&self) -> Result<Option<u64>> {
         let Some(content) = &self.user_block_file else { return Ok(self.user_block) };
         let length = content.metadata().with_context(|| content.display().to_string())?.len();
@@ -151,7 +152,7 @@ impl H5repackArguments {
     }
 }
 
-/// Writes the user block: the content of a file, then zeros.
+/// Writes the content of a file to the user block, followed by zeros.
 fn write_user_block(made: &Path, content: &Path, bytes: u64) -> Result<()> {
     let shown = || content.display().to_string();
     let mut target = fs::OpenOptions::new().write(true).open(made)?;

@@ -9,7 +9,7 @@ use crate::repack::Number;
 /// The pattern of all datasets.
 const ALL_DATASETS: &str = "**";
 
-/// The rules for all datasets, or for one dataset by its path.
+/// The rules for filters and layouts, each for all datasets or for the dataset at a path.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     filters: Vec<(Option<String>, Vec<FilterSpec>)>,
@@ -18,8 +18,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Adds the filter of an option `-f`. The filters of a dataset are applied in the order of the
-    /// arguments.
+    /// Adds the filter that an option `-f` states. The filters of a dataset apply in the order of
+    /// the arguments.
     pub(super) fn filter(&mut self, text: &str) -> Result<()> {
         let (objects, filter) = split(text)?;
         let filter = filter_of(filter).with_context(|| format!("invalid filter type in <{text}>"))?;
@@ -37,7 +37,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the layout of an option `-l`.
+    /// Adds the layout that an option `-l` states.
     pub(super) fn layout(&mut self, text: &str) -> Result<()> {
         let (objects, layout) = split(text)?;
         let layout = layout_of(layout).with_context(|| format!("invalid layout type in <{text}>"))?;
@@ -45,7 +45,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the value of an option `--exclude-value`.
+    /// Adds the undefined value that an option `--exclude-value` states.
     pub(super) fn exclude(&mut self, text: &str) -> Result<()> {
         let (objects, value) = split(text)?;
         let number: Number = value.parse().map_err(|why: String| anyhow!(why))?;
@@ -53,7 +53,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds the `-f` and `-l` options in the text of a file.
+    /// Adds the `-f` and `-l` options of an options file.
     pub(super) fn file(&mut self, text: &str) -> Result<()> {
         let mut words = text.split_whitespace();
         while let Some(option) = words.next() {
@@ -61,13 +61,16 @@ impl Rules {
             match option {
                 "-f" | "--filter" => self.filter(value()?)?,
                 "-l" | "--layout" => self.layout(value()?)?,
-                _ => bail!("`{option}` is neither `-f` nor `-l`: a file of options holds no others"),
+                _ => bail!(
+                    "`{option}` is neither `-f` nor `-l`: a file of options may contain no other options"
+                ),
             }
         }
         Ok(())
     }
 
-    /// Returns the datasets that the rules name, with the number of dimensions that they must have.
+    /// Returns the datasets that the rules name, each with the number of dimensions that it must
+    /// have.
     pub(super) fn named(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
         let filtered = self.filters.iter().map(|(object, _)| (object, None));
         let laid_out = self.layouts.iter().map(|(object, layout)| match layout {
@@ -79,7 +82,8 @@ impl Rules {
         all.filter_map(|(object, rank)| Some((object.as_deref()?, rank)))
     }
 
-    /// Applies the rules. Rules for one dataset take precedence over rules for all datasets.
+    /// Passes the rules to a repack. Rules for one dataset take precedence over rules for all
+    /// datasets.
     pub(super) fn apply<'a>(&self, mut work: Repack<'a>) -> Result<Repack<'a>> {
         for named in [false, true] {
             let is_turn = |object: &Option<String>| object.is_some() == named;
@@ -97,8 +101,8 @@ impl Rules {
     }
 }
 
-/// Splits the paths before the last colon from the rest. Without a colon, the rule is for all
-/// datasets.
+/// Splits an option at its last colon into dataset paths and a value. An option without a colon is
+/// for all datasets.
 fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     let Some((objects, rest)) = text.rsplit_once(':') else { return Ok((vec![None], text)) };
     let object = |name: &str| {
@@ -122,7 +126,7 @@ fn pattern(object: Option<&str>) -> String {
     pattern
 }
 
-/// Parses a filter. Returns `None` for `NONE`.
+/// Parses a filter name with its parameters. Returns `None` for the name `NONE`.
 fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
     let (name, values) = text.split_once('=').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<i64>> {

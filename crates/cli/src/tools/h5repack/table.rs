@@ -8,19 +8,20 @@ use hyperslab::{Dataset, File, FilterInfo, LinkTarget, Object, ObjectKind, Objec
 
 use crate::output::escape;
 
-/// The width of the columns before the names.
+/// The width of the columns to the left of the names.
 const NAME_INDENT: usize = 28;
 
-/// The filters with names. The identifier of the first filter is 1.
+/// The names of the filters with identifiers from 1 on.
 const FILTERS: [&str; 6] = ["GZIP", "SHUF", "FLET", "SZIP", "NBIT", "SOFF"];
 
-/// An object or link that is not listed yet.
+/// An object or link that is still to be listed.
 enum Next {
     Object(ObjectToken, Vec<u8>),
     Link(Vec<u8>),
 }
 
-/// Lists all objects, each once. The members of a group come before the objects after the group.
+/// Prints a table of all objects, each once. The members of a group precede the objects after the
+/// group.
 pub(super) fn print(out: &mut impl Write, file: &File) -> Result<()> {
     let rule = "-----------------------------------------";
     writeln!(out, "{rule}\n Type     Filter (Compression)     Name\n{rule}")?;
@@ -67,8 +68,7 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
     Ok(())
 }
 
-/// Returns the filters of a dataset, and the ratio of the size of the elements to their size in the
-/// file.
+/// Returns the filters of a dataset, and its compression ratio.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn dataset(dataset: &Dataset) -> Result<String> {
     let filters = match dataset.sparse().chunking() {

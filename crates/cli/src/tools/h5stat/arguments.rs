@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-/// A section of the output.
+/// A section of the output of h5stat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     File,
@@ -38,7 +38,7 @@ pub(super) struct H5statArguments {
 }
 
 impl H5statArguments {
-    /// Parses the arguments, without the name of the program.
+    /// Parses the arguments of h5stat, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self {
@@ -106,7 +106,7 @@ impl H5statArguments {
         Ok(())
     }
 
-    /// Returns whether a section is printed.
+    /// Returns whether the options request a section of the output.
     pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
             return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);
@@ -114,7 +114,7 @@ impl H5statArguments {
         self.parts.contains(&part)
     }
 
-    /// Returns whether a section needs the sizes of metadata.
+    /// Returns whether the requested sections need the sizes of metadata.
     pub(super) fn needs_bytes(&self) -> bool {
         use Section::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
         [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]
@@ -123,7 +123,7 @@ impl H5statArguments {
     }
 }
 
-/// Parses a number above zero.
+/// Parses a threshold: a number above zero.
 fn threshold(parser: &mut Parser, of: &str) -> Result<u64> {
     let text = parser.value()?.string()?;
     let number = text.parse().ok().filter(|number| *number > 0);

@@ -6,7 +6,7 @@ use hyperslab::datatype::{CharacterSet, DatatypeClass, ReferenceKind, StringPadd
 use hyperslab::{Dataset, Datatype, Error, Result};
 use hyperslab_exact::product;
 
-/// The uses and sizes of a datatype.
+/// The number of uses of a datatype, and its sizes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) datasets: u64,
@@ -18,14 +18,14 @@ pub(super) struct Used {
     pub(super) element: u64,
 }
 
-/// All datatypes, in the order in which datasets use them first.
+/// The datatypes of all datasets, in the order of their first use.
 #[derive(Debug, Default)]
 pub(super) struct Datatypes {
     indexes: HashMap<Datatype, usize>,
     pub(super) used: Vec<Used>,
 }
 
-/// The size of the prefix that the C library adds to an encoded datatype.
+/// The size of the prefix that the C library puts before an encoded datatype, in bytes.
 const PREFIX_BYTES: u64 = 2;
 
 impl Datatypes {

@@ -21,7 +21,7 @@ use self::survey::Survey;
 
 const HELP: &str = include_str!("help.txt");
 
-/// Runs h5stat.
+/// Runs the tool h5stat.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5statArguments::parse(arguments)?;
     let mut out = crate::output::tool_stdout();
@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the file, which shows the owner of each byte. Does not read raw data.
+/// Checks the metadata of the file, to find the object that each byte belongs to. Does not read raw
+/// data.
 fn account(path: &Path) -> Result<Report> {
     let options = CheckOptions { look_into_elements: false, max_findings: 0, ..CheckOptions::default() };
     let driver = OpenOptions::new().find_driver(path)?;

@@ -9,7 +9,7 @@ use super::arguments::{H5statArguments, Section};
 use super::spread::{Spread, total};
 use super::survey::{FILTERS, Survey};
 
-/// Sections of free space with fewer bytes than this number count as small.
+/// The size in bytes below which a section of free space counts as small.
 const SMALL_SECTION_BYTES: u64 = 10;
 
 /// The statistics of a file.
@@ -75,13 +75,14 @@ impl Statistics<'_> {
         self.report.metadata_of(owner)
     }
 
-    /// Returns a size without the elements of compact datasets, which are stored in headers but are
-    /// not metadata. A damaged file may have fewer bytes of headers than compact elements.
+    /// Subtracts the size of compact elements, which are stored in object headers but are not
+    /// metadata, from a size of headers. Returns 0 for a damaged file whose compact elements exceed
+    /// its headers.
     fn without_compact(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.survey.compact)
     }
 
-    /// Returns the size of the object headers of datasets.
+    /// Returns the total size of the object headers of datasets.
     fn dataset_headers(&self) -> u64 {
         self.without_compact(self.of(Owner::Dataset).headers)
     }
@@ -91,7 +92,7 @@ impl Statistics<'_> {
         total([of(BlockKind::Superblock), of(BlockKind::DriverInformation)])
     }
 
-    /// Returns the sizes of the indexes and heaps of all dense attributes.
+    /// Returns the total sizes of the indexes and heaps of dense attributes.
     fn dense_attributes(&self) -> (u64, u64) {
         let bytes = || self.report.metadata.values();
         (total(bytes().map(|bytes| bytes.attribute_index)), total(bytes().map(|bytes| bytes.attribute_heap)))

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// The number of powers of ten below 2⁶⁴.
 const POWERS_OF_TEN: usize = 20;
 
-/// A distribution of numbers.
+/// A distribution of numbers, with counts of small numbers and counts by power of ten.
 #[derive(Debug)]
 pub(super) struct Spread {
     small: RangeInclusive<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Spread {
 }
 
 /// Adds a number to a sum. The sum saturates, because it is only printed, and the sizes in a
-/// damaged file may add up to more than 64 bits.
+/// damaged file may exceed 64 bits in total.
 pub(super) fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
@@ -34,7 +34,7 @@ pub(super) fn total(parts: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 impl Spread {
-    /// Creates a distribution in which the numbers of a range are small.
+    /// Creates a distribution that counts the numbers in a range one by one, as small numbers.
     pub(super) fn new(small: RangeInclusive<u64>) -> Self {
         Self { small, counts: BTreeMap::new(), zeros: 0, digits: [0; POWERS_OF_TEN], max: 0, total: 0 }
     }
@@ -43,7 +43,7 @@ impl Spread {
         self.add_many(number, 1);
     }
 
-    /// Adds a number that occurs several times.
+    /// Adds a number to the distribution several times.
     pub(super) fn add_many(&mut self, number: u64, times: u64) {
         add(&mut self.total, times);
         self.max = self.max.max(number);
@@ -60,7 +60,7 @@ impl Spread {
         }
     }
 
-    /// Prints a line for each small number, and their total.
+    /// Prints a line with the count of each small number, and their total.
     pub(super) fn print_small(
         &self,
         out: &mut impl Write,
@@ -75,7 +75,7 @@ impl Spread {
         writeln!(out, "{indent}{total}: {sum}")
     }
 
-    /// Prints a line for each power of ten, and the number of all numbers.
+    /// Prints a line with the count for each power of ten, and the total count.
     pub(super) fn print_bins(
         &self,
         out: &mut impl Write,

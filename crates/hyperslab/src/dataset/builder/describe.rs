@@ -12,10 +12,10 @@ use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
-/// The target size of a chunk whose shape hyperslab chooses, in bytes.
+/// The target size in bytes of the chunks whose shape hyperslab chooses.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// The smallest target size of such a chunk, in bytes.
+/// The smallest target size in bytes of the chunks whose shape hyperslab chooses.
 const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
@@ -87,7 +87,7 @@ impl DatasetBuilder {
     }
 
     /// Returns the filter pipeline of each section of structured chunks: the filters of all
-    /// sections, then those of the section.
+    /// sections, followed by the filters of the section.
     fn section_pipelines(
         &self,
         layout: &NewLayout,
@@ -108,7 +108,8 @@ impl DatasetBuilder {
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 
-    /// Returns the filter pipeline of chunks, with parameters derived from the dataset.
+    /// Returns the filter pipeline of a dataset's chunks, with parameters derived from the datatype
+    /// and the chunk shape.
     fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &StoredFillValue) -> Result<Pipeline> {
         let NewLayout::Chunked { chunk, .. } = layout else {
             return match self.filters.is_empty() {

@@ -62,7 +62,7 @@ pub struct DatasetBuilder {
     times: bool,
 }
 
-/// The storage layout of a new dataset.
+/// The storage layout of a new dataset, as the caller requests it.
 #[derive(Debug, Clone)]
 pub(crate) enum Storage {
     /// The layout that follows from the other properties of the dataset.
@@ -117,12 +117,12 @@ impl Group {
 }
 
 impl DatasetBuilder {
-    /// Sets the datatype to the datatype of `T` in memory.
+    /// Sets the datatype of the elements to the datatype of `T` in memory.
     pub fn of<T: H5Type>(self) -> Self {
         self.datatype(T::datatype())
     }
 
-    /// Sets the datatype.
+    /// Sets the datatype of the elements.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
         self.committed = None;
@@ -350,8 +350,8 @@ impl DatasetBuilder {
         finish(&group, handle, &path, description)
     }
 
-    /// Creates the dataset in `group`. `place` gets the function that creates the object, and links
-    /// the object.
+    /// Creates the dataset in `group`. `place` receives a function that creates the object, calls
+    /// it, and links the object.
     pub(crate) fn create_in(
         self,
         group: &Group,
@@ -369,13 +369,13 @@ impl DatasetBuilder {
         finish(group, handle, path, description)
     }
 
-    /// Returns the group in which the dataset is created.
+    /// Returns the group relative to which the builder creates the dataset.
     pub(crate) fn group(&self) -> &Group {
         &self.group
     }
 
-    /// Returns the description of the new dataset, its mappings, and the committed datatype, which
-    /// must stay open while the dataset is created.
+    /// Returns the description of the new dataset, its virtual mappings, and the committed
+    /// datatype, which must stay open while the dataset is created.
     fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
@@ -439,7 +439,7 @@ impl DatasetBuilder {
     }
 }
 
-/// A function that creates the object of a dataset.
+/// A function that creates the object of a dataset and returns its address.
 pub(crate) type Make<'a> = dyn FnMut(&mut Edit<'_>) -> Result<(Address, DatasetDescription)> + 'a;
 
 fn make(
