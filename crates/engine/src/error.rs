@@ -202,7 +202,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Returns the kind of this error. The context does not affect the kind.
+    /// Returns the kind of this error. Descriptions that were added to the error do not affect the
+    /// kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
@@ -247,7 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without the objects, attributes and steps in which the error arose.
+    /// Returns the error without the names of the objects, attributes and steps in which the error
+    /// arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");
@@ -293,7 +295,7 @@ impl Error {
         self
     }
 
-    /// Adds the object, attribute or step in which the error arose.
+    /// Adds the name of the object, attribute or step in which the error arose.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

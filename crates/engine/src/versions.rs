@@ -21,10 +21,10 @@ pub enum LibraryVersion {
 }
 
 impl LibraryVersion {
-    /// The newest version.
+    /// The newest version of libhdf5 that changed the format.
     pub const LATEST: Self = Self::V200;
 
-    /// Returns the name that h5py and the tools of libhdf5 use.
+    /// Returns the version name that h5py and the tools of libhdf5 use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Earliest => "earliest",
@@ -43,9 +43,9 @@ impl LibraryVersion {
     }
 }
 
-/// The versions of libhdf5 that must be able to read the written objects. A structure is written in
-/// the version of `low`. If that version cannot represent its contents, a later version is used, up
-/// to the version of `high`.
+/// The version bounds of a file: the versions of libhdf5 that must be able to read the written
+/// objects. A structure is written in the version of `low`. If that version cannot represent its
+/// contents, a later version is used, up to the version of `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,

@@ -23,7 +23,7 @@ pub struct VisitedBlocks {
 }
 
 impl VisitedBlocks {
-    /// Returns the state of a new walk over blocks of the kind `structure`: no block is visited.
+    /// Creates the state of a walk over blocks of the kind `structure`. No block is visited yet.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }

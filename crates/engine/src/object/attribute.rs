@@ -20,7 +20,8 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::{Bytes, at};
 
-/// A function that is called with each attribute. `Break` ends the walk.
+/// A function that a walk over the attributes of an object calls for each attribute. `Break` ends
+/// the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
 /// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on
@@ -65,17 +66,17 @@ impl Attribute {
         Ok(Self { charset: message.charset, creation_order, owner, name, body })
     }
 
-    /// Returns the bytes of the name.
+    /// Returns the bytes of the attribute's name.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Returns the size of the stored message in bytes.
+    /// Returns the size of the stored attribute message in bytes.
     pub fn stored_length(&self) -> usize {
         self.body.len()
     }
 
-    /// Decodes the datatype and the dataspace.
+    /// Decodes the datatype and the dataspace of the attribute. Returns them with the elements.
     pub fn value(&self, container: &Container) -> Result<DecodedAttribute> {
         let params = container.params();
         let message = at(AttributeMessage::decode(&self.body, params), self.owner)?;
@@ -152,7 +153,7 @@ fn for_each_named(
     }
 }
 
-/// Returns the attribute with this name.
+/// Returns the attribute of the object with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut visit = |attribute: Attribute| {

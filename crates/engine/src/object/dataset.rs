@@ -19,7 +19,8 @@ use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
-/// The description of a dataset.
+/// The description of a dataset, from its object header: datatype, dataspace, layout, filters and
+/// fill value.
 #[derive(Debug, Clone)]
 pub struct DatasetDescription {
     /// Datatype of the elements.
@@ -47,7 +48,8 @@ pub enum Filters {
     Sections(FilterPipeline),
 }
 
-/// Fill value, and the times at which the fill value is written and space is allocated.
+/// The description of the fill value, and of the times at which the fill value is written and space
+/// is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillDescription {
     /// The fill value.
@@ -58,7 +60,7 @@ pub struct FillDescription {
     pub allocation_time: AllocationTime,
 }
 
-/// A fill value, as stored.
+/// A fill value in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredFillValue {
     /// Undefined: there is no fill value.

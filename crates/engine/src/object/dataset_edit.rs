@@ -213,7 +213,7 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
     Ok(FilterPipeline { version, filters: FilterDescriptions::Chunk(stored_filters(pipeline, version)?) })
 }
 
-/// Returns the filters as a message of this version stores them.
+/// Returns the filters of a dataset in the form that a message of this version stores.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for too many filters.

@@ -20,10 +20,10 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::at;
 
-/// A function that is called with each link. `Break` ends the walk.
+/// A function that a walk over the links of a group calls for each link. `Break` ends the walk.
 pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
 
-/// The storage of a group's links.
+/// The storage of a group's links: a symbol table, compact storage or dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupStorage {
     /// A symbol table: a version 1 B-tree of symbol table nodes, and a local heap of names.
@@ -160,7 +160,7 @@ pub fn visit_in_order<G>(
     Ok(())
 }
 
-/// Returns the number of links.
+/// Returns the number of links in the group.
 pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     let mut count = 0_u64;
     match GroupStorage::of(container, header)? {
@@ -208,7 +208,7 @@ fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>)
     Ok(())
 }
 
-/// Returns the link with this name.
+/// Returns the link of the group with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     match GroupStorage::of(container, header)? {
         GroupStorage::SymbolTable(table) => symbol_table::find(container, &table, name),

@@ -52,7 +52,7 @@ impl Prefix {
     }
 }
 
-/// An undecoded message.
+/// One message of an object header, not yet decoded.
 #[derive(Debug, Clone)]
 pub struct HeaderMessage {
     /// Type of the message.
@@ -68,7 +68,7 @@ pub struct HeaderMessage {
 }
 
 impl ObjectHeader {
-    /// Reads the header at `address` and all its continuation blocks.
+    /// Reads the object header at `address` and all its continuation blocks.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         store.attempt(|| Self::load_once(store, address))
     }
@@ -84,12 +84,12 @@ impl ObjectHeader {
         Ok(loader.header)
     }
 
-    /// Returns the address of the header, which is the identity of the object in the file.
+    /// Returns the address of the object header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the version of the header: 1 or 2.
+    /// Returns the version of the object header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1(_) => 1,
@@ -97,7 +97,7 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the prefix.
+    /// Returns the prefix of the object header.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
@@ -124,7 +124,8 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the number of chunks: the first chunk and the continuation blocks.
+    /// Returns the number of chunks of the object header: the first chunk and the continuation
+    /// blocks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
@@ -139,17 +140,18 @@ impl ObjectHeader {
         &self.continuations
     }
 
-    /// Returns all messages in order, including NIL messages and continuations.
+    /// Returns all messages of the object header in order, including NIL messages and
+    /// continuations.
     pub fn messages(&self) -> &[HeaderMessage] {
         &self.messages
     }
 
-    /// Returns the messages of one type.
+    /// Returns the messages of one type in the object header.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Returns the first message of one type.
+    /// Returns the first message of one type in the object header.
     pub fn find(&self, kind: MessageType) -> Option<&HeaderMessage> {
         self.messages_of(kind).next()
     }

@@ -27,7 +27,7 @@ const MAX_LINKS: u32 = 1 << 20;
 /// Largest size of the first chunk of an accepted version 1 header, in bytes.
 const MAX_CHUNK_BYTES: u32 = 1 << 20;
 
-/// A function that is called with each object header.
+/// A function that a search for object headers calls for each found header.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
 /// Finds object headers outside of `raw`, the ranges of raw data in ascending order (start and

@@ -23,7 +23,7 @@ use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Largest number of bytes of elements in compact layout.
+/// Largest size in bytes of a dataset's elements for compact layout.
 pub const MAX_COMPACT: u64 = 65_000;
 
 /// The properties of a new dataset.

@@ -15,7 +15,7 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{MembersLocation, Store, StoreOptions};
 
-/// The division of a file into members.
+/// The division of an HDF5 file into member files, as the file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
@@ -35,7 +35,7 @@ pub enum Members {
     Other(String),
 }
 
-/// The members of the multi driver.
+/// The members of an HDF5 file that the multi driver stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMembers {
     /// The members that are in use.
@@ -43,7 +43,7 @@ pub struct MultiMembers {
     information: MultiInformation,
 }
 
-/// One member of the multi driver.
+/// The range of addresses and the name of one member of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRange {
     /// The address of the first byte.
@@ -55,7 +55,8 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads the members that a file states. `driver` stores the first member or the whole file.
+    /// Reads the division of an HDF5 file into members. `driver` stores the first member or the
+    /// whole file.
     ///
     /// # Errors
     /// Returns an error if the bytes contain no superblock.

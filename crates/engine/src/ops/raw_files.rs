@@ -9,7 +9,7 @@ use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// Opens the files of external storage that datasets name.
+/// A resolver that opens the external raw data files that datasets name.
 pub trait RawFileResolver: Send + Sync + fmt::Debug {
     /// Opens a file of raw data by the name that a dataset stores.
     ///

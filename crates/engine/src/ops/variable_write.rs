@@ -31,7 +31,8 @@ const BLOCK_ELEMENTS: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
 impl OpenFile {
-    /// Stores strings in the global heap, and returns the elements that refer to them.
+    /// Stores strings in the global heap, and returns the variable-length elements that refer to
+    /// them.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a string is too long for the format, and the errors of
@@ -94,7 +95,7 @@ impl OpenFile {
         outcome.map(|()| out)
     }
 
-    /// Returns the objects of the global heap to which the selected elements of a dataset refer.
+    /// Returns the global heap objects to which the selected elements of a dataset refer.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.
@@ -147,8 +148,8 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Sets an attribute. Frees the variable-length data of the replaced attribute, except in files
-    /// with shared messages, where several objects may share the attribute.
+    /// Sets an attribute of an object. Frees the variable-length data of the replaced attribute,
+    /// except in files with shared messages, where several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -170,7 +171,7 @@ impl OpenFile {
         }
     }
 
-    /// Removes an attribute and its variable-length data.
+    /// Removes an attribute of an object and frees its variable-length data.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -224,7 +225,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Frees objects of the global heap.
+    /// Frees objects of the global heap. Ignores objects that do not exist.
     ///
     /// # Errors
     /// Returns an error if a collection is damaged.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::DatasetWriter;
 
-/// The writers of datasets, by the addresses of the object headers.
+/// The table of dataset writers of one file, by the addresses of the object headers.
 #[derive(Debug, Default)]
 pub struct Writers {
     /// Ordered by address, so that the same calls produce the same file.

@@ -16,12 +16,13 @@ pub(super) struct Callbacks {
     threads: Mutex<Vec<ThreadId>>,
 }
 
-/// A running callback, which ends when this value is dropped.
+/// A guard for a running callback. The callback ends when the guard is dropped.
 #[derive(Debug)]
 pub struct Callback<'a>(&'a Store);
 
 impl Store {
-    /// Begins a callback. Until it ends, a change of the file by this thread is an error.
+    /// Begins a callback and returns its guard. Until the guard is dropped, a change of the file by
+    /// this thread is an error.
     pub fn begin_callback(&self) -> Callback<'_> {
         let callbacks = &self.sharing.callbacks;
         callbacks.threads.lock().push(thread::current().id());

@@ -19,8 +19,8 @@ use crate::error::Result;
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Commits all changes: the file on disk gets the state of the file in memory. Freed space can
-    /// then be allocated again.
+    /// Commits all changes, so that the file on disk gets the state of the file in memory. Freed
+    /// space can then be allocated again.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -29,8 +29,8 @@ impl Edit<'_> {
         self.write_out()
     }
 
-    /// Commits all changes for the last time and removes the journal. The file becomes as short as
-    /// possible, and stores its free space if its creation options ask for that. Returns the
+    /// Commits all changes for the last time and removes the journal. Truncates the file as far as
+    /// possible, and stores its free space if the creation options require that. Returns the
     /// numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors

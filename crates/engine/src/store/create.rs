@@ -271,7 +271,8 @@ struct Extension {
 }
 
 impl Store {
-    /// Creates a file in `driver`, whose present bytes are lost. The file has no root group yet.
+    /// Creates a file in `driver`. The previous bytes of `driver` are lost. The new file has no
+    /// root group yet.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the options are invalid or the driver is read-only, and I/O

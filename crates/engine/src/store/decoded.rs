@@ -52,8 +52,8 @@ impl Decoded {
 }
 
 impl Store {
-    /// Returns a block as [`get`](Self::get) does, from the cache if possible. A decoded block is
-    /// kept in the cache.
+    /// Returns a decoded block as [`get`](Self::get) does, from the cache if possible. Adds a newly
+    /// decoded block to the cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -70,8 +70,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns a block as [`shared`](Self::shared) does, but does not add it to the cache. For
-    /// blocks that a walk visits once.
+    /// Returns a decoded block as [`shared`](Self::shared) does, but does not add it to the cache.
+    /// The function is for blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -86,9 +86,8 @@ impl Store {
         }
     }
 
-    /// Returns the value that the cache has for `address` and `context`. If there is none, calls
-    /// `make`, adds the result to the cache and returns it. `bytes` is the size of the block in the
-    /// file.
+    /// Returns the cached value for `address` and `context`. Without such a value, calls `make`,
+    /// adds the result to the cache and returns it. `bytes` is the size of the block in the file.
     ///
     /// # Errors
     /// Returns the errors of `make`.

@@ -11,7 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The treatment of a journal that was found beside the file when the file was opened.
+/// The action that opening a file took on the journal beside the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -38,8 +38,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the addresses of object headers without links that the previous writer held open.
-    /// The file holds these objects, but no link leads to them.
+    /// Returns the addresses of unlinked objects that the previous writer held open. The file holds
+    /// the headers of these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -47,8 +47,8 @@ impl JournalOutcome {
         }
     }
 
-    /// Returns whether users should be warned, because the commits of the journal are not in the
-    /// file.
+    /// Returns whether a program should warn its users that the commits of the journal are not in
+    /// the file.
     pub fn is_warning(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Ignored { .. })
     }

@@ -9,7 +9,8 @@ use hyperslab_vfd::{Driver, DriverError, LockKind};
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The locking of a file while it is open: shared for reading, exclusive for writing.
+/// The policy for locking a file while it is open. The lock is shared for reading and exclusive for
+/// writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FileLocking {
     /// The file is locked. If that fails, the file is not opened.
@@ -69,7 +70,7 @@ impl FileLock {
 }
 
 impl Store {
-    /// Releases the lock of the file, which stays open.
+    /// Releases the lock of the file. The file stays open.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -84,7 +85,7 @@ impl Store {
         self.sharing.lock.share()
     }
 
-    /// Returns whether the file was closed. Its last handles can still read it.
+    /// Returns whether the file was closed. Handles of the file's objects can still read it.
     pub fn is_closed(&self) -> bool {
         self.write_state.is_closed()
     }

@@ -80,7 +80,8 @@ use salvage::Salvaging;
 use sharing::Sharing;
 use write_state::WriteState;
 
-/// An open file as bytes at addresses. Addresses count from the base address of the file.
+/// An open file as bytes at addresses, with caches of metadata. Addresses count from the base
+/// address of the file.
 #[derive(Debug)]
 pub struct Store {
     superblock: RwLock<Superblock>,
@@ -100,12 +101,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the superblock.
+    /// Returns the superblock of the file.
     pub fn superblock(&self) -> Superblock {
         self.superblock.read().clone()
     }
 
-    /// Returns the widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths in the file.
     pub fn params(&self) -> FileParams {
         self.params
     }
@@ -115,7 +116,7 @@ impl Store {
         self.backing.base
     }
 
-    /// Returns the length of the file, or of all its members, in bytes, with the user block.
+    /// Returns the length of the file in bytes, including the user block and all members.
     pub fn file_length(&self) -> u64 {
         let by_members = self.backing.driver.kind().has_member_ends();
         if !by_members && (self.write_state.is_writable || self.is_swmr_reader()) {
@@ -147,12 +148,12 @@ impl Store {
         self.write_state.journal.refuse_writes(why);
     }
 
-    /// Returns the driver.
+    /// Returns the driver that stores the bytes of the file.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.backing.driver
     }
 
-    /// Returns the kind of the driver.
+    /// Returns the kind of the file's driver.
     pub fn driver_kind(&self) -> DriverKind {
         self.backing.driver.kind()
     }
@@ -211,7 +212,7 @@ impl Store {
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
     }
 
-    /// Checks that `length` bytes at `address` lie in the file.
+    /// Checks that `length` bytes at `address` lie inside the file.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if they do not.

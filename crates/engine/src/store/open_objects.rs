@@ -76,7 +76,8 @@ impl OpenState {
     }
 }
 
-/// A handle of an object. An object with handles is not deleted. Each clone is a handle.
+/// A handle that keeps an object open. An object with handles is not deleted. Each clone is a
+/// handle.
 #[derive(Debug)]
 pub struct ObjectHandle {
     address: Address,
@@ -91,13 +92,14 @@ impl ObjectHandle {
         self.address
     }
 
-    /// Returns a number that differs from the lives of earlier objects at the same address.
+    /// Returns the life number of the object, which differs from the numbers of earlier objects at
+    /// the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Checks that the object was not deleted. The close of a file deletes unlinked objects with
-    /// handles, and the replacement of a file's contents deletes the old root group.
+    /// Checks that the object of this handle was not deleted. The close of a file deletes unlinked
+    /// objects with handles, and the replacement of a file's contents deletes the old root group.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object was deleted.
@@ -168,8 +170,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object of that [`life`](ObjectHandle::life), as [`hold`](Self::hold)
-    /// does.
+    /// Opens a handle of the object at this address with this [`life`](ObjectHandle::life) number,
+    /// as [`hold`](Self::hold) does.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -192,7 +194,7 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object whose handles have this [`life`](ObjectHandle::life) was not deleted.
+    /// Checks that the object with this [`life`](ObjectHandle::life) number was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -200,14 +202,14 @@ impl Store {
         self.hold_known(object, life).map(drop)
     }
 
-    /// Returns the number of deleted objects.
+    /// Returns the number of objects that were deleted since the file was opened.
     pub fn deletions(&self) -> u64 {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) of the object that was at an address when the
-    /// number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted since,
-    /// returns a life that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number of the object that was at an address when
+    /// the number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted
+    /// since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -218,13 +220,13 @@ impl Store {
         }
     }
 
-    /// Returns whether an object is unlinked and stays for its handles.
+    /// Returns whether an object has no links and exists only because of its handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the unlinked objects that stay for their handles, or that must be deleted. A commit
-    /// writes them into the file although no link leads to them. After a crash,
+    /// Returns the unlinked objects that exist only because of their handles, or that must be
+    /// deleted. A commit writes them into the file although no link leads to them. After a crash,
     /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()

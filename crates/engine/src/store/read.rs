@@ -18,7 +18,7 @@ const MAX_BUFFERED_READ_BYTES: usize = 2048;
 const MAX_SHORT_READ_BYTES: usize = 1024;
 
 impl Store {
-    /// Returns bytes of metadata, read through the page buffer.
+    /// Returns bytes of metadata, which are read through the page buffer.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the block is larger than the limits allow, [`Error::Corrupt`] if
@@ -47,8 +47,8 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata, without use of the clean pages in the page buffer. The function
-    /// is for scattered blocks, because the neighbouring blocks on their pages are not read soon.
+    /// Returns bytes of metadata without the clean pages of the page buffer. The function is for
+    /// scattered blocks, because the neighbouring blocks on their pages are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -154,8 +154,8 @@ impl Store {
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
     }
 
-    /// Reads all raw data of one dataset. Small data are read through the page buffer, together
-    /// with their neighbours, because a read of these is likely to follow.
+    /// Reads all raw data of one dataset. Reads small data through the page buffer, together with
+    /// their neighbours, because a read of the neighbours is likely to follow.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -216,7 +216,7 @@ impl Store {
         self.backing.driver.as_bytes()?.get(start..end)
     }
 
-    /// Returns all bytes of the file as it was committed, with the user block.
+    /// Returns all bytes of the file in the state of the last commit, including the user block.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the bytes do not fit in memory, and I/O errors.

@@ -39,18 +39,19 @@ fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
 }
 
 impl Store {
-    /// Returns whether the file is read while another program may write it.
+    /// Returns whether this process reads the file as a SWMR reader, while another program may
+    /// write it.
     pub fn is_swmr_reader(&self) -> bool {
         self.sharing.swmr_reader.is_some()
     }
 
-    /// Returns the number of repeated reads of blocks that seemed corrupt.
+    /// Returns the number of repeated reads of blocks that seemed corrupt to a SWMR reader.
     pub fn retries(&self) -> u64 {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
-    /// Runs a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, runs it again at most a hundred times.
+    /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
+    /// write, repeats a failed call at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.

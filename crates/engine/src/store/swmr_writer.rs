@@ -111,8 +111,8 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether other programs may read the file while it is written, so that the file must
-    /// be consistent at every instant.
+    /// Returns whether the file is open for SWMR writing: other programs may read it, so that the
+    /// file must be consistent at every instant.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
@@ -235,7 +235,8 @@ impl Edit<'_> {
         store.write_status_flags(ConsistencyFlags::empty())
     }
 
-    /// Returns whether other programs may read the file while it is written.
+    /// Returns whether the edited file is open for SWMR writing, so that other programs may read
+    /// it.
     pub fn is_swmr_writer(&self) -> bool {
         self.store().is_swmr_writer()
     }

@@ -56,7 +56,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes rows of raw data to an allocated block, which is given by its address and its length.
+    /// Writes rows of raw data to an allocated block. The block is given by its address and its
+    /// length.
     ///
     /// # Errors
     /// Returns the same errors as [`write_raw`](Self::write_raw).

@@ -100,7 +100,8 @@ impl Chance {
     }
 }
 
-/// The random changes of an index.
+/// The description of a random test of an index: the number of changes, and the generators of
+/// random entries and numbers.
 pub struct Draw<'d, E> {
     /// A function that returns a random entry for a chunk.
     pub location: &'d dyn Fn(&mut Chance) -> E,

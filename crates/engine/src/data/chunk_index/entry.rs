@@ -102,7 +102,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of the layout message that a change of the index can change.
+/// The part of a layout message that changes of the chunk index can change: the address of the
+/// index, or the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.

@@ -7,7 +7,8 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// The properties of a dataset that an index depends on besides the layout message.
+/// Opens the chunk index that the layout message names. Returns `None` if the dataset has no stored
+/// chunk.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -22,8 +23,7 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// Returns the shape for an index of structured chunks. `filtered` is true if the dataset has a
-    /// filter pipeline.
+    /// The properties of a dataset, besides the layout message, that determine its chunk index.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],

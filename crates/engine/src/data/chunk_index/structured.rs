@@ -179,7 +179,8 @@ pub(super) fn single(
     address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
 }
 
-/// Opens the index that the layout names. Returns `None` while no chunk is stored.
+/// The properties that all entries of one index of structured chunks have in common, and that the
+/// entries do not store.
 ///
 /// # Errors
 /// Returns errors of reading the index's header. Returns [`Error::Corrupt`] if the header

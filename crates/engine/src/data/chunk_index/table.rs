@@ -8,7 +8,8 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// The locations of a dataset's chunks, which can be changed.
+/// Opens the index of structured chunks that the layout message names. Returns `None` if the
+/// dataset has no stored chunk.
 pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns the location of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;

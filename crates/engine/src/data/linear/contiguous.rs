@@ -18,7 +18,7 @@ const SINGLE_READ_BYTES: u64 = 64 << 10;
 /// Largest number of bytes of fill values that are written together.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// A dataset of contiguous layout.
+/// A dataset of compact layout that is open for writes. The layout message holds its elements.
 #[derive(Debug)]
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
@@ -122,7 +122,7 @@ impl InFile<'_> {
     }
 }
 
-/// A dataset of contiguous layout that is being written. The layout message holds its address.
+/// The source from which reads of a dataset with contiguous layout take elements.
 #[derive(Debug)]
 pub struct ContiguousSink {
     /// The shape; empty for a scalar.

@@ -11,7 +11,8 @@ use crate::data::transfer::{ReadContext, ReadTarget, Sink, SinkContext, Source, 
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// A trait of types that open the external raw data files of a dataset.
+/// A dataset of contiguous layout that is open for writes. The layout message holds the address of
+/// its elements.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
     /// Opens a file by its name in the dataset.
     ///
@@ -32,7 +33,9 @@ pub struct ExternalSource {
     pub files: Box<dyn OpenRaw>,
 }
 
-/// A piece of a dataset in another file.
+/// The source of a dataset whose elements are in external files. Each file is opened when it is
+/// first needed. If an external file is shorter than the dataset requires, the missing bytes read
+/// as zeros.
 #[derive(Debug)]
 pub struct ExternalFilePart {
     name: Vec<u8>,
@@ -46,7 +49,7 @@ pub struct ExternalFilePart {
 }
 
 impl ExternalFilePart {
-    /// Creates pieces from names, offsets and sizes. Only the last piece may have no size.
+    /// A part of a dataset's elements in one external file.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
@@ -109,7 +112,8 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// A dataset in other files that is being written. The files are open only during a write.
+/// Creates the list of external file parts from names, offsets and sizes. Only the last part may be
+/// unlimited.
 #[derive(Debug)]
 pub struct ExternalSink {
     /// The shape; empty for a scalar.

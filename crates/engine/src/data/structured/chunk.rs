@@ -17,7 +17,8 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// An encoded chunk.
+/// A dataset with elements in external files that is open for writes. The external files are open
+/// only during a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
     /// The bytes of all sections.
@@ -27,7 +28,7 @@ pub struct EncodedChunk {
 }
 
 impl StructuredForm {
-    /// Reads and decodes a chunk.
+    /// The stored form of a structured chunk: its encoded sections and its metadata.
     ///
     /// # Errors
     /// Returns an error with the address of the chunk if sections contradict each other or the
@@ -85,7 +86,7 @@ impl StructuredForm {
         Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
-    /// Returns the sections of a chunk from its index entry.
+    /// Reads a structured chunk from the file and decodes it.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the metadata contradicts the chunk's size.

@@ -27,7 +27,8 @@ const FAST_RATIO: (usize, usize) = (100, 140);
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// Encodes a chunk.
+    /// Returns the location and the encoding of each section of a structured chunk, from the entry
+    /// of the chunk in the chunk index.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
@@ -147,7 +148,7 @@ impl StructuredForm {
         Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
-    /// Returns the index entry of a stored chunk.
+    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
     ///
     /// # Errors
     /// Returns an error if an offset does not fit into its field.

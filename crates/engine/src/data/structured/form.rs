@@ -15,7 +15,7 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// The kinds of sections in a chunk.
+/// Returns the entry of a stored structured chunk for the chunk index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.
@@ -27,7 +27,7 @@ pub enum ChunkKind {
     DenseVariable,
 }
 
-/// The form of a section in all chunks of a dataset.
+/// The kind of a structured chunk, which determines its sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
     /// The filter pipeline of the section.
@@ -42,7 +42,7 @@ pub struct SectionForm {
     pub fast: bool,
 }
 
-/// The parts of a dataset's header that determine the form of its chunks.
+/// The properties of one section that all structured chunks of a dataset share.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
     /// The address of the dataset's object header.
@@ -59,7 +59,8 @@ pub struct StructuredFacts<'a> {
     pub fill: FillElement,
 }
 
-/// The form of the structured chunks of a dataset.
+/// The properties of a dataset, from its object header, that determine the form of its structured
+/// chunks.
 #[derive(Debug, Clone)]
 pub struct StructuredForm {
     /// The address of the dataset's object header.
@@ -110,14 +111,15 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether elements may be undefined.
+    /// The form that all structured chunks of one dataset share: shape, element size, sections and
+    /// filters.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
 }
 
 impl StructuredForm {
-    /// Creates the form of the chunks of a dataset.
+    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the layout contradicts the rest of the description, or if a
@@ -164,7 +166,7 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the part of a chunk in the extent of the dataset, as a box in the chunk.
+    /// Creates the description of the structured chunks of a dataset.
     ///
     /// # Errors
     /// Returns an error if there is no such chunk.
@@ -257,7 +259,8 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the metadata of chunks has only one possible order.
+    /// Returns the part of a chunk that lies inside the extent of the dataset, as a box relative to
+    /// the chunk's first element.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 64;
 /// Largest number of descriptors in one element.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// The positions of the descriptors of variable-length data in an element of some type.
+/// The positions of variable-length data descriptors in one element of a datatype.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableFields {
     size: usize,
@@ -35,7 +35,7 @@ struct Field {
 }
 
 impl VariableFields {
-    /// Returns the fields of elements of a type.
+    /// Returns the positions of the descriptors in elements of a datatype.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for sequences that are nested too deeply, and for too many
@@ -46,7 +46,7 @@ impl VariableFields {
         Ok(fields)
     }
 
-    /// Returns whether elements have no variable-length data.
+    /// Returns whether elements of the datatype have no variable-length data.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -82,8 +82,8 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Copies the items of `elements` from the heap `from` to a new heap, and changes the
-    /// descriptors accordingly. Returns the new heap.
+    /// Copies the variable-length items of `elements` from the heap `from` to a new heap, and
+    /// updates the descriptors in `elements`. Returns the new heap.
     ///
     /// # Errors
     /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
@@ -95,8 +95,8 @@ impl VariableFields {
         Ok(heap)
     }
 
-    /// Copies the items of `elements` from the heap `foreign` to `heap`, and changes the
-    /// descriptors accordingly.
+    /// Copies the variable-length items of `elements` from the heap `foreign` to `heap`, and
+    /// updates the descriptors in `elements`.
     ///
     /// # Errors
     /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
@@ -147,8 +147,8 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Copies the items of `elements` from `heap` to the heap `foreign`, and changes the
-    /// descriptors accordingly.
+    /// Copies the variable-length items of `elements` from `heap` to the heap `foreign`, and
+    /// updates the descriptors in `elements`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.

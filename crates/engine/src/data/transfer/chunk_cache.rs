@@ -27,9 +27,9 @@ impl CachedChunk for Arc<[u8]> {
     }
 }
 
-/// Decoded chunks by their addresses, up to a number of bytes. The cache is divided into shards
-/// with a lock each. The cache evicts chunks that were used once before chunks that were used
-/// again, so that a walk over a whole dataset does not evict the working set of other readers.
+/// A cache of decoded chunks by their addresses, with a limit in bytes. The cache is divided into
+/// shards with a lock each. The cache evicts chunks that were used once before chunks that were
+/// used again, so that a walk over a whole dataset does not evict the working set of other readers.
 pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
     /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
@@ -51,12 +51,12 @@ impl<C: CachedChunk> ChunkCache<C> {
         Self { chunks: OnceLock::new(), capacity: bytes }
     }
 
-    /// Returns the largest number of bytes.
+    /// Returns the largest number of bytes that the cache may hold.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Returns the present number of bytes.
+    /// Returns the number of bytes that the cache holds now.
     pub fn bytes(&self) -> u64 {
         self.chunks.get().map_or(0, Cache::weight)
     }
@@ -79,7 +79,7 @@ impl<C: CachedChunk> ChunkCache<C> {
         }
     }
 
-    /// Removes all chunks.
+    /// Removes all chunks from the cache.
     pub fn clear(&self) {
         if let Some(chunks) = self.chunks.get() {
             chunks.clear();

@@ -7,7 +7,7 @@ use hyperslab_dataspace::DefinedSet;
 use super::chunk_cache::CachedChunk;
 use crate::error::{Error, Result};
 
-/// The defined elements of a chunk.
+/// The decoded form of a structured chunk: its defined elements and their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedChunk {
     /// The set of defined elements.
@@ -24,7 +24,7 @@ impl DefinedChunk {
         Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
     }
 
-    /// Returns the bytes of the chunk in memory.
+    /// Returns the number of bytes that the decoded chunk takes in memory.
     pub fn memory_bytes(&self) -> usize {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }

@@ -73,7 +73,7 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The dirty chunks that a flush encodes.
+/// The choice of the dirty chunks that a flush encodes: all, complete, or least recently changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.

@@ -6,7 +6,8 @@ use hyperslab_datatype::convert::Conversion;
 use super::{FillElement, Transform};
 use crate::error::{Error, Result};
 
-/// A buffer for the selected elements, in the order of the selection.
+/// The buffer that a read fills with the selected elements, in the order of the selection, and the
+/// conversion to memory.
 #[derive(Debug)]
 pub struct ReadTarget<'a> {
     bytes: &'a mut [u8],
@@ -15,25 +16,26 @@ pub struct ReadTarget<'a> {
 }
 
 impl<'a> ReadTarget<'a> {
-    /// Returns a target for elements as the file stores them, of `element_size` bytes each.
+    /// Creates a read target for elements without conversion, which have `element_size` bytes each.
     pub fn stored(bytes: &'a mut [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
-    /// Returns a target for converted elements. Parts of elements that the conversion skips keep
-    /// their bytes.
+    /// Creates a read target for converted elements. Members that the conversion skips keep their
+    /// bytes.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// Declares that the buffer holds zeros. A fill value of zeros is then not written.
+    /// Declares that the buffer of the read target holds zeros. A fill value of zeros is then not
+    /// written.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
         self
     }
 
-    /// Returns the conversion of the elements.
+    /// Returns the conversion of the elements between the file and the buffer.
     pub fn transform(&self) -> Transform<'a> {
         self.transform
     }
@@ -43,12 +45,12 @@ impl<'a> ReadTarget<'a> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }
 
-    /// Returns whether the buffer holds the fill value already.
+    /// Returns whether the buffer already holds the fill value in all elements.
     pub fn holds(&self, fill: &FillElement) -> bool {
         self.zeroed && fill.is_zero() && self.transform.is_copy()
     }
 
-    /// Fills the buffer with the fill value.
+    /// Writes the fill value to all elements of the buffer.
     pub fn fill(&mut self, fill: &FillElement) -> Result<()> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }

@@ -7,7 +7,8 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// The elements of a dataset that is written. ([`Source`](super::Source) is the trait for reads.)
+/// A dataset that is open for writes of its elements. ([`Source`](super::Source) is the trait for
+/// reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Bytes of fill values that one call converts.
 const FILL_BYTES: usize = 16 << 10;
 
-/// The change of elements between the file and a buffer: none, or a conversion.
+/// The change that elements undergo between the file and a buffer: none, or a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform<'a> {
     conversion: Option<&'a Conversion>,

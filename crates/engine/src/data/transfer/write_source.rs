@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 /// Smallest length in bytes of a run that is converted directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
-/// A buffer with the selected elements, in the order of the selection.
+/// A buffer with the elements that a write stores, in the order of the selection, and the
+/// conversion from memory.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSource<'a> {
     bytes: &'a [u8],
@@ -21,17 +22,17 @@ pub struct WriteSource<'a> {
 }
 
 impl<'a> WriteSource<'a> {
-    /// Returns a source of elements as the file stores them, of `element_size` bytes each.
+    /// Creates a write source of elements in their stored form, of `element_size` bytes each.
     pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), partial: false, heap: None }
     }
 
-    /// Returns a source of elements that the write converts.
+    /// Creates a write source of elements that the write converts to the type in the file.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion skips parts of elements. If so, the write first reads the
+    /// Sets whether the conversion skips members of the elements. If so, the write first reads the
     /// elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
@@ -39,7 +40,8 @@ impl<'a> WriteSource<'a> {
         self
     }
 
-    /// Adds the heap with the variable-length data of the elements, for structured chunks.
+    /// Adds the heap with the variable-length data of the elements, for writes to structured
+    /// chunks.
     #[must_use]
     pub fn with_heap(mut self, heap: &'a ForeignHeap) -> Self {
         self.heap = Some(heap);
@@ -68,7 +70,7 @@ impl<'a> WriteSource<'a> {
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks that the number of elements equals the number of selected elements.
+    /// Checks that the buffer holds exactly the number of selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.
@@ -155,7 +157,7 @@ impl RowBuffer {
 }
 
 /// Returns whether elements of type `memory` lack members of compounds of type `file`. A write of
-/// such elements keeps those members.
+/// such elements keeps the stored members.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

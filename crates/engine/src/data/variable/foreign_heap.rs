@@ -19,7 +19,8 @@ const NAME: &str = "element of another file";
 /// overhead of the memory allocator.
 const ENTRY_BYTES: u64 = 48;
 
-/// The variable-length data that one read of a virtual dataset collects.
+/// A heap for the variable-length data that one read of a virtual dataset collects from source
+/// files.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -60,8 +61,8 @@ impl ForeignHeap {
         Self { contents: Mutex::new(Contents { items: Vec::new(), remaining: limit, limit }) }
     }
 
-    /// Returns the number of items and the items of an element; `None` if the element belongs to
-    /// the file itself.
+    /// Returns the number of items and the items of an element. Returns `None` if the data of the
+    /// element is not in this heap, but in the file of the virtual dataset.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
         let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "virtual dataset mapping";
 
-/// A part of a virtual dataset, and the source of its elements.
+/// A mapping of a virtual dataset: a selection in the virtual dataset, and a selection in a source
+/// dataset.
 #[derive(Debug)]
 pub struct Mapping {
     pub(super) file: Name,

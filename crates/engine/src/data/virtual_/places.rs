@@ -8,7 +8,8 @@ use crate::memory::zeros;
 
 const NAME: &str = "virtual data";
 
-/// Positions in a request, in the order of the source's elements.
+/// The positions in a request at which elements of one source dataset lie, in the order of the
+/// source's elements.
 #[derive(Debug)]
 pub enum Places {
     /// A selection of the requested box.
@@ -78,7 +79,7 @@ impl Places {
         Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Returns the number of elements that come from the source.
+    /// Returns the number of requested elements that come from the source dataset.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,
@@ -101,7 +102,7 @@ impl Places {
         }
     }
 
-    /// Copies elements of the source to their positions.
+    /// Copies elements of the source dataset to their positions in the request.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `packed` or `out` is too short.
@@ -123,8 +124,8 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements at the positions, in the order of the source. If a position of the
-    /// source repeats, the last element counts.
+    /// Returns the requested elements at the positions, in the order of the source dataset. If a
+    /// position of the source repeats, the last element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.
@@ -147,7 +148,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Sets `covered` to true at the positions; `covered` has a value for each requested element.
+    /// Marks the positions as covered: sets `covered` to true for these elements. `covered` has a
+    /// value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.

@@ -13,7 +13,7 @@ use crate::data::transfer::{FillElement, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// The shapes of the source datasets of a virtual dataset.
+/// Access to the shapes of the source datasets of a virtual dataset.
 pub trait SourceShapes: std::fmt::Debug {
     /// Returns the shape of a dataset, or `None` if no dataset has this name.
     ///
@@ -22,7 +22,7 @@ pub trait SourceShapes: std::fmt::Debug {
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>>;
 }
 
-/// The source datasets of a virtual dataset.
+/// Access to the elements of the source datasets of a virtual dataset.
 pub trait SourceDatasets: SourceShapes {
     /// Reads the selected elements of the virtual dataset's type, in the order of the
     /// selection. Overwrites `out`.
@@ -32,7 +32,7 @@ pub trait SourceDatasets: SourceShapes {
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// The mappings of a virtual dataset.
+/// The mappings of a virtual dataset, with the shapes that resolve them.
 #[derive(Debug)]
 pub struct VirtualMap<'a> {
     /// The mappings. Later mappings take precedence over earlier ones.
@@ -45,7 +45,7 @@ pub struct VirtualMap<'a> {
     pub steps: &'a Steps,
 }
 
-/// A virtual dataset that is read.
+/// The source from which reads of a virtual dataset take elements.
 #[derive(Debug)]
 pub struct VirtualSource<'a> {
     /// The mappings of the dataset.
@@ -136,8 +136,8 @@ impl VirtualSource<'_> {
 }
 
 impl VirtualMap<'_> {
-    /// Calls `each` with the selected elements of each existing source, in the order of the
-    /// mappings.
+    /// Calls `each` with the requested elements of each existing source dataset, in the order of
+    /// the mappings.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be opened or lacks mapped elements.

@@ -15,7 +15,7 @@ use crate::store::{Edit, SpaceKind, Store};
 /// overflow below this total.
 const MAX_TOTAL_RECORDS: u64 = 1 << 63;
 
-/// A writer of records in ascending order after the last record of the tree.
+/// A writer that appends records, in ascending order, after the last record of a version 2 B-tree.
 #[derive(Debug)]
 pub struct BTreeV2Appender<'t, 'e, 'a> {
     tree: &'t mut BTreeV2,
@@ -27,7 +27,7 @@ pub struct BTreeV2Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Returns whether `compare` returns `Less` for all records of the tree.
+    /// Returns whether `compare` returns `Less` for all records of the B-tree.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.
@@ -131,7 +131,7 @@ impl BTreeV2 {
 }
 
 impl BTreeV2Appender<'_, '_, '_> {
-    /// Appends a record.
+    /// Appends a record to the B-tree.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the record does not have the record size of the tree, and the

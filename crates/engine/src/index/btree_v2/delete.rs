@@ -10,7 +10,7 @@ use super::{BTreeV2, Compare, NODE, VisitedBlocks};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A function that is called with each record of a deleted tree.
+/// A function that the deletion of a version 2 B-tree calls for each record.
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
@@ -58,7 +58,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Deletes the tree: calls `at_record` for each record in unspecified order, then frees the
+    /// Deletes the B-tree: calls `at_record` for each record in unspecified order, then frees the
     /// nodes and the header.
     ///
     /// # Errors

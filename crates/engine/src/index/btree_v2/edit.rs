@@ -11,7 +11,7 @@ use super::{BTreeV2, BTreeV2Layout, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// Parameters of a new tree, which never change.
+/// The parameters of a new version 2 B-tree, which never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Creation {
     /// Record type, one of [`types`](hyperslab_format::btree_v2::records::types).
@@ -28,15 +28,16 @@ pub struct BTreeV2Creation {
 }
 
 impl BTreeV2Creation {
-    /// Returns the parameters that libhdf5 uses for all trees except chunk indexes: nodes of 512
-    /// bytes.
+    /// Returns the B-tree parameters that libhdf5 uses for all B-trees except chunk indexes: nodes
+    /// of 512 bytes.
     pub fn new(record_type: u8, record_size: u16) -> Self {
         Self { record_type, record_size, node_size: 512, split_percent: 100, merge_percent: 40 }
     }
 }
 
 impl BTreeV2 {
-    /// Creates an empty tree. Other structures refer to the tree by its [`address`](Self::address).
+    /// Creates an empty version 2 B-tree. Other structures refer to the B-tree by its
+    /// [`address`](Self::address).
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if nodes of this size do not hold two records, and the errors of
@@ -64,8 +65,8 @@ impl BTreeV2 {
         Ok(tree)
     }
 
-    /// Opens the tree with the header at `address` for changes. At most one such value may exist
-    /// for each tree at a time. The value stays valid over many changes.
+    /// Opens the version 2 B-tree with the header at `address` for changes. At most one such value
+    /// may exist for each tree at a time. The value stays valid over many changes.
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -73,7 +74,8 @@ impl BTreeV2 {
         Self::of_store(edit.store(), address)
     }
 
-    /// Opens a tree for changes as [`edit`](Self::edit) does, without an [`Edit`].
+    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a [`Store`] instead
+    /// of an [`Edit`].
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).

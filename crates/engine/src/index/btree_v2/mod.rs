@@ -31,14 +31,14 @@ pub use delete::AtDeleted;
 pub use edit::BTreeV2Creation;
 use node::{outside, record_range, sum_of_totals};
 
-/// A function that compares a record with the searched position. `Less` means that the record comes
-/// first.
+/// A function that compares a record of a B-tree with the searched position. `Less` means that the
+/// record comes first.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 
-/// A function that compares two records.
+/// A function that compares two records of a B-tree.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
-/// A function that is called with each record. `Break` ends the walk.
+/// A function that a walk over a version 2 B-tree calls for each record. `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
 /// A version 2 B-tree. A value that [`open`](Self::open) returns is for reading only. Later changes
@@ -52,7 +52,7 @@ pub struct BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Reads the header at `address`.
+    /// Reads the header of the version 2 B-tree at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
         store.keep(address, &params, to_u64(BTreeV2Header::size(&params)), || {
@@ -66,18 +66,18 @@ impl BTreeV2 {
         Ok(Self { header, layout, params, address })
     }
 
-    /// Returns the address of the header.
+    /// Returns the address of the B-tree's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the header.
+    /// Returns the header of the B-tree.
     pub fn header(&self) -> &BTreeV2Header {
         &self.header
     }
 
-    /// Calls `visit` for the records that `compare` finds `Equal`, in order. `compare` must be
-    /// monotonic: `Less` before the first of these records, `Greater` after the last.
+    /// Calls `visit` for the records for which `compare` returns `Equal`, in order. `compare` must
+    /// be monotonic: `Less` before the first of these records, `Greater` after the last.
     pub fn walk_range(
         &self,
         store: &Store,
@@ -87,9 +87,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Walks a range as [`walk_range`](Self::walk_range) does. If `order` is given, checks each
-    /// node on the path: its records must ascend, must lie between the neighbouring records of the
-    /// nodes above, and the totals in the pointers must equal the totals of the nodes.
+    /// Visits a range of records as [`walk_range`](Self::walk_range) does. If `order` is given,
+    /// checks each node on the path: its records must ascend, must lie between the neighbouring
+    /// records of the nodes above, and the totals in the pointers must equal the totals of the
+    /// nodes.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -123,12 +124,12 @@ impl BTreeV2 {
         }
     }
 
-    /// Calls `visit` for all records in order.
+    /// Calls `visit` for all records of the B-tree in order.
     pub fn walk(&self, store: &Store, visit: &mut AtRecord<'_>) -> Result<()> {
         self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
-    /// Returns the first record that `compare` finds `Equal`.
+    /// Returns the first record for which `compare` returns `Equal`.
     pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let mut found = None;
         self.walk_range(store, compare, &mut |record| {

@@ -251,8 +251,8 @@ impl BTreeV2 {
         Ok((path, false))
     }
 
-    /// Returns the record that `compare` finds `Equal`, if the tree has it. At most one record may
-    /// be `Equal`.
+    /// Returns the record for which `compare` returns `Equal`, if the B-tree has such a record. At
+    /// most one record may be `Equal`.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.

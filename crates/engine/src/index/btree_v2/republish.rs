@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
 impl BTreeV2 {
-    /// Moves all nodes that changed since the last flush, and the nodes above them, to new
-    /// addresses.
+    /// Moves all B-tree nodes that changed since the last flush, and the nodes above them, to new
+    /// addresses. SWMR readers then see either the old nodes or the new nodes.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`Edit::allocate`].

@@ -33,7 +33,7 @@ pub(super) struct HeapChange<'e, 's> {
 }
 
 impl FractalHeap {
-    /// Adds an object to the heap at `address` and returns the heap ID.
+    /// Adds an object to the fractal heap at `address` and returns the heap ID of the object.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full,
@@ -42,7 +42,7 @@ impl FractalHeap {
         change(edit, address, |change| change.insert(bytes))
     }
 
-    /// Adds objects in order and returns their heap IDs.
+    /// Adds objects to the fractal heap at `address`, in order, and returns their heap IDs.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert). The heap keeps the objects before the
@@ -67,8 +67,8 @@ impl FractalHeap {
         })
     }
 
-    /// Replaces the bytes of an object and returns the new heap ID. The ID stays the same if the
-    /// object is a managed object and keeps its length.
+    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The ID stays
+    /// the same if the object is a managed object and keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -89,8 +89,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object. Later objects can take its space. If no object remains, all blocks of the
-    /// heap are freed.
+    /// Removes an object from a fractal heap. Later objects can take its space. If no object
+    /// remains, all blocks of the heap are freed.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,

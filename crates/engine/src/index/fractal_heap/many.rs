@@ -9,7 +9,7 @@ use super::FractalHeap;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Objects of a heap, and the direct blocks that contain the objects.
+/// A set of objects of one fractal heap, with the direct blocks that contain the objects.
 #[derive(Debug)]
 pub struct HeapObjects<'h> {
     heap: &'h FractalHeap,
@@ -21,7 +21,7 @@ pub struct HeapObjects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// An object that [`HeapObjects::find`] returned.
+/// A fractal heap object that [`HeapObjects::find`] returned.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 
@@ -43,14 +43,14 @@ fn not_found() -> Error {
 }
 
 impl FractalHeap {
-    /// Returns an empty set of objects of this heap.
+    /// Creates an empty set of objects of this fractal heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 }
 
 impl HeapObjects<'_> {
-    /// Finds the object with the heap ID `id`.
+    /// Finds the object with the heap ID `id` and adds it to the set.
     ///
     /// # Errors
     /// Returns the same errors as [`FractalHeap::get`].

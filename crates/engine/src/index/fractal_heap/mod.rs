@@ -68,7 +68,8 @@ impl DirectBlock {
     }
 }
 
-/// Context under which the cache keeps a changed heap until it encodes the header.
+/// The context under which the cache of dirty blocks keeps a changed fractal heap until it encodes
+/// the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -105,7 +106,7 @@ mod counter {
 }
 
 impl FractalHeap {
-    /// Reads the header at `address`.
+    /// Reads the header of the fractal heap at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         if let Some(changed) = store.changed::<Self>(address) {
             return Ok(changed);
@@ -147,12 +148,12 @@ impl FractalHeap {
         Ok(ChangedHeader { address: self.address, header })
     }
 
-    /// Returns the address of the header.
+    /// Returns the address of the fractal heap's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the header.
+    /// Returns the header of the fractal heap.
     pub fn header(&self) -> &FractalHeapHeader {
         &self.header
     }
@@ -348,8 +349,8 @@ impl FractalHeap {
     }
 }
 
-/// Returns the filter pipeline of a message, for chunks (other than structured chunks) and for heap
-/// blocks.
+/// Returns the filter pipeline that a filter pipeline message describes, for flat chunks and for
+/// blocks of fractal heaps.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the message describes the sections of structured chunks.
@@ -360,7 +361,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Returns the filter pipeline of one section of structured chunks.
+/// Converts the filter descriptions of a message to a filter pipeline, for instance for one section
+/// of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),

@@ -71,7 +71,7 @@ pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()
 }
 
 impl GlobalHeap {
-    /// Adds an object and returns its ID.
+    /// Adds an object to the global heap and returns its ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and
@@ -103,7 +103,8 @@ impl GlobalHeap {
         Ok(GlobalHeapId { collection: address, index: index.into() })
     }
 
-    /// Adds objects and returns their IDs. Stores each collection once, after it is filled.
+    /// Adds objects to the global heap and returns their IDs. Stores each collection once, after it
+    /// is filled.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -179,7 +180,7 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Removes an object. Frees a collection with its last object.
+    /// Removes an object from the global heap. Frees a collection without remaining objects.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no such object, and read errors.
@@ -187,7 +188,7 @@ impl GlobalHeap {
         self.remove_many(edit, [id])
     }
 
-    /// Removes objects. Changes each collection once. Skips null IDs.
+    /// Removes objects from the global heap. Changes each collection once. Skips null IDs.
     ///
     /// # Errors
     /// Returns the same errors as [`remove`](Self::remove). The objects of other collections may be
@@ -223,8 +224,8 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Replaces the bytes of an object and returns its ID. The ID stays the same if the object
-    /// keeps its length.
+    /// Replaces the bytes of a global heap object and returns its ID. The ID stays the same if the
+    /// object keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).

@@ -43,7 +43,7 @@ impl Weighter<Address, Arc<GlobalHeapCollection>> for BySize {
     }
 }
 
-/// An object of the heap, which shares its collection.
+/// An object of the global heap. The value shares the memory of the decoded collection.
 #[derive(Debug, Clone)]
 pub struct HeapObject {
     collection: Arc<GlobalHeapCollection>,
@@ -60,7 +60,7 @@ impl HeapObject {
 }
 
 impl GlobalHeap {
-    /// Returns a heap with an empty cache.
+    /// Creates a global heap with an empty cache of collections.
     pub fn new() -> Self {
         Self { collections: LazyLock::new(|| cache(256, CACHE_BYTES, BySize)), open: Mutex::default() }
     }
@@ -77,13 +77,13 @@ impl GlobalHeap {
         Ok(HeapObject { collection, index: id.index })
     }
 
-    /// Creates an error about an ID whose collection has no such object.
+    /// Creates an error about a global heap ID whose collection has no such object.
     pub fn no_object(id: GlobalHeapId) -> Error {
         let expected = "an object of the collection";
         Error::corrupt(GlobalHeapCollection::NAME, "object index", expected, id.index).at(id.collection)
     }
 
-    /// Returns the collection at `address`.
+    /// Returns the global heap collection at `address`.
     ///
     /// # Errors
     /// Returns read errors.

@@ -18,9 +18,9 @@ const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 /// Number of conversions for which space is allocated together, once the size of one is known.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
-/// A writer that inserts objects without exclusive access to the file. No other code may change the
-/// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed
-/// conversion. Concurrent reads are allowed.
+/// A writer that inserts objects into the global heap without exclusive access to the file. No
+/// other code may change the heap until [`finish`](Self::finish). The caller must call `finish`
+/// also after a failed conversion. Concurrent reads are allowed.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -30,7 +30,7 @@ pub struct GlobalHeapWriter {
 }
 
 impl GlobalHeapWriter {
-    /// Returns a writer that adds to the collection with the most free space first.
+    /// Creates a writer that first adds objects to the collection with the most free space.
     ///
     /// # Errors
     /// Returns read errors.
@@ -44,8 +44,8 @@ impl GlobalHeapWriter {
         self.params
     }
 
-    /// Adds an object. Returns `None` if the allocated space is too small. [`fill`](Self::fill)
-    /// then runs the conversion again.
+    /// Adds an object to the global heap. Returns `None` if the allocated space is too small.
+    /// [`fill`](Self::fill) then runs the conversion again.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].
@@ -53,8 +53,9 @@ impl GlobalHeapWriter {
         self.builder.lock().insert(bytes)
     }
 
-    /// Calls `run`, which inserts objects. If the allocated space was too small, discards the
-    /// objects, enlarges the space and calls `run` again. Discards the objects also if `run` fails.
+    /// Calls `run`, which inserts objects into the global heap. If the allocated space was too
+    /// small, discards the objects, enlarges the space and calls `run` again. Discards the objects
+    /// also if `run` fails.
     ///
     /// Before the call, allocates as much space as the last `run` used, so that most conversions
     /// run once.
@@ -109,7 +110,7 @@ impl GlobalHeapWriter {
         replace_space(edit, &mut builder, length.max(MIN_ALLOCATION_BYTES))
     }
 
-    /// Writes the remaining collections and frees the unused allocated space.
+    /// Writes the remaining new collections and frees the unused allocated space.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].

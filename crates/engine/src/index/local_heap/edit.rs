@@ -32,13 +32,13 @@ fn not_free() -> Error {
 }
 
 impl LocalHeap {
-    /// Returns the size of the smallest data segment in bytes.
+    /// Returns the size of the smallest data segment of a local heap in bytes.
     pub fn least_segment(params: FileParams) -> u64 {
         LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }
 
-    /// Creates a heap with a data segment of `size` bytes and an empty name at offset 0. Returns
-    /// the address of the heap.
+    /// Creates a local heap with a data segment of `size` bytes and an empty name at offset 0.
+    /// Returns the address of the heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
@@ -66,7 +66,7 @@ impl LocalHeap {
         Ok(address)
     }
 
-    /// Adds a name and returns its offset in the data segment.
+    /// Adds a name to a local heap and returns the offset of the name in the data segment.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the name contains a zero byte, [`Error::Limit`] if the heap
@@ -76,7 +76,7 @@ impl LocalHeap {
         offsets.first().copied().ok_or_else(|| Error::internal(HEAP, "an inserted name has an offset"))
     }
 
-    /// Adds names in order and returns their offsets in the data segment.
+    /// Adds names to a local heap in order and returns their offsets in the data segment.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -105,7 +105,7 @@ impl LocalHeap {
         })
     }
 
-    /// Removes the name at `offset` of the data segment.
+    /// Removes the name at `offset` of a local heap's data segment.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no name, and read errors.
@@ -121,7 +121,7 @@ impl LocalHeap {
         })
     }
 
-    /// Frees the heap at `address`.
+    /// Frees the local heap at `address`.
     ///
     /// # Errors
     /// Returns read errors.

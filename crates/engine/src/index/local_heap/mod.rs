@@ -63,7 +63,7 @@ impl LocalHeapSegmentContext {
 }
 
 impl LocalHeap {
-    /// Reads the heap at `address`.
+    /// Reads the local heap at `address`.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let header = store.shared::<LocalHeapHeader>(address, &params)?;

@@ -12,7 +12,8 @@ use super::records::{self, Records, Wanted};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit};
 
-/// A shared message after [`SharedMessages::insert`].
+/// The result of [`SharedMessages::insert`]: the heap ID of the message, and a flag for a new
+/// message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
     /// The heap ID of the message.

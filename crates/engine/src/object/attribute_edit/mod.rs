@@ -126,7 +126,7 @@ pub fn rename(
 }
 
 impl<'c> AttributeEditor<'c> {
-    /// Opens an object for changes of its attributes.
+    /// Opens an editor of an object's attributes.
     ///
     /// # Errors
     /// Returns read errors.
@@ -167,7 +167,7 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// Returns the editor of the object header.
+    /// Returns the editor of the object header that holds the attributes.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }
@@ -213,7 +213,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(None)
     }
 
-    /// Removes an attribute.
+    /// Removes the attribute with this name.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -239,7 +239,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(())
     }
 
-    /// Renames an attribute.
+    /// Renames the attribute `name`. The creation order stays the same.
     ///
     /// # Errors
     /// Returns the errors of [`rename`].
@@ -264,7 +264,7 @@ impl<'c> AttributeEditor<'c> {
         self.release(edit, &stored)
     }
 
-    /// Writes the object header.
+    /// Writes the object header with the changed attributes.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].

@@ -20,7 +20,7 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of links.
+/// The storage of the creation order of links in a new group: none, tracked, or indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
     /// The creation order is not tracked.

@@ -145,7 +145,7 @@ pub fn move_link(
 }
 
 impl<'c> GroupEditor<'c> {
-    /// Opens a group for changes.
+    /// Opens an editor of a group's links.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -177,7 +177,7 @@ impl<'c> GroupEditor<'c> {
         self.open
     }
 
-    /// Returns the link with this name.
+    /// Returns the link of the group with this name.
     ///
     /// # Errors
     /// Returns read errors.
@@ -197,7 +197,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Inserts a link as the newest link.
+    /// Inserts a link into the group, as its newest link.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].
@@ -210,7 +210,7 @@ impl<'c> GroupEditor<'c> {
         Err(Error::Exists { subject: "link", name: lossy(&link.name) })
     }
 
-    /// Removes and returns a link. The object stays unchanged.
+    /// Removes a link from the group and returns the link. The object stays unchanged.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the group has no link with this name.
@@ -225,7 +225,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Writes the object header.
+    /// Writes the object header of the group with the changed links.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].
@@ -242,7 +242,8 @@ impl<'c> GroupEditor<'c> {
     }
 }
 
-/// Checks that a link can have this name.
+/// Checks the name of a link: a valid name is not empty, is not `.`, and contains neither `/` nor a
+/// zero byte.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the name is not valid.

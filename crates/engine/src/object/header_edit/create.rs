@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of attributes.
+/// The storage of the creation order of attributes in a new object: none, tracked, or indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
     /// The creation order is not tracked.
@@ -27,7 +27,7 @@ pub enum AttributeOrder {
     Indexed,
 }
 
-/// A message of a new header.
+/// A message of a new object header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Type of the message.
@@ -78,7 +78,7 @@ impl Default for NewHeader {
 }
 
 impl NewHeader {
-    /// Encodes and adds a message.
+    /// Encodes a message and adds it to the new object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit in its field.
@@ -93,7 +93,7 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Reserves space for `count` messages of `body` bytes each.
+    /// Reserves space in the new object header for `count` messages of `body` bytes each.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the space does not fit in memory.
@@ -104,7 +104,7 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Sets all times to `now`, in seconds since 1970-01-01 UTC.
+    /// Sets all times of the new object header to `now`, in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
         self.times = Some(ObjectTimes { access: now, modification: now, change: now, birth: now });

@@ -122,8 +122,8 @@ struct Copier<'a> {
 }
 
 impl OpenFile {
-    /// Copies the object at `object` of `source`, which may be this file. Returns the address of
-    /// the copy's header, to which the caller adds one hard link.
+    /// Copies the object at `object` of the file `source` to this file. Both files may be the same.
+    /// Returns the address of the copy's header, to which the caller adds one hard link.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of writing the copy. Objects that were copied

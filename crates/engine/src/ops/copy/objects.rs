@@ -350,7 +350,7 @@ fn check(new: &NewDataset) -> Result<()> {
 }
 
 impl StoredBefore<'_> {
-    /// Checks that the target file can store the copy with these properties.
+    /// Checks that the target file of a copy can store a dataset with this storage.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] or [`Error::Unsupported`] with the reason if it cannot.

@@ -38,7 +38,7 @@ pub(super) struct SoundChunks {
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that the copy omits.
+/// A part of an object that the copy of a damaged file omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.
@@ -70,7 +70,7 @@ pub enum LostPart {
     VariableData,
 }
 
-/// The numbers of a dataset's chunks.
+/// The numbers of copied, damaged and possible chunks of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkTally {
     /// Number of copied chunks.
@@ -81,7 +81,7 @@ pub struct ChunkTally {
     pub possible: u64,
 }
 
-/// Receives the report on the objects of a damaged file.
+/// A receiver of the report on the objects of a damaged file.
 pub trait Salvage {
     /// Reports that the copy of an object has a header.
     fn object(&self, path: &str, kind: ObjectKind, address: Address);

@@ -15,7 +15,7 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::versions::LibverBounds;
 
-/// The storage of a copied dataset.
+/// The storage of a dataset's copy: layout and filters.
 #[derive(Debug, Clone)]
 pub struct NewStorage {
     /// The layout.
@@ -31,13 +31,13 @@ pub struct NewStorage {
 }
 
 impl NewStorage {
-    /// Returns a storage without filters.
+    /// Creates the storage of a copied dataset without filters.
     pub fn unfiltered(layout: NewLayout) -> Self {
         Self { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new(), undefined: None }
     }
 }
 
-/// The description of a dataset that will be copied.
+/// The description of a dataset that a copy is about to read.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
     /// The description in the header, with the datatype of the copy.
@@ -52,7 +52,8 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// Decides the storage of copied datasets, and receives the progress of the copy.
+/// A guide of a copy: it chooses the storage of copied datasets, and receives the progress of the
+/// copy.
 pub trait CopyGuide {
     /// Returns the storage of a dataset's copy; `None` for the storage of the original.
     ///
@@ -80,7 +81,7 @@ pub trait CopyGuide {
     }
 }
 
-/// The guide that keeps the storage of the original.
+/// A copy guide that keeps the storage of each original dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 

@@ -15,7 +15,7 @@ use super::new_space::compare_extents;
 use super::walk::{LastCommit, for_each, header};
 use crate::store::bytes::count_before;
 
-/// The relation between a journal and the file beside it.
+/// The conclusion of a comparison of a journal with the file beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalVerdict {
@@ -30,7 +30,7 @@ pub enum JournalVerdict {
     Foreign,
 }
 
-/// The result of a comparison, sector by sector.
+/// The numbers of file sectors that agree or disagree with a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JournalComparison {
@@ -77,7 +77,7 @@ impl JournalComparison {
     }
 }
 
-/// A journal, and its comparison with the file beside it.
+/// A report on a journal, with the comparison of the journal with the file beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalReport {

@@ -17,7 +17,7 @@ use crate::store::page_source::PageSource;
 /// is looked up.
 const MAX_PASSED_PAGES: u64 = 16;
 
-/// Rows of bytes: contiguous in memory, at equal distances in the file.
+/// Rows of raw data that are contiguous in memory and lie at equal distances in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRows<'a> {
     /// The offset of the first row in its block of the file, in bytes.

@@ -7,7 +7,8 @@ pub mod prelude {
     use std::ops::ControlFlow;
     use std::slice::{ChunksExact, ChunksMut, Iter};
 
-    /// Collections that can be turned into an iterator over their items.
+    /// A replacement for rayon's trait of collections that can become a parallel iterator. This
+    /// version iterates on one thread.
     pub trait IntoParallelIterator: IntoIterator + Sized {
         /// Returns an iterator over the items.
         fn into_par_iter(self) -> Self::IntoIter {
@@ -17,7 +18,8 @@ pub mod prelude {
 
     impl<I: IntoIterator> IntoParallelIterator for I {}
 
-    /// Slices that can be iterated by reference.
+    /// A replacement for rayon's trait of slices that can be iterated in parallel. This version
+    /// iterates on one thread.
     pub trait ParallelSlice<T> {
         /// Returns an iterator over the items.
         fn par_iter(&self) -> Iter<'_, T>;
@@ -41,7 +43,8 @@ pub mod prelude {
         }
     }
 
-    /// Methods of rayon's iterators that iterators of the standard library do not have.
+    /// The methods of rayon's parallel iterators that iterators of the standard library do not
+    /// have.
     pub trait ParallelIterator: Iterator + Sized {
         /// Returns the iterator unchanged: one thread takes all items.
         #[must_use]

@@ -68,7 +68,7 @@ pub(crate) struct Space {
     members: Members,
 }
 
-/// The numbers of bytes before the end of allocation, by state.
+/// The numbers of bytes before the end of allocation, by state: allocated, free, pending and lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpaceUsage {
     /// All bytes before the end of allocation.

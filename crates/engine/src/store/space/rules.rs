@@ -20,7 +20,7 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// All kinds, in order.
+    /// All kinds of space, in order.
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
@@ -37,8 +37,8 @@ impl SpaceKind {
     }
 }
 
-/// The management of the space of a new file (`H5Pset_file_space_strategy`,
-/// `H5Pset_file_space_page_size`).
+/// The strategy and the page size for the management of a new file's space
+/// (`H5Pset_file_space_strategy`, `H5Pset_file_space_page_size`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
     /// The strategy of allocation.
@@ -52,7 +52,7 @@ pub struct FileSpace {
 }
 
 impl FileSpace {
-    /// Size of the smallest page in bytes.
+    /// Size of the smallest page of paged allocation in bytes.
     pub const MIN_PAGE_SIZE: u64 = 512;
 }
 
@@ -67,7 +67,8 @@ impl Default for FileSpace {
     }
 }
 
-/// The placement of blocks while a file is open for writing. It is not stored.
+/// The rules for the placement of new blocks while a file is open for writing. The file does not
+/// store these rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockPlacement {
     /// Size of the blocks from which small metadata are cut, in bytes (`H5Pset_meta_block_size`).

@@ -11,7 +11,7 @@ use hyperslab_format::message::{
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// A new chunked dataset.
+/// The properties of a new chunked dataset that determine its layout and its chunk index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewChunks<'a> {
     /// The present sizes.

@@ -45,7 +45,7 @@ pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structur
 /// A function that is called for each chunk of a deleted index.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
-/// The index of one dataset, for changes. Only one editor of an index may exist at a time. An
+/// An editor of the chunk index of one dataset. Only one editor of an index may exist at a time. An
 /// editor can make many changes. Readers that opened the index earlier see its state at that time.
 ///
 /// A change may alter the layout message. [`layout`](Self::layout) returns its present state.
@@ -118,8 +118,8 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
 }
 
 impl ChunkIndexEditor {
-    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
-    /// creates it.
+    /// Opens the chunk index that the layout message `layout` names. If the index does not exist,
+    /// the first inserted chunk creates it.
     ///
     /// # Errors
     /// Returns errors of reading the index's header. Returns an error if the layout contradicts
@@ -131,7 +131,7 @@ impl ChunkIndexEditor {
 }
 
 impl<E: Entry> ChunkIndexEditor<E> {
-    /// Returns the kind of the index.
+    /// Returns the kind of the chunk index.
     pub fn kind(&self) -> ChunkIndexKind {
         E::kind(&self.layout)
     }
@@ -141,7 +141,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         &self.layout
     }
 
-    /// Inserts or replaces an entry. Returns the replaced entry; the caller frees its bytes.
+    /// Inserts or replaces the entry of a chunk. Returns the replaced entry; the caller frees the
+    /// bytes of the replaced chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if the index cannot represent the entry: the
@@ -164,12 +165,14 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.get(store, scaled)
     }
 
-    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
+    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
+    /// chunk in the index.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Returns whether none of these chunks, in C order of their coordinates, is stored.
+    /// Returns whether the index has no entry for any of the given chunks, which are in C order of
+    /// their coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -178,7 +181,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.has_none_of(store, chunks)
     }
 
-    /// Inserts or replaces the entries of chunks, which are in C order of their coordinates.
+    /// Inserts or replaces the entries of the given chunks, which are in C order of their
+    /// coordinates.
     ///
     /// # Errors
     /// Returns the errors of [`set`](Self::set). The chunks before the refused one stay in the
@@ -190,7 +194,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         extended
     }
 
-    /// Removes an entry and returns it. The caller frees the bytes of the chunk.
+    /// Removes the entry of a chunk and returns it. The caller frees the bytes of the chunk.
     ///
     /// # Errors
     /// Returns errors of reading the index and of [`Edit::allocate`].
@@ -201,7 +205,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         removed
     }
 
-    /// Visits all chunks.
+    /// Calls a function for each chunk in the index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -279,7 +283,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         freed
     }
 
-    /// Visits the chunks of a box.
+    /// Calls a function for each chunk in a box of chunk coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -383,7 +387,7 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// Opens the index that `layout` names, so that it can be changed.
+/// Opens the chunk index that the layout message `layout` names, as a table that can be changed.
 ///
 /// # Errors
 /// Returns the errors of [`ChunkIndexEditor::open`].

@@ -16,7 +16,7 @@ use crate::store::Store;
 /// Largest number of bytes of chunks that are encoded before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// Chunks of an append, encoded before the dataset grows.
+/// Returns the decoded elements of a chunk, including elements outside the extent of the dataset.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -26,8 +26,7 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Encodes the chunks that the write replaces as a whole, for a selection in a dataset of shape
-    /// `dims`. Returns `None` if the write replaces no whole chunk, or too many chunks.
+    /// The chunks of an append operation, which are encoded before the dataset grows.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).
@@ -68,8 +67,7 @@ impl Appended {
 }
 
 impl ChunkWriter {
-    /// Stores chunks that were encoded before the dataset grew, and writes the rest of the
-    /// selection.
+    /// Returns whether the dataset still has the shape that it had before the append operation.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

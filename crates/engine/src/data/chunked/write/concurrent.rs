@@ -68,7 +68,7 @@ pub trait ChunkAccess {
     fn store(&self) -> &Store;
 }
 
-/// The progress of a concurrent write.
+/// Access to a dataset's writer for threads that lock the file exclusively only for short times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -77,7 +77,7 @@ pub enum Progress {
     Chunks(usize),
 }
 
-/// Writes the selected elements. `source` is the state of the dataset at the start of the write.
+/// The state of a write to a chunked dataset that several threads perform concurrently.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs from
@@ -459,7 +459,7 @@ impl ChunkWriter {
         self.dirty.outdate_all();
     }
 
-    /// Returns the bytes of dirty chunks.
+    /// Marks the copies of all chunks that threads have read from the file as out of date.
     pub fn dirty_bytes(&self) -> usize {
         self.dirty.bytes()
     }

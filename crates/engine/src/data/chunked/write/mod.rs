@@ -41,7 +41,7 @@ const BATCH_BYTES: usize = 16 << 20;
 /// Largest number of chunks in one batch.
 const BATCH_CHUNKS: usize = 64 << 10;
 
-/// The writer of the chunks of one dataset, with its dirty chunks.
+/// Returns the number of bytes of dirty chunks in memory.
 #[derive(Debug)]
 pub struct ChunkWriter {
     /// The dataset as a source.
@@ -78,7 +78,7 @@ struct ChunkJob {
 }
 
 impl ChunkWriter {
-    /// Returns a writer of the dataset that `source` describes.
+    /// Access to the file and to the chunk index during one write to a chunked dataset.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
         Self {
             source: Arc::new(source),
@@ -109,7 +109,7 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements, except the elements of the first `done` chunks, which are
+    /// Writes the selected elements. Skips the elements of the first `done` chunks, which are
     /// already written.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl ChunkWriter {
         self.flush_dirty(&mut writing, Due::All)
     }
 
-    /// Replaces the stored bytes of the chunk that holds an element.
+    /// Encodes and stores all dirty chunks of the dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if there is no such element, or if an unfiltered chunk gets a

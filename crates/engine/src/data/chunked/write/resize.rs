@@ -99,9 +99,8 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &locations)
     }
 
-    /// Changes the shape. Chunks outside the new shape are freed. In chunks that the new shape
-    /// cuts, the elements outside get the fill value. If partial chunks at the edge are not
-    /// filtered, chunks that become or cease to be edge chunks are encoded again.
+    /// Allocates space for each chunk in the extent of the dataset that has none. Writes fill
+    /// values to the new chunks if `fill` is true.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.

@@ -9,7 +9,9 @@ use crate::data::transfer::{Resources, Sink, SinkContext, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A chunked dataset that is being written.
+/// Changes the shape of the dataset. Chunks outside the new shape are freed. In chunks that lie
+/// partly outside the new shape, the elements outside get the fill value. If partial chunks at the
+/// edge are not filtered, chunks that become or cease to be edge chunks are encoded again.
 #[derive(Debug)]
 pub struct ChunkedSink {
     /// The writer of chunks, with the dirty chunks.
@@ -23,7 +25,7 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// Returns the writer, and the arguments of its operations.
+    /// A chunked dataset that is open for writes.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,

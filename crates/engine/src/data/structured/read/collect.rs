@@ -30,7 +30,8 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all elements in C order: their coordinates, and their values as stored.
+    /// Returns whether the metadata of each structured chunk has only one possible order of its
+    /// fields.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -141,7 +142,7 @@ impl StructuredForm {
 }
 
 impl SelectedChunk {
-    /// Adds the coordinates of the elements, in the order of their values.
+    /// Returns all defined elements in C order: their coordinates, and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.

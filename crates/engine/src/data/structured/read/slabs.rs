@@ -22,7 +22,7 @@ const GROUP_BYTES: u128 = 8 << 20;
 /// Number of rows of chunks that one walk of the index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// The selected defined elements of a chunk.
+/// Adds the coordinates of the defined elements to `out`, in the order of the stored values.
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
@@ -34,8 +34,7 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The selected defined elements of the chunks whose coordinate along the first dimension is the
-/// same.
+/// The selected defined elements of one structured chunk.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -47,20 +46,21 @@ pub struct Slab {
 }
 
 impl SelectedChunk {
-    /// Returns the selected elements, as offsets in the chunk.
+    /// The selected defined elements of a row of chunks: of all chunks with the same coordinate
+    /// along the first dimension.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Returns the stored values of the selected elements, in ascending order of offsets.
-    /// Descriptors of variable-length data refer to the heap of the read.
+    /// Returns the set of selected elements, as offsets of elements in the chunk.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Returns the number of elements.
+    /// Returns the stored values of the selected elements, in ascending order of the elements'
+    /// offsets. Descriptors of variable-length data refer to the heap of the read.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
@@ -72,7 +72,8 @@ impl Slab {
 }
 
 impl StructuredSource {
-    /// Visits the defined elements of a selection, some slabs at a time, in ascending order.
+    /// Calls `visit` with the defined elements of a selection, some slabs at a time, in ascending
+    /// order.
     ///
     /// # Errors
     /// Returns errors of damaged chunks and of `visit`.
@@ -198,7 +199,8 @@ impl StructuredSource {
 }
 
 impl StructuredSource {
-    /// Visits the locations of all stored chunks in the extent, in the order of the index.
+    /// Calls `visit` with the location of each stored chunk in the extent, in the order of the
+    /// index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -225,8 +227,8 @@ impl StructuredSource {
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// Returns the number of defined elements of a stored chunk: from its index entry, or by
-    /// decoding the chunk if some elements may be outside the extent.
+    /// Returns the number of defined elements of a stored chunk. Takes the number from the entry in
+    /// the chunk index, or decodes the chunk if some elements may be outside the extent.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.

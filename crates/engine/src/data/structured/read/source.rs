@@ -18,7 +18,7 @@ const BATCH_BYTES: u128 = 8 << 20;
 /// Largest number of chunks that are decoded concurrently.
 const BATCH_CHUNKS: usize = 256;
 
-/// A dataset with structured chunks.
+/// The source from which reads of a dataset with structured chunks take elements.
 #[derive(Debug)]
 pub struct StructuredSource {
     /// The form of the chunks.

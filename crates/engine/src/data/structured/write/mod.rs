@@ -35,7 +35,7 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// The access to the file and to the variable-length data during one change.
+/// Access to the file and to the variable-length data during one change of a structured dataset.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The access to change the file.
@@ -59,7 +59,7 @@ struct Update {
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
-    /// Creates a writer of chunks with this form and index.
+    /// Creates a writer of structured chunks with this form and this index.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }

@@ -94,7 +94,8 @@ impl Packed for u128 {
 }
 
 impl StructuredWriter {
-    /// Writes points, which become defined. If points repeat, the last one counts.
+    /// Writes values to single elements, which become defined. If coordinates repeat, the last
+    /// value is stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the

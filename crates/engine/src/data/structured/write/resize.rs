@@ -12,9 +12,10 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
 impl StructuredWriter {
-    /// Changes the shape. Chunks outside the new shape are removed. Elements outside the new shape
-    /// become undefined, even if the dataset grows again. If partial chunks at the edge are not
-    /// filtered, chunks that become or cease to be edge chunks are encoded again.
+    /// Changes the shape of a dataset with structured chunks. Chunks outside the new shape are
+    /// removed. Elements outside the new shape become undefined, even if the dataset grows again.
+    /// If partial chunks at the edge are not filtered, chunks that become or cease to be edge
+    /// chunks are encoded again.
     ///
     /// # Errors
     /// Returns errors of damaged chunks, filters and the driver.
@@ -163,7 +164,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Frees the space of all chunks and of the index.
+    /// Frees the space of all structured chunks and of their index.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

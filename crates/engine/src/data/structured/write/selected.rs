@@ -59,7 +59,8 @@ impl ChunksOf {
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StructuredWriter {
-    /// Writes the selected elements, which become defined.
+    /// Writes the selected elements of a dataset with structured chunks. The written elements
+    /// become defined.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
