@@ -56,8 +56,8 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// Returns the first and last half of the grid in each dimension, a box in the middle, and each
-/// corner.
+/// Returns boxes of a grid for tests: the first and last half of the grid in each dimension, a box
+/// in the middle, and each corner.
 fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();

@@ -43,7 +43,7 @@ impl ChunkMetadataBytes {
         Some(metadata)
     }
 
-    /// Returns metadata of `length` zeros.
+    /// Returns chunk metadata of `length` zero bytes.
     pub(super) fn zeros(length: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "at most `MAX_BYTES`")]
         let length = length.min(Self::MAX_BYTES) as u8;

@@ -94,7 +94,8 @@ impl Sink for CompactSink {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims` with the bytes `data`.
+/// Writes the selected elements of an array of shape `dims` into the bytes `data` of compact
+/// storage.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of

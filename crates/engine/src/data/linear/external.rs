@@ -14,7 +14,7 @@ use crate::store::RawFile;
 /// A dataset of contiguous layout that is open for writes. The layout message holds the address of
 /// its elements.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
-    /// Opens a file by its name in the dataset.
+    /// Opens an external file by the name that the dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or cannot be opened.
@@ -62,7 +62,7 @@ impl ExternalFilePart {
         pieces.map(piece).collect()
     }
 
-    /// Returns the offset in the file of a byte of the dataset in this piece.
+    /// Returns the offset in the external file of a byte of the dataset that belongs to this part.
     fn file_offset(&self, at: u64) -> Result<u64> {
         let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
         offset.ok_or_else(|| {
@@ -176,7 +176,7 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// Returns the piece that holds a byte of the dataset.
+    /// Returns the external file part that holds a byte of the dataset.
     fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);

@@ -63,8 +63,8 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     Ok((version, layout))
 }
 
-/// Returns the number of bytes of a chunk. Checks the shape of a chunk for a dataset of `rank`
-/// dimensions.
+/// Checks the shape of a chunk for a dataset of `rank` dimensions. Returns the number of bytes of a
+/// chunk.
 pub(super) fn check_shape(
     max_dims: &[Option<u64>],
     chunk: &[u64],

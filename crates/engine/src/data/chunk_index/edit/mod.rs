@@ -56,12 +56,13 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     index: Box<dyn IndexEdit<E>>,
 }
 
-/// The operations that each kind of index implements.
+/// The operations that each kind of chunk index implements for changes.
 trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
-    /// Returns the entry of a chunk.
+    /// Returns the index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
+    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
+    /// chunk in the index.
     fn is_empty(&self) -> bool;
 
     /// Implements [`ChunkTable::has_none_of`].
@@ -74,21 +75,21 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(true)
     }
 
-    /// Inserts or replaces an entry. Returns the replaced entry.
+    /// Inserts or replaces the index entry of a chunk. Returns the replaced entry.
     fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>>;
 
-    /// Inserts or replaces entries, which ascend in C order.
+    /// Inserts or replaces index entries of chunks, which ascend in C order.
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
     }
 
-    /// Removes an entry and returns it.
+    /// Removes the index entry of a chunk and returns it.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Visits the chunks of the box.
+    /// Calls `visit` for each stored chunk in the box of chunk coordinates.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all blocks of the index and returns to the state of a new index.
+    /// Frees all blocks of the chunk index. The editor is then in the state of a new index.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
     /// Implements [`ChunkTable::republish`].
@@ -101,7 +102,7 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// Returns the part of the layout message that describes the index.
+    /// Returns the part of the layout message that describes the chunk index.
     fn note(&self) -> Note<E>;
 }
 
@@ -303,7 +304,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Ok(chunks)
     }
 
-    /// Returns the largest possible coordinates of a chunk.
+    /// Returns the largest possible coordinates of a chunk in the index.
     fn last(&self) -> Dims {
         let chunk = self.chunk();
         let counts = chunk
@@ -321,7 +322,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
-    /// Returns the shape of a chunk.
+    /// Returns the shape of a chunk of the dataset.
     fn chunk(&self) -> &[u64] {
         E::chunk(&self.layout, self.shape.max_dims.len())
     }

@@ -118,7 +118,8 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
 /// The number of bytes of an offset in chunk metadata.
 const OFFSET_SIZE: u8 = 8;
 
-/// Returns the number of sections, and the sections that end with a checksum.
+/// Returns the number of sections of a structured chunk of this type, and the numbers of the
+/// sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
     Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {

@@ -13,7 +13,7 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that are encoded before the dataset grows.
+/// Largest number of bytes of chunks that an append encodes before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// Returns the decoded elements of a chunk, including elements outside the extent of the dataset.

@@ -35,10 +35,10 @@ pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrent
 use selected::Selected;
 pub use sink::ChunkedSink;
 
-/// Bytes of chunks in one batch.
+/// Largest number of bytes of chunks in one batch of a write.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Largest number of chunks in one batch.
+/// Largest number of chunks in one batch of a write.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 /// Returns the number of bytes of dirty chunks in memory.
@@ -66,7 +66,7 @@ pub struct ChunkWriting<'w, 'e> {
 /// A chunk to store: its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
-/// A chunk to be written.
+/// A chunk that a write changes: its coordinates, its present location and its present elements.
 struct ChunkJob {
     scaled: Dims,
     /// The present location.
@@ -163,7 +163,7 @@ impl ChunkWriter {
     }
 
     /// Returns the coordinates of a chunk if the selection consists of exactly the elements of this
-    /// chunk. The selected elements then have the order of the chunk's elements.
+    /// chunk, in the order of the chunk.
     fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
         let grid = &self.source.grid;
@@ -335,8 +335,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes filtered chunks. Complete chunks are encoded immediately; partly written chunks
-    /// become dirty.
+    /// Writes the selected elements of filtered chunks. Encodes complete chunks immediately; partly
+    /// written chunks become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -382,8 +382,8 @@ enum FilteredChunk {
 }
 
 impl ChunkJob {
-    /// Returns the present elements of the chunk, or fill values if no element is stored or all are
-    /// replaced.
+    /// Returns the present elements of the chunk. Returns fill values if the chunk is not stored,
+    /// or if the write replaces all elements.
     fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
         if let Some(known) = self.known.take() {
             return Ok(known);
@@ -400,8 +400,8 @@ impl ChunkJob {
     }
 }
 
-/// Returns a chunk with the fill value in all elements. If `needs_fill` is false, the values are
-/// unspecified.
+/// Creates a decoded chunk with the fill value in all elements. If `needs_fill` is false, the
+/// values are unspecified.
 fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
     if needs_fill && !source.fill.is_zero() {
@@ -410,10 +410,11 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Size in bytes of the largest chunk that optional filters may lengthen.
+/// Size in bytes of the largest chunk whose encoded form may be longer than the chunk, because of
+/// optional filters.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
-/// Returns the bytes to store for a chunk, and its filter mask.
+/// Encodes a chunk. Returns the bytes to store, and the filter mask of the chunk.
 fn encode<'a>(
     source: &ChunkedSource,
     store: &Store,

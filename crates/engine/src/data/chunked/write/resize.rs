@@ -10,7 +10,7 @@ use crate::data::transfer::ChunkCache;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Largest number of chunks that are filled together.
+/// Largest number of chunks that a resize fills together.
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
@@ -137,8 +137,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the fill value to the chunks that are new in the dataset. Chunks with permanent space
-    /// may still hold the elements of an earlier, larger shape.
+    /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
+    /// space may still hold the elements of an earlier, larger shape.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;
@@ -188,7 +188,8 @@ impl ChunkWriter {
     }
 }
 
-/// The chunks outside a new shape, and the chunks that the new shape changes.
+/// The chunks that a resize affects: chunks outside the new shape, and chunks whose elements
+/// change.
 type Affected = (Vec<Dims>, Vec<(Dims, ChunkLocation)>);
 
 fn affected(
