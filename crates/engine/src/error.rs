@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes a text, an error and its causes in one line. A cause whose text ends the line already is
-/// not repeated.
+/// Writes a text, an error and its causes in one line. Omits a cause if the line already ends with
+/// its text.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);

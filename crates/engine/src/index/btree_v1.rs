@@ -47,7 +47,8 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
-/// Visits the nodes from `root` down. Skips subtrees for which `enter` returns `false`.
+/// Calls functions for the nodes of a version 1 B-tree from `root` down. Skips subtrees for which
+/// `enter` returns `false`.
 fn visit(
     store: &Store,
     root: Address,
@@ -111,8 +112,8 @@ pub fn descend(
     }
 }
 
-/// Returns the node at `address`. Its level must be one less than the level of its parent, so that
-/// each path ends.
+/// Returns the B-tree node at `address`. Checks that its level is one less than the level of its
+/// parent, so that each path ends.
 fn node_at(
     store: &Store,
     address: Address,

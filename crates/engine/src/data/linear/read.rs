@@ -93,7 +93,8 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks of about [`BLOCK_BYTES`]. Each block is read as one run of bytes.
+/// Returns the shape of blocks of about [`BLOCK_BYTES`] bytes, each of which is read as one run of
+/// bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
@@ -122,7 +123,7 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     Some(shape)
 }
 
-/// A selection, divided into blocks.
+/// A read of a selection that is divided into blocks, which are read concurrently.
 struct Blocks<'a> {
     context: ReadContext<'a>,
     bytes: &'a dyn LinearBytes,
@@ -178,7 +179,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of tiles per task, so that a task has enough work for a thread.
+    /// Returns the number of tiles in one task of a thread, so that a task has enough work for a
+    /// thread.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);
@@ -290,7 +292,8 @@ fn read_runs(
     Ok(())
 }
 
-/// Fills the buffers: copies bytes that are in memory, and otherwise reads from the file.
+/// Fills the buffers of all requests: copies bytes that are in memory, and otherwise reads the
+/// file.
 fn fetch_all(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,

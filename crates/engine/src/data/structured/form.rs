@@ -93,8 +93,8 @@ pub struct StructuredForm {
 }
 
 impl ChunkKind {
-    /// Returns the kind of chunks that a layout message describes. `variable` is true if the
-    /// elements have variable-length data.
+    /// Returns the kind of structured chunk that a layout message describes. `variable` is true if
+    /// the elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
         let expected = |subject: &str| {
@@ -175,8 +175,8 @@ impl StructuredForm {
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
     }
 
-    /// Visits the selected runs of a chunk: the first element in the chunk, the number of elements,
-    /// and the position in the selection.
+    /// Calls `visit` for each selected run of elements in a chunk: the first element in the chunk,
+    /// the number of elements, and the position in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
@@ -191,7 +191,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the selected elements of a chunk; `None` if the whole chunk is selected.
+    /// Returns the set of selected elements of a chunk, or `None` if the selection contains the
+    /// whole chunk.
     pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
@@ -206,8 +207,9 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
-    /// Returns the selected elements of a chunk with the elements `defined`; `None` if the whole
-    /// chunk is selected. The result need not contain selected elements that are undefined.
+    /// Returns the set of selected elements of a chunk whose defined elements are `defined`, or
+    /// `None` if the selection contains the whole chunk. The result may lack selected elements that
+    /// are undefined.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -239,7 +241,7 @@ impl StructuredForm {
         Ok(Some(set.finish()?))
     }
 
-    /// Returns the selected elements of a chunk.
+    /// Returns the set of selected elements of a chunk.
     pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;
@@ -254,7 +256,7 @@ impl StructuredForm {
         Ok(set.finish()?)
     }
 
-    /// Returns whether the sections of this chunk are unfiltered.
+    /// Returns whether no section of this chunk passes through filters.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
@@ -265,7 +267,7 @@ impl StructuredForm {
         self.metadata_orders().len() == 1
     }
 
-    /// Returns the possible orders of the metadata of chunks.
+    /// Returns the possible orders of the fields in the metadata of a structured chunk.
     pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],

@@ -11,10 +11,10 @@ use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_descript
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Largest depth of nested sequences.
+/// Largest depth of nested variable-length sequences in a datatype.
 const MAX_DEPTH: usize = 64;
 
-/// Largest number of descriptors in one element.
+/// Largest number of variable-length data descriptors in one element.
 const MAX_FIELDS: usize = 1 << 16;
 
 /// The positions of variable-length data descriptors in one element of a datatype.
@@ -24,7 +24,8 @@ pub struct VariableFields {
     fields: Vec<Field>,
 }
 
-/// A function that returns the items of a descriptor, from the descriptor and the size of an item.
+/// A function that returns the variable-length items to which a descriptor refers, from the
+/// descriptor and the size of an item.
 type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +127,8 @@ impl VariableFields {
         self.put(elements, &source, heap, limit)
     }
 
-    /// Copies items from `source` to `heap`, and changes the descriptors accordingly.
+    /// Copies variable-length items from `source` to `heap`, and updates the descriptors of the
+    /// elements.
     fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {

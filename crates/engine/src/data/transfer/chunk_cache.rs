@@ -8,7 +8,7 @@ use quick_cache::sync::Cache;
 
 use crate::store::cache;
 
-/// Estimated bytes of an entry besides its chunk.
+/// Estimated memory in bytes of a cache entry, without its chunk.
 const ENTRY_BYTES: u64 = 128;
 
 /// The address of a dataset's object header, and the address of a chunk. In a damaged file, two
@@ -17,7 +17,8 @@ pub(in crate::data) type ChunkKey = (Address, Address);
 
 /// A decoded chunk that a [`ChunkCache`] can keep.
 pub trait CachedChunk: Clone + Send + Sync {
-    /// Returns the bytes of the chunk in memory.
+    /// Returns the number of bytes that the chunk takes in memory, which counts toward the limit of
+    /// the cache.
     fn weight_bytes(&self) -> u64;
 }
 
@@ -66,13 +67,13 @@ impl<C: CachedChunk> ChunkCache<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Returns whether chunks of `bytes` bytes in all can be added to the cache. Chunks that would
-    /// fill more than half of the cache cannot.
+    /// Returns whether the cache accepts chunks of `bytes` bytes in total. The cache refuses chunks
+    /// that would fill more than half of it.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Removes a chunk, because its bytes in the file change.
+    /// Removes a chunk from the cache, because its bytes in the file change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);
@@ -86,7 +87,7 @@ impl<C: CachedChunk> ChunkCache<C> {
         }
     }
 
-    /// Inserts a decoded chunk.
+    /// Inserts a decoded chunk into the cache.
     pub(in crate::data) fn insert(&self, key: ChunkKey, chunk: C) {
         if self.capacity == 0 {
             return;

@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::memory::lengthen;
 use crate::store::Store;
 
-/// Largest number of sets of buffers that are kept for later operations.
+/// Largest number of sets of buffers that are kept in memory for later operations.
 const MAX_KEPT_BUFFERS: usize = 64;
-/// Largest capacity of a buffer that is kept.
+/// Largest capacity in bytes of a buffer that is kept for later operations.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// The resources that all reads and writes of one file share: caches of decoded chunks, and
@@ -26,7 +26,7 @@ pub struct Resources {
     buffers: Mutex<Vec<Buffers>>,
 }
 
-/// The buffers of one thread that reads, decodes and converts.
+/// The buffers that one thread uses to read, decode and convert elements.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Buffers {
     /// Bytes as the file stores them.

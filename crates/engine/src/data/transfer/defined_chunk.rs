@@ -19,7 +19,7 @@ pub struct DefinedChunk {
 }
 
 impl DefinedChunk {
-    /// Returns a chunk of shape `chunk` without defined elements.
+    /// Creates a decoded structured chunk of shape `chunk` without defined elements.
     pub(in crate::data) fn empty(chunk: &[u64]) -> Result<Self> {
         Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
     }

@@ -55,12 +55,13 @@ impl<'a> ReadTarget<'a> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer as the canvas of a packed selection.
+    /// Returns the buffer as the canvas into which tiles of the selection are copied.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the part of the buffer for `count` elements, from `position` in the selection on.
+    /// Returns the part of the buffer that holds `count` elements, beginning at `position` in the
+    /// selection.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -70,7 +71,8 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
-    /// Converts stored elements into the buffer from `position` in the selection on.
+    /// Converts stored elements and stores them in the buffer, beginning at `position` in the
+    /// selection.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

@@ -8,7 +8,7 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Smallest length in bytes of a run that is converted directly into the chunk.
+/// Smallest length in bytes of a run that a write converts directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
 /// A buffer with the elements that a write stores, in the order of the selection, and the
@@ -48,22 +48,23 @@ impl<'a> WriteSource<'a> {
         self
     }
 
-    /// Returns the heap with variable-length data that is not in the file.
+    /// Returns the heap with the variable-length data of the elements, if this data is not in the
+    /// file.
     pub(crate) fn heap(&self) -> Option<&'a ForeignHeap> {
         self.heap
     }
 
-    /// Returns whether the write keeps parts of the stored elements.
+    /// Returns whether the write keeps some members of the stored elements.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Returns the bytes of an element in the file.
+    /// Returns the size in bytes of an element in the file.
     pub(in crate::data) fn size(&self) -> usize {
         self.transform.size()
     }
 
-    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of the work.
+    /// Returns the total size of all elements in the file, in bytes, as an estimate of the work.
     /// Saturates because the estimate is only compared with limits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
@@ -83,7 +84,7 @@ impl<'a> WriteSource<'a> {
         Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
     }
 
-    /// Returns the bytes of `count` elements from `position` on, before the conversion.
+    /// Returns the bytes in memory of `count` elements, beginning at `position` in the selection.
     fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
         let size = self.transform.source_size();
         let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
@@ -91,17 +92,19 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// Returns `count` elements from `position` on, if the write does not convert elements.
+    /// Returns the stored bytes of `count` elements, beginning at `position`. Returns `None` if the
+    /// write converts elements.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
 
-    /// Converts `count` elements from `position` on into `to`.
+    /// Converts `count` elements, beginning at `position` in the selection, and stores them in
+    /// `to`.
     pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }
 
-    /// Converts the elements of a piece into a chunk.
+    /// Converts the elements of one part of a selection and stores them in a decoded chunk.
     pub(in crate::data) fn put_piece(
         &self,
         piece: &ChunkPart,
@@ -137,7 +140,7 @@ impl<'a> WriteSource<'a> {
     }
 }
 
-/// Buffers for elements before and after the conversion.
+/// Buffers for a row of elements before and after the conversion.
 #[derive(Debug, Default)]
 pub(in crate::data) struct RowBuffers {
     source: RowBuffer,

@@ -34,8 +34,8 @@ struct Contents {
     limit: u64,
 }
 
-/// Returns the width of addresses in a descriptor of this length. A descriptor has a count and an
-/// index of four bytes each besides the address.
+/// Returns the width of addresses in a variable-length descriptor of this length. A descriptor has
+/// a count and an index of four bytes each besides the address.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
@@ -47,8 +47,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the collection address of foreign elements: the largest address of this width, except
-/// for the undefined address.
+/// Returns the collection address that marks elements of a foreign heap: the largest address of
+/// this width, except for the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));

@@ -96,8 +96,8 @@ impl VariableLengthValue {
     }
 }
 
-/// Decodes the length of a stored element (4 bytes) and its global heap ID. Returns `None` for an
-/// element without items.
+/// Decodes the length (4 bytes) and the global heap ID of a stored variable-length element. Returns
+/// `None` for an element without items.
 fn descriptor(store: &Store, element: &[u8]) -> Result<Option<(u32, GlobalHeapId)>> {
     let mut r = Reader::new(NAME, element);
     let count = r.u32("length")?;

@@ -75,7 +75,7 @@ pub fn extent(
         .collect())
 }
 
-/// Returns the number of source datasets up to the last one that exists.
+/// Returns the number of numbered source datasets of a mapping, up to the last source that exists.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     // `number` is never less than `available`.

@@ -46,7 +46,8 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Returns the blocks of the source for some runs, and the positions of their elements.
+    /// Converts runs of mapped elements to blocks of the source dataset, and to the positions of
+    /// the elements in the request.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the positions of a run exceed 64 bits.
@@ -86,8 +87,8 @@ impl Places {
         }
     }
 
-    /// Returns the number of elements before the positions, and the number of positions, if the
-    /// positions form one run; otherwise `None`.
+    /// Returns the positions as one run: the number of elements before it, and its length. Returns
+    /// `None` if the positions form no single run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -172,8 +173,8 @@ impl Places {
     }
 }
 
-/// Returns the range of a run's bytes in the bytes of the source, and its range in the bytes of the
-/// request.
+/// Returns the byte ranges of a run of elements, in the bytes of the source dataset and in the
+/// bytes of the request.
 fn spans(
     position: u64,
     piece: &MappedRun,
@@ -187,7 +188,8 @@ fn spans(
     Ok((range(position)?, range(piece.wanted)?))
 }
 
-/// Adds a run along the fastest dimension. Extends the last block if the run continues it.
+/// Adds a run along the fastest dimension to the blocks. Extends the last block if the run
+/// continues it.
 fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     let Some((at, row)) = start.split_last() else { return Ok(()) };
     let last = length.checked_sub(1).and_then(|more| at.checked_add(more)).ok_or_else(beyond)?;
@@ -209,7 +211,7 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position that lies outside of the mapping's elements, although
+/// Creates an internal error about a position that lies outside the mapping's elements, although
 /// their number was checked.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")

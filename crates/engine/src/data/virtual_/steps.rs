@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Steps for the search for a source dataset.
+/// Number of budget steps for the search for a source dataset.
 const SOURCE_STEPS: u64 = 16;
-/// Steps that each requested element adds to the budget.
+/// Number of steps that each requested element adds to the budget.
 const ELEMENT_STEPS: u64 = 16;
-/// Number of elements that are copied in one step.
+/// Number of elements that one budget step copies.
 const STEP_ELEMENTS: u64 = 4;
 
 /// The work budget of one operation, counted in steps. All virtual datasets that the operation

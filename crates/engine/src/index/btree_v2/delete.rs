@@ -42,8 +42,8 @@ impl BTreeV2 {
         Ok(Some(removed))
     }
 
-    /// Extends the path to a record of an internal node with the path to the previous record, which
-    /// is the last record of a leaf.
+    /// Extends the path to a record of an internal B-tree node with the path to the previous
+    /// record, which is the last record of a leaf.
     fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
             let node = self.node(store, step.level, step.child)?;
@@ -77,8 +77,8 @@ impl BTreeV2 {
         edit.free(SpaceKind::BTree, self.address, header_size(self.params))
     }
 
-    /// Returns all nodes with their levels. Reads each node, and checks that the tree leads to each
-    /// node once.
+    /// Returns all nodes of a B-tree with their levels. Reads each node, and checks that the tree
+    /// leads to each node once.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
         let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();

@@ -145,7 +145,7 @@ impl BTreeV2 {
         result.map(Some)
     }
 
-    /// Inserts a record at the end of `path`.
+    /// Inserts a record into a B-tree at the end of `path`.
     fn insert_at(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         let Some(leaf) = path.last() else { return self.insert_first(edit, record) };
         CountChange::Insert.apply(self.header.total_records, self.address)?;
@@ -157,8 +157,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Changes the nodes of `path` in place with `change`, and the counts of records on the path to
-    /// the leaf and in the header.
+    /// Changes the B-tree nodes of `path` in place with `change`, and the counts of records on the
+    /// path to the leaf and in the header.
     ///
     /// # Errors
     /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is
@@ -206,7 +206,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Inserts a record into a full leaf.
+    /// Inserts a record into a full leaf of a B-tree, which is split or shares its records.
     fn insert_splitting(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         Changes::run(self, edit, |tree, edit, changes| {
             let end = Edge::of(path);
@@ -236,7 +236,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Stores the changed root. Splits a root that has too many records, under a new root.
+    /// Stores the changed root of a B-tree. Splits a root that has too many records, under a new
+    /// root.
     pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -267,21 +268,21 @@ impl BTreeV2 {
         self.set_root(root.address, root.records, root.total)
     }
 
-    /// Returns the largest number of records in a node at `level`: at most 65,535, because the
-    /// header counts the records of the root in 16 bits.
+    /// Returns the largest number of records in a B-tree node at `level`: at most 65,535, because
+    /// the header counts the records of the root in 16 bits.
     pub(super) fn capacity(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         (max * u64::from(self.header.split_percent) / 100).clamp(2.min(max), max)
     }
 
-    /// Returns the smallest number of records in a node at `level` that is not the root.
+    /// Returns the smallest number of records in a B-tree node at `level` that is not the root.
     pub(super) fn minimum(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         let merge = max * u64::from(self.header.merge_percent) / 100;
         merge.clamp(1, (self.capacity(level) / 2).max(1))
     }
 
-    /// Checks that a node at `level` holds two records, so that it can be split.
+    /// Checks that a B-tree node at `level` can hold two records, so that it can be split.
     pub(super) fn check_two_records_fit(&self, level: u16) -> Result<()> {
         if self.layout.max_records(level) >= 2 {
             return Ok(());
@@ -310,7 +311,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Stores the header.
+    /// Stores the header of the B-tree.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }
@@ -330,12 +331,12 @@ impl BTreeV2 {
     }
 }
 
-/// Returns the size of a header in bytes.
+/// Returns the size of a version 2 B-tree header in bytes.
 pub(super) fn header_size(params: FileParams) -> u64 {
     to_u64(BTreeV2Header::size(&params))
 }
 
-/// A change of the number of records by one.
+/// A change of the number of records in a B-tree by one: an insertion or a removal.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CountChange {
     Insert,
@@ -343,8 +344,7 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the number of records after this change, where `count` is the number before the
-    /// change.
+    /// Returns the number of records after this change. `count` is the number before the change.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

@@ -101,8 +101,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Walks the records that `compare` finds `Equal`. Adds the leaves to the cache for the next
-    /// walk, unless `passing` is set.
+    /// Visits the B-tree records for which `compare` returns `Equal`. Adds the leaves to the cache
+    /// for the next walk, unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -139,7 +139,7 @@ impl BTreeV2 {
         Ok(found)
     }
 
-    /// Returns the record at `position` of concatenated records.
+    /// Returns the record at `position` of the concatenated records.
     fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
         records.get(record_range(position, self.layout.record_size()).ok()?)
     }
@@ -156,7 +156,8 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The records of the nodes above that directly precede and directly follow a node.
+/// The two records in higher B-tree nodes that directly precede and directly follow the records of
+/// a node.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -170,7 +171,8 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// Walks the node that `child` points to. `around` holds the neighbouring records above.
+    /// Visits the records of the B-tree node to which `child` points. `around` holds the
+    /// neighbouring records in higher nodes.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         let Some(below) = level.checked_sub(1) else {
             let leaf = self.leaf_at(child, around);
@@ -227,8 +229,8 @@ impl RangeWalk<'_, '_> {
         Ok(node)
     }
 
-    /// Checks that the number of records equals the total in the pointer to the node, and that the
-    /// records ascend.
+    /// Checks that a B-tree node has the number of records that the pointer to the node states, and
+    /// that the records ascend.
     fn check(
         &self,
         records: &[u8],
@@ -253,7 +255,7 @@ impl RangeWalk<'_, '_> {
         Ok(())
     }
 
-    /// Visits the records in range, which bisection finds.
+    /// Visits the records of a B-tree leaf that lie in the searched range, which bisection finds.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;
@@ -268,7 +270,8 @@ impl RangeWalk<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the index of the first record that does not come before the searched position.
+    /// Returns the index of the first record in a B-tree node that does not come before the
+    /// searched position.
     fn first_not_less(&mut self, records: &[u8], address: Address) -> Result<usize> {
         let size = self.tree.layout.record_size();
         let (mut low, mut high) = (0, records.len() / size);

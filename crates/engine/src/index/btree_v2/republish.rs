@@ -24,7 +24,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Moves a node if the node or a node below has changed. Returns the new address.
+    /// Moves a B-tree node to a new address if the node or a node below it has changed. Returns the
+    /// new address.
     fn move_changed(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Option<Address>> {
         let mut moved = Vec::new();
         if let Some(below) = level.checked_sub(1) {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of heap headers.
+/// Kind of the file space for fractal heap headers.
 pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 
 /// The parameters of a new fractal heap, which never change. Sizes are in bytes.
@@ -70,8 +70,8 @@ impl FractalHeapCreation {
     /// The fractal heap parameters of libhdf5 for shared messages.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
-    /// Returns the header of an empty heap. Limits the heap to sizes that the length fields of the
-    /// file can store.
+    /// Returns the header of an empty fractal heap. Limits the heap to sizes that the length fields
+    /// of the file can store.
     pub(super) fn header(&self, params: FileParams) -> FractalHeapHeader {
         let bits = (u16::from(params.size_of_lengths) * 8).clamp(1, 64) - 1;
         let largest = 1_u64 << bits;

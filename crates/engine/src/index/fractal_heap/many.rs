@@ -37,7 +37,7 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about an object that is not in the blocks of this value.
+/// Creates an error about an object that is not in the direct blocks of this set.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
@@ -90,7 +90,8 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
-    /// Returns the index of the block that contains `offset`.
+    /// Returns the index of the direct block that contains `offset` of the heap's address space.
+    /// Reads the block if necessary.
     fn block(&mut self, offset: u64) -> Result<usize> {
         let next = self.starts.partition_point(|(start, _)| *start <= offset);
         let before = next.checked_sub(1).and_then(|before| self.starts.get(before));

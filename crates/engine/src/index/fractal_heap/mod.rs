@@ -32,7 +32,7 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// The cost of a header in the cache: the size of a header without filters.
+/// Size of a fractal heap header in the cache: the size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
@@ -49,7 +49,7 @@ pub struct FractalHeap {
     pipeline: Pipeline,
 }
 
-/// The location of a direct block.
+/// The location of a direct block of a fractal heap.
 #[derive(Debug, Clone, Copy)]
 struct DirectBlock {
     address: Address,
@@ -62,7 +62,7 @@ struct DirectBlock {
 }
 
 impl DirectBlock {
-    /// Returns the number of bytes in the file.
+    /// Returns the size of the direct block in the file, in bytes.
     fn stored_size(&self) -> u64 {
         self.filtered.map_or(self.size, |(size, _)| size)
     }
@@ -243,7 +243,7 @@ impl FractalHeap {
         at(self.table.direct_block(store.params(), self.address, size), self.address)
     }
 
-    /// Returns the decoded direct block.
+    /// Returns the decoded direct block at a location.
     fn block(&self, store: &Store, location: &DirectBlock) -> Result<Arc<FractalHeapDirectBlock>> {
         let block = if location.filtered.is_some() {
             let context = (self.address, location.offset, location.size, location.filtered);
@@ -264,7 +264,7 @@ impl FractalHeap {
         Ok(block)
     }
 
-    /// Returns the root block if the root is a direct block.
+    /// Returns the location of the root block of the fractal heap, if the root is a direct block.
     fn root_block(&self) -> Option<DirectBlock> {
         let filtered = self.header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
         let (address, size) = (self.header.root, self.header.starting_block_size);

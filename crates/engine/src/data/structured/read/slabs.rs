@@ -14,12 +14,12 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Largest number of chunks that are decoded concurrently.
+/// Largest number of chunks in a group that is decoded concurrently.
 const GROUP_CHUNKS: usize = 128;
-/// Largest number of stored bytes that are decoded concurrently.
+/// Largest number of stored bytes in a group of chunks that is decoded concurrently.
 const GROUP_BYTES: u128 = 8 << 20;
 
-/// Number of rows of chunks that one walk of the index covers.
+/// Number of rows of chunks that one walk over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
 /// Adds the coordinates of the defined elements to `out`, in the order of the stored values.
@@ -170,7 +170,7 @@ impl StructuredSource {
         Ok(slabs)
     }
 
-    /// Returns the selected elements of a chunk, if there are any.
+    /// Returns the selected defined elements of a chunk, or `None` if the chunk has none.
     fn part(
         &self,
         wanted: &Ordered,
@@ -258,7 +258,7 @@ impl StructuredSource {
     }
 }
 
-/// Divides chunks, which are in C order, into groups of whole slabs.
+/// Divides chunks, which are in C order, into groups for decoding. A group contains whole slabs.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;

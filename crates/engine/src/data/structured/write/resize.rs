@@ -62,8 +62,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the chunks, in the old or the new shape, that have elements from coordinate `from`
-    /// on along a dimension, and the chunk in which the smaller shape ends.
+    /// Returns the coordinates of the chunks, in the old or the new shape, that have elements from
+    /// coordinate `from` on along a dimension. Also returns the chunk in which the smaller shape
+    /// ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -94,8 +95,8 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Removes the elements of a chunk that lie outside of the old or of the new shape. The chunk
-    /// becomes dirty if elements were removed, or if the filters of the chunk change.
+    /// Removes the elements of a chunk that lie outside the old or the new shape. The chunk becomes
+    /// dirty if elements were removed, or if the filters of the chunk change.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -132,7 +133,7 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a dense chunk, with fill values for the elements that are not in both shapes.
+    /// Returns a dense chunk in which the elements that are not in both shapes have the fill value.
     fn refilled(
         &self,
         store: &Store,
