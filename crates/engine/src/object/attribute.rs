@@ -118,7 +118,8 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     for_each_named(container, header, None, visit)
 }
 
-/// Calls `visit` for each attribute, or at least for those with the name `wanted`.
+/// Calls `visit` for each attribute, or for some attributes that include all with the name
+/// `wanted`.
 fn for_each_named(
     container: &Container,
     header: &ObjectHeader,

@@ -97,7 +97,7 @@ pub fn update(
     header.save(edit)
 }
 
-/// Overwrites the dataspace or the layout in the editor of an object header.
+/// Overwrites the dataspace or the layout of a dataset in the editor of its object header.
 ///
 /// # Errors
 /// Returns the errors of shared messages.

@@ -15,7 +15,7 @@ use crate::store::{Bytes, MessageLocation, Store, at};
 
 const NAME: &str = "object header";
 
-/// Number of bytes of the first read. Most headers are not longer.
+/// Number of bytes in the first read of an object header. Most headers are not longer.
 const FIRST_READ_BYTES: u64 = 512;
 
 /// An object header: its prefix, and the bytes of its messages.
@@ -130,12 +130,12 @@ impl ObjectHeader {
         self.chunks.len()
     }
 
-    /// Returns the size of the messages and the gap in each chunk, in bytes.
+    /// Returns the size in bytes of the messages and of the gap in each chunk of the object header.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
 
-    /// Returns the continuation blocks in the order of their chunks.
+    /// Returns the continuation blocks of the object header in the order of their chunks.
     pub(crate) fn continuations(&self) -> &[Continuation] {
         &self.continuations
     }
@@ -172,7 +172,7 @@ impl ObjectHeader {
         message.body.clone()
     }
 
-    /// Returns the location of a message's body in the file.
+    /// Returns the location of a message's body in the file: offset and length.
     pub(crate) fn place(&self, message: &HeaderMessage) -> Option<MessageLocation> {
         let messages = to_u64(self.chunks.get(message.chunk)?.len());
         let chunk = match message.chunk.checked_sub(1) {
@@ -204,7 +204,7 @@ impl ObjectHeader {
     }
 }
 
-/// The state while a header is read, chunk by chunk.
+/// The state of a read of an object header, which proceeds chunk by chunk.
 struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
@@ -304,7 +304,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Reads the messages of a continuation block.
+    /// Reads the messages of a continuation block of the object header.
     fn continuation(&self, continuation: Continuation, visited: &mut HashSet<Address>) -> Result<Bytes> {
         const NAME: &str = "object header continuation block";
         let limit = self.store.limits().header_chunks;
@@ -324,8 +324,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks a message with the flag that requires readers to know its type: returns an error if this
-/// version does not know it.
+/// Checks a message whose flag requires that readers know its type. Returns an error if this
+/// version does not know the type.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());

@@ -53,7 +53,8 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message with these flags and stored bytes in the header at `owner`.
+/// Returns the body of a message with these flags and these stored bytes in the object header at
+/// `owner`. Resolves a reference to a shared message.
 pub(super) fn resolve_body(
     container: &Container,
     owner: Address,

@@ -13,7 +13,7 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Bytes, Store};
 
-/// Number of bytes per read.
+/// Number of bytes per read during the search for object headers.
 const WINDOW_BYTES: usize = 1 << 20;
 
 /// Number of bytes per read in a window that cannot be read as a whole.
@@ -90,7 +90,7 @@ fn is_inside(raw: &[(u64, u64)], address: u64) -> bool {
     next.checked_sub(1).and_then(|before| raw.get(before)).is_some_and(|(_, end)| address < *end)
 }
 
-/// Returns whether the bytes can be the prefix of a version 1 header.
+/// Returns whether the bytes can be the prefix of a version 1 object header.
 fn seems_version_1(bytes: &[u8]) -> bool {
     let Ok(prefix) = PrefixV1::decode(bytes) else { return false };
     let reserved = bytes.get(12..16).is_none_or(|reserved| reserved.iter().all(|byte| *byte == 0));
@@ -101,8 +101,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose header is at `address`, or `None` if the bytes there are
-/// not an object header.
+/// Returns the kind of the object whose header is at `address`, or `None` if the bytes at this
+/// address are no object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();

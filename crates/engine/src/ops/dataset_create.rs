@@ -140,8 +140,8 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements lie in separate space of this file: not in the object header,
-    /// in external files or in other datasets.
+    /// Returns whether the elements of a new dataset have blocks of their own in this file. The
+    /// alternatives are the object header, external files and other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }

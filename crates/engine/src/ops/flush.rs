@@ -9,8 +9,8 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of flushes after which a reader may find new dirty chunks. After that, the reader
-/// excludes writers.
+/// Largest number of flushes after which a reader may find new dirty chunks. After the last flush,
+/// the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {
@@ -118,7 +118,7 @@ impl OpenFile {
         self.writers.slots().into_iter().try_for_each(flush)
     }
 
-    /// Flushes all datasets.
+    /// Flushes all datasets that have writers.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush(self.writer_context(), edit),

@@ -95,7 +95,8 @@ impl Members {
     }
 }
 
-/// Returns the ranges of the members in use. A member without an address is not in use.
+/// Returns the address ranges of the multi driver's members that are in use. A member without an
+/// address is not in use.
 fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     let range = |member: &DriverInfoMember| {
         let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
@@ -104,7 +105,8 @@ fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     multi.members.iter().filter_map(range).collect()
 }
 
-/// Reads the driver information block of an old superblock.
+/// Reads the members of the multi or family driver from the driver information block of an old
+/// superblock.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the block is damaged, and I/O errors.
@@ -124,7 +126,8 @@ pub(super) fn in_block(store: &Store) -> Result<Members> {
     Members::decode(block.identification, &block.information)
 }
 
-/// Reads the driver info message of a superblock extension.
+/// Reads the members of the multi or family driver from the driver info message of a superblock
+/// extension.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the message is damaged.
@@ -135,15 +138,16 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Assigns the members of the driver information block to the store, if they have ends of their
-/// own.
+/// Passes the members that the driver information block states to the store, if they have ends of
+/// their own.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
         store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Assigns the members of the driver info message to the store, if they have ends of their own.
+/// Passes the members that the driver info message states to the store, if they have ends of their
+/// own.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);

@@ -34,12 +34,12 @@ pub trait FileResolver: RawFileResolver {
         Err(Error::unsupported(format!("writing to the file `{name}`")))
     }
 
-    /// Adds a folder in which names are searched before all other folders.
+    /// Adds a folder to the search for file names. The search begins with this folder.
     fn search_first(&self, folder: &Path) {
         let _ = folder;
     }
 
-    /// Returns whether `name` refers to the file that contains the link.
+    /// Returns whether `name` refers to the file itself that contains the link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
@@ -142,7 +142,7 @@ impl OpenFile {
         self.raw_files.as_ref()
     }
 
-    /// Returns the parts of the file that the writers of datasets use.
+    /// Returns the resources of the file that the writers of datasets use.
     pub(super) fn writer_context(&self) -> WriterContext<'_> {
         WriterContext {
             container: &self.container,

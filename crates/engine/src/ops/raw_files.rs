@@ -27,7 +27,8 @@ pub trait RawFileResolver: Send + Sync + fmt::Debug {
     }
 }
 
-/// Opens files of raw data through the resolver of an open file, if the file has a resolver.
+/// An opener of external raw data files, which uses the resolver of an open file if the file has
+/// one.
 #[derive(Debug)]
 pub(super) struct RawFiles {
     resolver: Option<Arc<dyn RawFileResolver>>,
@@ -35,12 +36,12 @@ pub(super) struct RawFiles {
 }
 
 impl RawFiles {
-    /// Returns an opener for reading.
+    /// Creates an opener that opens external raw data files for reading.
     pub(super) fn to_read(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
         Self { resolver: resolver.cloned(), write: false }
     }
 
-    /// Returns an opener for writing, which creates missing files.
+    /// Creates an opener that opens external raw data files for writing and creates missing files.
     pub(super) fn to_write(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
         Self { resolver: resolver.cloned(), write: true }
     }

@@ -24,7 +24,7 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
 
-/// Number of elements that are converted in one step.
+/// Number of variable-length elements that are converted in one step.
 const BLOCK_ELEMENTS: usize = 4096;
 
 /// Largest depth of nested sequences whose data is freed.
@@ -137,8 +137,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the objects of the fill value from `ids`, because elements that were never written
-    /// refer to these objects.
+    /// Removes the heap objects of the fill value from `ids`, because elements that were never
+    /// written refer to these objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -237,7 +237,8 @@ impl OpenFile {
         }
     }
 
-    /// Adds the heap objects of an element to `ids`, the deepest first.
+    /// Adds the global heap objects of an element to `ids`. The most deeply nested objects come
+    /// first.
     ///
     /// # Errors
     /// Returns the errors of reading nested sequences.
@@ -330,7 +331,7 @@ fn is_unwritten(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Returns whether elements own objects in the global heap.
+/// Returns whether elements of a datatype own objects in the global heap.
 pub(super) fn refers_to_heap(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,

@@ -16,7 +16,7 @@ pub struct Writers {
     pub(super) known: Mutex<BTreeMap<Address, Arc<WriterSlot>>>,
 }
 
-/// The slot of one writer. Only a thread with an `Edit` fills or empties a slot.
+/// The table entry of one dataset writer. Only a thread with an `Edit` fills or empties the entry.
 #[derive(Debug)]
 pub(super) struct WriterSlot(pub(super) Mutex<Option<DatasetWriter>>);
 
@@ -29,7 +29,7 @@ impl Writers {
         self.known.lock().values().cloned().collect()
     }
 
-    /// Removes all writers.
+    /// Removes all writers from the table.
     pub(super) fn clear(&self) {
         self.known.lock().clear();
     }

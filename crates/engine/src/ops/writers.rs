@@ -27,7 +27,7 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Largest number of writers in the table.
+/// Largest number of dataset writers in the table.
 const MAX_WRITERS: usize = 256;
 
 impl OpenFile {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hyperslab_format::codec::Address;
 
-/// A map by addresses.
+/// A map whose keys are addresses.
 pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHasher>>;
 
 /// A set of addresses, or of values that contain an address.

@@ -155,7 +155,8 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of B-trees, or `None` if they have the default values.
+    /// Returns the ranks of the B-trees for the superblock extension, or `None` if they have the
+    /// default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,

@@ -13,10 +13,11 @@ use super::Store;
 use super::sharded_cache::cache;
 use crate::error::Result;
 
-/// The limit of the cache: the size of the kept blocks in the file, in bytes.
+/// The limit of the cache of decoded blocks. The limit counts the size of the blocks in the file,
+/// in bytes.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
-/// Decoded blocks by their addresses.
+/// A cache of decoded blocks by their addresses.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     blocks: Cache<Address, DecodedBlock, BySize>,
@@ -40,7 +41,7 @@ impl Weighter<Address, DecodedBlock> for BySize {
 }
 
 impl Decoded {
-    /// Creates an empty cache.
+    /// Creates an empty cache of decoded blocks.
     pub(crate) fn new() -> Self {
         Self { blocks: cache(1024, MAX_KEPT_BYTES, BySize) }
     }

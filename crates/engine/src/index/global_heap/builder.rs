@@ -21,7 +21,7 @@ pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
 
-/// A builder of collections.
+/// A builder that fills collections of the global heap with objects.
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,
@@ -80,14 +80,14 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets an existing collection, to which the builder adds objects first.
+    /// Sets an existing collection of the global heap, to which the builder adds objects first.
     pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
         self.old = Some(address);
         self.current = Some((address, collection));
         self
     }
 
-    /// Returns whether this builder has created the collection at `address`.
+    /// Returns whether this builder has created the global heap collection at `address`.
     pub(super) fn is_new(&self, address: Address) -> bool {
         self.old != Some(address)
     }
@@ -130,7 +130,7 @@ impl Builder {
         Ok(Some(GlobalHeapId { collection: address, index: index.into() }))
     }
 
-    /// Removes and returns all collections.
+    /// Removes and returns all collections of the builder.
     pub(super) fn take_all(&mut self) -> Vec<(Address, GlobalHeapCollection)> {
         let mut all = std::mem::take(&mut self.full);
         all.extend(self.current.take());

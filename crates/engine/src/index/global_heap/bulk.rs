@@ -13,7 +13,8 @@ use super::edit::SPACE;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Smallest number of full collections. Fewer objects go into collections with free space.
+/// Smallest number of full collections that are created in bulk. Fewer objects go into collections
+/// with free space.
 const MIN_COLLECTIONS: usize = 4;
 
 /// New global heap collections that objects fill completely, and that are not yet written.
@@ -24,7 +25,7 @@ pub struct Bulk<'a> {
     collections: Vec<FullCollection>,
 }
 
-/// A collection and the range of its objects.
+/// A new collection of the global heap and the range of its objects.
 #[derive(Debug)]
 struct FullCollection {
     address: Address,

@@ -12,14 +12,14 @@ use super::builder::{Builder, MAX_SHARED_BYTES, does_not_fit, next_size};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of collections.
+/// Kind of the file space for global heap collections.
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
 /// Largest number of collections with free space in memory.
 const MAX_OPEN_COLLECTIONS: usize = 16;
 /// Smallest free space in bytes of a collection that stays open.
 const MIN_FREE_BYTES: usize = 32;
 
-/// Collections with free space.
+/// The global heap collections that have free space for new objects.
 #[derive(Debug, Default)]
 pub(super) struct OpenCollections {
     /// Addresses and free bytes, in the order of the last changes.
@@ -53,7 +53,7 @@ impl OpenCollections {
     }
 }
 
-/// Frees the unused part of a builder's allocated space.
+/// Frees the file space that a builder has allocated and not used.
 pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
     for (start, length) in std::mem::take(&mut builder.skipped) {
         edit.free(SPACE, Address::new(start), length)?;
@@ -256,7 +256,7 @@ impl GlobalHeap {
         Ok(Arc::unwrap_or_clone(collection))
     }
 
-    /// Stores a changed collection.
+    /// Stores a changed collection in the cache of dirty blocks.
     pub(super) fn put(&self, edit: &mut Edit<'_>, address: Address, collection: GlobalHeapCollection) {
         self.collections.remove(&address);
         self.open.lock().note(address, collection.free_space());

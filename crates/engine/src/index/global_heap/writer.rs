@@ -12,7 +12,7 @@ use super::edit::{SPACE, free_rest};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Size of the first allocation in bytes.
+/// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
 /// Number of conversions for which space is allocated together, once the size of one is known.
@@ -96,8 +96,8 @@ impl GlobalHeapWriter {
         }
     }
 
-    /// Allocates space for the next conversions, unless the allocated space is larger than the
-    /// space that the last conversion used by an eighth.
+    /// Allocates space for the objects of the next conversions. Does nothing if enough space is
+    /// still allocated.
     fn prepare(&self, edit: &mut Edit<'_>) -> Result<()> {
         let last = *self.last_bytes.lock();
         let mut builder = self.builder.lock();

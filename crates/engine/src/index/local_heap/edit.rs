@@ -9,7 +9,7 @@ use super::{LocalHeap, LocalHeapSegment, LocalHeapSegmentContext};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of local heaps.
+/// Kind of the file space for local heaps.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
 /// Size of the largest data segment that never shrinks, in bytes.
 const MIN_SHRINK_BYTES: u64 = 512;

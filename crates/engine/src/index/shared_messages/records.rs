@@ -24,20 +24,20 @@ use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 /// Name of the structure in errors.
 const NAME: &str = "shared message index";
 
-/// Kind of the space of lists.
+/// Kind of the file space for lists of shared messages.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
 /// Largest number of zero bytes that version 1 headers may have after a message.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// A message to find.
+/// The hash and the body of a shared message to find in an index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
     body: &'a [u8],
 }
 
-/// The records of an index, and the sources of their messages.
+/// The records of an index of shared messages, and the places that store the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     heap: Address,
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Adds the record of a message without a record. Converts a full list to a tree.
+    /// Adds the record of a shared message to an index. Converts a full list to a tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -168,7 +168,8 @@ impl Records {
         Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Removes the record of the message. Converts a tree with few records to a list.
+    /// Removes the record of a shared message from an index. Converts a tree with few records to a
+    /// list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
@@ -234,7 +235,8 @@ impl Records {
         Ok(found.len().cmp(&wanted.body.len()).then_with(|| (*found).cmp(wanted.body)))
     }
 
-    /// Returns the message of a record. A message in an object header includes its padding.
+    /// Returns the body of a shared message from its record. A message in an object header includes
+    /// its padding.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {
@@ -300,7 +302,7 @@ fn become_list(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()
     Ok(())
 }
 
-/// Creates an index without records: a list, or a tree if the list cutoff is 0.
+/// Creates an index of shared messages without records: a list, or a tree if the list cutoff is 0.
 pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     index.messages = 0;
     if index.list_cutoff == 0 {
@@ -313,7 +315,7 @@ pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Frees the list or the tree of an index. Keeps its heap.
+/// Frees the list or the tree of an index of shared messages. Keeps its heap.
 pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     match index.kind {
         SharedMessageIndexKind::List => {
@@ -332,7 +334,7 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// A comparison of the records of a tree with a message. Keeps the first error from reading a
+/// A comparison of B-tree records with a shared message. It keeps the first error from reading a
 /// record's message.
 struct ByMessage<'a> {
     records: Records,
@@ -362,7 +364,7 @@ impl<'a> ByMessage<'a> {
         }
     }
 
-    /// Returns the result, or the error from reading a message.
+    /// Returns the result of the comparison, or the first error from reading a message.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

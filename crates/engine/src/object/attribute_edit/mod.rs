@@ -32,7 +32,7 @@ pub struct AttributeEditor<'c> {
     open: Box<OpenAttributes>,
 }
 
-/// The state of an attribute editor without the container.
+/// The state of an attribute editor without the container, which stays in memory between edits.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,

@@ -38,13 +38,13 @@ pub struct GroupEditor<'c> {
     headers: Option<&'c dyn OpenHeaders>,
 }
 
-/// Access to headers in open editors.
+/// Access to object headers in open editors.
 pub(super) trait OpenHeaders: std::fmt::Debug {
     /// Returns the symbol table message of an object, if the header of the object is open.
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// The state of a group editor without the container.
+/// The state of a group editor without the container, which stays in memory between edits.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
@@ -168,7 +168,7 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Sets the open headers that later insertions read.
+    /// Sets the source of open object headers that later insertions read.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }
@@ -258,7 +258,7 @@ pub fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of a link: {why}", lossy(name))))
 }
 
-/// Encodes the message of a link.
+/// Encodes the link message of a link.
 fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     let external;
     let target = match &link.target {

@@ -111,8 +111,8 @@ impl NewHeader {
         self
     }
 
-    /// Returns whether the header has version 2: the bounds prefer version 2, or the properties
-    /// require it.
+    /// Returns whether a new object header has version 2, because the bounds prefer version 2 or
+    /// the properties require it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
             || self.attribute_order != AttributeOrder::Untracked
@@ -212,7 +212,7 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     Ok(editor)
 }
 
-/// Returns the size of the messages and the gap in the first chunk, in bytes.
+/// Returns the size in bytes of the messages and the gap in the first chunk of the object header.
 fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize> {
     // The chunk can always hold a continuation, so that the header can grow.
     let continuation = editor.params.offset_width() + editor.params.length_width();

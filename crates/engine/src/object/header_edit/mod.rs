@@ -49,7 +49,7 @@ pub struct HeaderEditor {
     prefix_changed: bool,
 }
 
-/// A message and the chunk that contains the message.
+/// A message in an editor of an object header, and the chunk that contains the message.
 #[derive(Debug, Clone)]
 struct Slot {
     kind: MessageType,
@@ -398,7 +398,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Appends bytes to the arena. Returns their range.
+    /// Copies bytes to the memory that holds all new message bodies. Returns their range.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);

@@ -17,10 +17,10 @@ use crate::object::dataset::{DatasetDescription, Filters};
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Largest number of bytes of chunks in memory. A single chunk may be larger.
+/// Largest number of bytes of chunks that a copy holds in memory. A single chunk may be larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Largest number of chunks in a batch.
+/// Largest number of chunks in one batch of a copy.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 impl Copier<'_> {

@@ -78,8 +78,8 @@ struct LostObject {
 }
 
 impl Copier<'_> {
-    /// Returns the copy of the root group, with all objects that its links lead to. Returns `None`
-    /// if the object is not a group.
+    /// Copies the root group, with all objects to which its links lead. Returns `None` if the
+    /// object is not a group.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -251,7 +251,7 @@ fn hard_link(name: String, copy: Address) -> Link {
     }
 }
 
-/// Returns the objects that an object leads to: by hard links, or as its committed datatype.
+/// Returns the objects to which an object refers, by hard links or as its committed datatype.
 fn leads_to(source: &OpenFile, found: &LostObject) -> Vec<Address> {
     let container = &source.container;
     let Ok(header) = ObjectHeader::load(&container.store, found.address) else { return Vec::new() };

@@ -38,7 +38,8 @@ use crate::versions::LibraryVersion;
 const MAX_V1_ATTRIBUTE_BYTES: usize = 65_528;
 
 impl Copier<'_> {
-    /// Creates the header of a copy, and queues the copies of its links, elements and attributes.
+    /// Creates the header of an object's copy, and queues the copies of its links, elements and
+    /// attributes.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of creating the header.
@@ -292,8 +293,8 @@ impl Copier<'_> {
         Ok(new)
     }
 
-    /// Copies the attributes and the comment. Then writes the times, which these changes have
-    /// updated.
+    /// Copies the attributes and the comment of an object. Then writes the times of the copy, which
+    /// these changes have updated.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of writing the copy.
@@ -342,8 +343,8 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     }
 }
 
-/// Checks a new dataset, except its fill value: fill values of old files may break the rules for
-/// new datasets.
+/// Checks the properties of a new dataset, except its fill value: fill values of old files may
+/// break the rules for new datasets.
 fn check(new: &NewDataset) -> Result<()> {
     let fill = FillDescription { value: StoredFillValue::Default, ..new.fill.clone() };
     NewDataset { fill, ..new.clone() }.check()
@@ -372,7 +373,7 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// Returns a chunk shape that does not exceed the maximum shape of the dataset.
+/// Returns a chunk shape that is reduced to the maximum shape of the dataset.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let max = before.dataspace.max_dims();
     let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));

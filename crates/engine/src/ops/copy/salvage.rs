@@ -126,7 +126,7 @@ impl Copier<'_> {
     }
 
     /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
-    /// Only a salvage decodes chunks and finds short ones.
+    /// Only a salvage decodes chunks and detects chunks that are too short.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.

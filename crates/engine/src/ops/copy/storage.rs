@@ -55,7 +55,8 @@ pub struct StoredBefore<'a> {
 /// A guide of a copy: it chooses the storage of copied datasets, and receives the progress of the
 /// copy.
 pub trait CopyGuide {
-    /// Returns the storage of a dataset's copy; `None` for the storage of the original.
+    /// Returns the storage for the copy of a dataset. `None` stands for the storage of the
+    /// original.
     ///
     /// # Errors
     /// Returns an error if the dataset cannot be copied. The error ends the copy.
@@ -65,7 +66,7 @@ pub trait CopyGuide {
     }
 
     /// Returns the limits for the number of links at which groups change between compact and dense
-    /// storage; `None` for the limits of the original.
+    /// storage. `None` stands for the limits of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }
@@ -108,7 +109,7 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
     })
 }
 
-/// The properties of a sparse copy that its header does not store.
+/// The properties of a sparse copy that no object header stores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseCopy {
     /// The encoding of the defined elements; `None` for the encoding of the original.

@@ -174,7 +174,7 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Returns a zeroed buffer for the selected elements, `size` bytes each.
+    /// Returns a zeroed buffer for the selected elements. Each element has `size` bytes.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the buffer exceeds the limit or the available memory.
@@ -269,7 +269,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the address of the object header.
+    /// Returns the address of the dataset's object header.
     pub(super) fn address(&self) -> Address {
         self.address
     }

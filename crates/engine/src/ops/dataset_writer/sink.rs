@@ -74,7 +74,7 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the sink of any layout.
+    /// Returns the sink of the dataset, whatever its layout.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -83,7 +83,7 @@ impl DatasetSink {
         }
     }
 
-    /// Returns the sink of any layout for writing.
+    /// Returns the sink of the dataset for changes, whatever its layout.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -93,7 +93,7 @@ impl DatasetSink {
     }
 }
 
-/// Returns whether fill values are written into new space.
+/// Returns whether new space of the dataset gets fill values.
 fn writes_fill(description: &DatasetDescription) -> bool {
     let fill = &description.fill;
     match fill.write_time {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::walk::JournalStep;
 
-/// A version of a sector: before a change, or after a change.
+/// The checksum of a file sector in one version: before or after a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SectorVersion {
     /// The number of bytes that the change covers, counted from the key of the sector.
@@ -47,7 +47,7 @@ impl JournalContents {
         }
     }
 
-    /// Adds the next record.
+    /// Adds the next journal record to the contents.
     pub(super) fn add(&mut self, step: JournalStep) {
         match step {
             JournalStep::Bytes { offset, sums, bytes, journal_offset } => {

@@ -17,7 +17,7 @@ pub(in crate::store) struct KnownBytes {
 }
 
 impl KnownBytes {
-    /// Returns the end of the last range.
+    /// Returns the end of the last range of known bytes.
     pub(in crate::store) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
