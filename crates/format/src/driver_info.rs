@@ -25,12 +25,12 @@
 
 use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
-/// Identification of the multi driver.
+/// Identification of the multi driver in driver information.
 pub const MULTI: [u8; 8] = *b"NCSAmult";
-/// Identification of the family driver.
+/// Identification of the family driver in driver information.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
-/// The driver information block.
+/// The driver information block of an old superblock, which describes the members of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
     /// Identification of the driver, such as `NCSAfami`.
@@ -101,7 +101,7 @@ pub enum DriverInformation {
     Other,
 }
 
-/// The layout of a file of the multi driver.
+/// The layout of a file of the multi driver: its members, and their kinds of data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
     /// The member file of each type of data: superblock, B-tree, raw data, global heap, local heap

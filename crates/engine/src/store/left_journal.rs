@@ -78,7 +78,7 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A file in the state of its last commit, and the journal beside it.
+/// A file that was recovered to the state of its last commit, and the journal beside it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -118,7 +118,7 @@ impl LeftJournal {
         }
     }
 
-    /// Adds the report about a journal that does not belong to the file to an error of the file.
+    /// Adds the report about a journal that does not belong to the file to an error about the file.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
@@ -165,7 +165,7 @@ impl LeftJournal {
     }
 }
 
-/// Creates an error about a file that has the name of the journal but is not a journal.
+/// Creates an error about a file that is not a journal but has the name of the journal.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
         "`{}` is not a journal and was not changed: rename it, choose another path for the journal, or write without a \

@@ -135,7 +135,7 @@ impl Store {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
 
-    /// Returns whether nothing was changed since the last commit.
+    /// Returns whether the file has not changed since the last commit.
     fn is_as_committed(&self) -> bool {
         self.caches.dirty_bytes() == 0
             && !self.write_state.journal.has_spilled()
@@ -183,7 +183,8 @@ impl Store {
         self.backing.driver.name()
     }
 
-    /// Returns the offset of `length` bytes at `address` in the file.
+    /// Returns the file offset of `length` bytes at `address`, after a check that the bytes lie in
+    /// the file.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes do not lie in the file.
@@ -206,7 +207,7 @@ impl Store {
         Ok(start)
     }
 
-    /// Returns whether the known length of the file includes `length` bytes at `address`.
+    /// Returns whether `length` bytes at `address` lie before the known end of the file.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = self.backing.offset_of(address);
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life of a deleted object without handles.
+/// The life number of a deleted object, which no handle has.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -45,14 +45,14 @@ struct OpenState {
     ended: AddressMap<DeletedObject>,
 }
 
-/// The handles of one object.
+/// The open handles of one object, as the table counts them.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The deletion of an object at an address.
+/// The record of a deletion of an object at an address.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -62,14 +62,14 @@ struct DeletedObject {
 }
 
 impl OpenState {
-    /// Returns the life of the object at an address: the number of the last deletion of an object
-    /// at this address, or 0 if none was deleted there.
+    /// Returns the life number of the object at an address: the number of the last deletion of an
+    /// object at this address, or 0 without such a deletion.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether no object has its header at an address, or only an object that will be
-    /// deleted.
+    /// Returns whether the object at an address was deleted or is about to be deleted, and no new
+    /// object replaces it.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
@@ -150,7 +150,7 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// Creates an error about a deleted object.
+/// Creates an error about an object that was deleted.
 fn deleted(object: Address) -> Error {
     Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
@@ -232,7 +232,7 @@ impl Store {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// Checks that the object has no handles and was not deleted since the file was opened.
+    /// Checks that an object has no handles and was not deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
         let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
@@ -244,8 +244,8 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the last link of an object was removed. Returns whether the object stays for
-    /// its handles.
+    /// Records that the last link of an object was removed. Returns whether handles keep the object
+    /// in the file.
     pub(crate) fn unlink(&self, object: Address) -> bool {
         let mut state = self.sharing.open_objects.state.lock();
         let held = state.open.contains_key(&object);
@@ -275,8 +275,8 @@ impl Store {
         }
     }
 
-    /// Takes the objects that must be deleted: the unlinked objects without handles, or all
-    /// unlinked objects if the file is closed.
+    /// Removes and returns the list of objects that must be deleted: the unlinked objects without
+    /// handles, or all unlinked objects if the file is closed.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {

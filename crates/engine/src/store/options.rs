@@ -48,13 +48,13 @@ pub struct StoreOptions {
     pub salvage: bool,
 }
 
-/// Default of [`StoreOptions::chunk_cache`].
+/// Default size of the chunk cache in bytes, for [`StoreOptions::chunk_cache`].
 const DEFAULT_CHUNK_CACHE_BYTES: u64 = 64 << 20;
 
-/// Default of [`StoreOptions::page_buffer`].
+/// Default size of the page buffer in bytes, for [`StoreOptions::page_buffer`].
 const DEFAULT_PAGE_BUFFER_BYTES: u64 = 32 << 20;
 
-/// Default of [`StoreOptions::uncommitted`].
+/// Default limit of dirty data in bytes, for [`StoreOptions::uncommitted`].
 const DEFAULT_DIRTY_BYTES: u64 = 64 << 20;
 
 impl Default for StoreOptions {

@@ -10,11 +10,11 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Largest size of raw data that is read through the page buffer, like metadata, because a read of
-/// its neighbours is likely to follow.
+/// Largest size in bytes of a raw data read that uses the page buffer, like metadata, because a
+/// read of the neighbouring bytes is likely to follow.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
-/// Largest size of raw data that is copied from a page in memory.
+/// Largest size in bytes of a raw data read that is copied from a page in memory.
 const MAX_SHORT_READ_BYTES: usize = 1024;
 
 impl Store {
@@ -145,7 +145,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Copies a short run from a page in memory. Returns whether the page is in memory.
+    /// Copies a short run of raw data from a page in memory. Returns whether the page is in memory.
     fn read_short(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may_be_buffered = buffer.len() <= MAX_SHORT_READ_BYTES
             && self.buffers_raw_data

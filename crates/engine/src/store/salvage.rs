@@ -48,7 +48,8 @@ impl Damage {
     }
 }
 
-/// The record of a salvage: the damage that was found, and the raw data that were read.
+/// The record that a salvage keeps: the damage that was found, and the ranges of raw data that were
+/// read.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
     damages: Mutex<Damages>,
@@ -56,7 +57,7 @@ pub(crate) struct Salvaging {
     raw: Mutex<Vec<(u64, u64)>>,
 }
 
-/// Damages in the order in which they were found, each once.
+/// A list of damages in the order in which they were found. Each damage occurs once.
 #[derive(Debug, Default)]
 struct Damages {
     noted: Vec<Damage>,
@@ -108,7 +109,7 @@ impl Store {
         joined
     }
 
-    /// Records that raw data are read, if the file is being salvaged.
+    /// Records the range of a raw data read, if the file is open for salvage.
     pub(super) fn note_raw(&self, address: Address, length: usize) {
         let Some(salvaging) = &self.salvaging else { return };
         let range = address.get().and_then(|start| Some((start, start.checked_add(to_u64(length))?)));
@@ -119,12 +120,12 @@ impl Store {
 }
 
 impl Salvaging {
-    /// Creates an empty record, if `is_on`.
+    /// Creates an empty record of a salvage, if `is_on` is true.
     pub(super) fn new(is_on: bool) -> Option<Arc<Self>> {
         is_on.then(Arc::default)
     }
 
-    /// Records a damage.
+    /// Records a damage that a salvage has found.
     pub(super) fn note(&self, damage: Damage) {
         let mut damages = self.damages.lock().unwrap_or_else(PoisonError::into_inner);
         if damages.known.insert(damage.clone()) {

@@ -15,14 +15,14 @@ const MAX_RETRIES: u32 = 100;
 /// The longest pause before a repeated read, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// The state of SWMR reading.
+/// The state of a file that is open as a SWMR reader.
 #[derive(Debug, Default)]
 pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Runs a function that reads a block. Runs it again if the block seems corrupt, because a writer
-/// may be in the middle of a write.
+/// Calls a function that reads a block. Repeats the call if the block seems corrupt, because a
+/// writer may be in the middle of a write.
 fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
     for number in 0..MAX_RETRIES {
@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-/// Runs `read`. Runs it again if it fails and another program may be writing the file.
+/// Calls `read`. Repeats the call if it fails and another program may be writing the file.
 pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }
 }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::Store;
 use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
-/// The threads of a writable file, created at their first use.
+/// The thread pool of a writable file, which is created at its first use.
 #[derive(Debug, Default)]
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
@@ -43,7 +43,8 @@ impl Store {
         }
     }
 
-    /// Returns the threads of the file, if the file is writable and this thread belongs to no pool.
+    /// Returns the thread pool of the file, if the file is writable and this thread belongs to no
+    /// pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
         if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;

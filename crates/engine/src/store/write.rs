@@ -13,8 +13,8 @@ use super::pages::ByteRows;
 use super::write_state::FileRange;
 use crate::error::{Error, Result};
 
-/// Largest size of raw data that stays in memory until the commit, which writes it together with
-/// its neighbours.
+/// Size in bytes of the largest raw data write that stays in memory until the commit, which writes
+/// it together with its neighbours.
 const MAX_BUFFERED_WRITE_BYTES: usize = 16 << 10;
 
 /// Largest number of rows that are written during one access to the dirty pages.
@@ -109,7 +109,7 @@ impl Store {
         self.caches.pages.write(self.source(), start, bytes)
     }
 
-    /// Encodes the dirty block at `address`, if there is one, and writes its bytes to pages in
+    /// Encodes the dirty block at `address`, if this block exists, and writes its bytes to pages in
     /// memory.
     pub(super) fn encode_dirty_block(&self, address: Address) -> Result<()> {
         let Some(block) = self.caches.dirty_blocks.get(address) else { return Ok(()) };

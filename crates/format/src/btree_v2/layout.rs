@@ -53,7 +53,7 @@ fn width_for(limit: u64) -> usize {
 }
 
 impl BTreeV2Layout {
-    /// Computes the node layout of the tree with this header.
+    /// Computes the node layout of the B-tree with this header.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a node is too small for one record, or if the depth
@@ -106,18 +106,18 @@ impl BTreeV2Layout {
         Ok(layout)
     }
 
-    /// Returns the number of levels of internal nodes. The root has this level; leaves have level
-    /// 0.
+    /// Returns the depth of the B-tree: the number of levels of internal nodes. The root has this
+    /// level; leaves have level 0.
     pub fn depth(&self) -> u16 {
         self.depth
     }
 
-    /// Returns the size of a node in bytes.
+    /// Returns the size of a B-tree node in bytes.
     pub fn node_size(&self) -> usize {
         self.node_size
     }
 
-    /// Returns the size of a record in bytes.
+    /// Returns the size of a B-tree record in bytes.
     pub fn record_size(&self) -> usize {
         self.record_size
     }

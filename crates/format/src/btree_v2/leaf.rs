@@ -72,7 +72,7 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Returns the number of bytes in use; padding fills the rest of the node.
+    /// Returns the number of bytes of the leaf that are in use; padding fills the other bytes.
     pub fn used_size(&self) -> usize {
         self.records * self.record_size + OVERHEAD_BYTES
     }

@@ -29,7 +29,7 @@ pub struct ExtensibleArrayGeometry {
     page_bits: u32,
 }
 
-/// The shape of one secondary block.
+/// The shape of one secondary block of an extensible array: its data blocks and their elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondaryBlockShape {
     /// Number of data blocks in the secondary block.
@@ -45,7 +45,7 @@ pub struct SecondaryBlockShape {
     pub pages: u64,
 }
 
-/// The location of an element.
+/// The location of an element in an extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementLocation {
     /// The element lies in the index block.
@@ -90,7 +90,7 @@ impl SecondaryBlockShape {
 }
 
 impl ExtensibleArrayGeometry {
-    /// Computes the geometry from a header.
+    /// Computes the geometry of an extensible array from its header.
     ///
     /// # Errors
     /// Returns an error if a parameter is not a power of two where the format requires one, if

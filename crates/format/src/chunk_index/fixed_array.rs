@@ -122,12 +122,13 @@ impl FixedArrayLayout {
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the fixed array.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Returns the number of pages; 0 if the data block itself holds the elements.
+    /// Returns the number of pages of the data block. Returns 0 if the data block itself holds the
+    /// elements.
     pub fn pages(&self) -> usize {
         if self.elements > self.page_elements { self.elements.div_ceil(self.page_elements) } else { 0 }
     }
@@ -136,7 +137,7 @@ impl FixedArrayLayout {
         6 + self.params.offset_width()
     }
 
-    /// Returns the size of the data block without its pages, in bytes.
+    /// Returns the size of the fixed array's data block without its pages, in bytes.
     pub fn block_size(&self) -> usize {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
@@ -149,7 +150,7 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Returns the allocated size: the data block and its pages, in bytes.
+    /// Returns the allocated size of the data block and its pages, in bytes.
     pub fn total_size(&self) -> usize {
         let pages = match self.pages() {
             0 => 0,
@@ -244,7 +245,7 @@ impl FixedArrayDataBlock {
         bit(&self.page_bitmap, page)
     }
 
-    /// Marks a page as written.
+    /// Marks a page of the data block as written.
     pub fn set_initialised(&mut self, page: usize) {
         set_bit(&mut self.page_bitmap, page);
     }

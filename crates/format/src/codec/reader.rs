@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         self.structure
     }
 
-    /// Returns the number of bytes not yet taken.
+    /// Returns the number of bytes of the structure that are not yet taken.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()

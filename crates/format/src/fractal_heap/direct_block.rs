@@ -33,7 +33,7 @@ pub struct FractalHeapDirectContext {
     pub size: usize,
 }
 
-/// A direct block with objects. Heap IDs contain the objects' offsets.
+/// A direct block of a fractal heap, which contains objects. Heap IDs contain the objects' offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapDirectBlock {
     /// Offset of the block in the heap's address space.
@@ -44,7 +44,7 @@ pub struct FractalHeapDirectBlock {
 }
 
 impl FractalHeapDirectContext {
-    /// Returns the number of bytes before the first object.
+    /// Returns the number of bytes before the first object of a direct block.
     pub fn prefix_size(&self) -> usize {
         let checksum = if self.checksum { CHECKSUM_SIZE } else { 0 };
         5 + self.params.offset_width() + self.offset_width + checksum
@@ -123,7 +123,7 @@ fn checksum_field(bytes: &mut [u8], at: usize) -> Result<&mut [u8; CHECKSUM_SIZE
 }
 
 impl FractalHeapDirectBlock {
-    /// Creates a block without objects.
+    /// Creates a direct block without objects.
     pub fn new(block_offset: u64, context: &FractalHeapDirectContext) -> Self {
         Self { block_offset, bytes: vec![0; context.size] }
     }

@@ -13,8 +13,8 @@
 use super::{FractalHeapDirectContext, FractalHeapHeader, FractalHeapIndirectContext};
 use crate::codec::{Address, FileParams, FormatError, Result, Structure};
 
-/// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's
-/// address space.
+/// The doubling table of a fractal heap, which determines the sizes of blocks. Sizes and offsets
+/// are in bytes of the heap's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTable {
     width: u16,
@@ -26,7 +26,7 @@ pub struct DoublingTable {
     filtered: bool,
 }
 
-/// An entry of an indirect block.
+/// The offset and the size that an entry of an indirect block covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTableEntry {
     /// Row of the entry.
@@ -42,7 +42,7 @@ pub struct DoublingTableEntry {
 }
 
 impl DoublingTable {
-    /// Computes the table from a heap's header.
+    /// Computes the doubling table from a fractal heap's header.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a size is not a power of two, or if sizes contradict
@@ -85,7 +85,7 @@ impl DoublingTable {
         Ok(table)
     }
 
-    /// Returns the number of columns.
+    /// Returns the number of columns of the doubling table.
     pub fn width(&self) -> u64 {
         self.width.into()
     }

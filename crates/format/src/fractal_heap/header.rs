@@ -206,10 +206,11 @@ fn read_prefix(reader: &mut Reader<'_>) -> Result<(u16, u16)> {
 }
 
 impl FractalHeapHeader {
-    /// Number of bytes that [`stored_context`](Self::stored_context) needs.
+    /// Number of bytes at the start of a header that [`stored_context`](Self::stored_context)
+    /// needs.
     pub const PREFIX_SIZE: usize = 9;
 
-    /// Reads the context of a header from the first bytes of the header.
+    /// Reads the context of a fractal heap header from the first bytes of the header.
     ///
     /// # Errors
     /// Returns an error if `prefix` does not begin a fractal heap header.
@@ -218,7 +219,7 @@ impl FractalHeapHeader {
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// Returns the context to encode this header with.
+    /// Returns the context for encoding this fractal heap header.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the filter pipeline is too long.

@@ -39,7 +39,7 @@ const VERSION: u8 = 1;
 const ALIGNMENT: usize = 8;
 const FREE_SPACE: u16 = 0;
 
-/// Size in bytes of the smallest collection that libhdf5 creates and accepts.
+/// Size in bytes of the smallest global heap collection that libhdf5 creates and accepts.
 pub const GLOBAL_HEAP_MIN_SIZE: usize = 4096;
 
 /// Parameters that determine the layout of a global heap collection.
@@ -61,7 +61,7 @@ pub struct GlobalHeapCollection {
     used: usize,
 }
 
-/// The position of an object in its collection.
+/// The position of an object in its global heap collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapObject {
     /// Number of the object; never 0.
@@ -191,12 +191,13 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of bytes that [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of bytes at the start of a collection that
+    /// [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
 
-    /// Reads the size of a collection from its first bytes.
+    /// Reads the size of a global heap collection from its first bytes.
     ///
     /// # Errors
     /// Returns an error if `prefix` does not begin a collection.
@@ -208,8 +209,8 @@ impl GlobalHeapCollection {
         reader.length(params, "collection size")
     }
 
-    /// Creates an empty collection of `size` bytes. libhdf5 requires a multiple of 8, and at least
-    /// [`GLOBAL_HEAP_MIN_SIZE`].
+    /// Creates an empty global heap collection of `size` bytes. libhdf5 requires a multiple of 8,
+    /// and at least [`GLOBAL_HEAP_MIN_SIZE`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the header does not fit, or if the size does not fit its
@@ -250,12 +251,12 @@ impl GlobalHeapCollection {
         self.bytes.len()
     }
 
-    /// Returns true if there are no objects.
+    /// Returns true if the collection has no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// Returns the objects, sorted by index.
+    /// Returns the objects of the collection, sorted by index.
     pub fn objects(&self) -> &[GlobalHeapObject] {
         &self.objects
     }
@@ -266,12 +267,12 @@ impl GlobalHeapCollection {
         &self.bytes
     }
 
-    /// Returns the number of bytes not used by objects.
+    /// Returns the number of bytes of the collection that no object uses.
     pub fn free_space(&self) -> usize {
         self.bytes.len() - self.used
     }
 
-    /// Returns the position of object `index`.
+    /// Returns the position of the object with the number `index` in the collection.
     pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
         let index = u16::try_from(index).ok()?;
         // Objects are nearly always numbered 1, 2, 3, …
@@ -284,19 +285,20 @@ impl GlobalHeapCollection {
         self.objects.get(position)
     }
 
-    /// Returns the data of object `index`.
+    /// Returns the data of the object with the number `index`.
     pub fn get(&self, index: u32) -> Option<&[u8]> {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// Returns the mutable data of object `index`.
+    /// Returns the mutable data of the object with the number `index`.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object with a reference count of 1 under the smallest free number, and returns the
-    /// number. Returns `None` if the free space is too small or all numbers are in use.
+    /// Adds an object with a reference count of 1 to the collection under the smallest free number,
+    /// and returns the number. Returns `None` if the free space is too small or all numbers are in
+    /// use.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the length does not fit its field, and
@@ -329,7 +331,8 @@ impl GlobalHeapCollection {
         Ok(Some(index))
     }
 
-    /// Removes object `index` and closes the gap. Returns false if there is no such object.
+    /// Removes the object with the number `index` from the collection and closes the gap. Returns
+    /// false if the collection has no such object.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -342,7 +345,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false, and closes the gaps.
+    /// Removes the objects for whose numbers `keep` returns false from the collection, and closes
+    /// the gaps.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -370,7 +374,8 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`. Returns false if there is no such object.
+    /// Sets the reference count of the object with the number `index`. Returns false if the
+    /// collection has no such object.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)
@@ -440,12 +445,12 @@ pub struct GlobalHeapId {
 }
 
 impl GlobalHeapId {
-    /// Returns the size of an ID in bytes.
+    /// Returns the size of a global heap ID in bytes.
     pub const fn size(params: FileParams) -> usize {
         params.offset_width() + 4
     }
 
-    /// Reads an ID.
+    /// Reads a global heap ID.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if bytes are missing.
@@ -454,14 +459,14 @@ impl GlobalHeapId {
         Ok(Self { collection, index: reader.u32("object index")? })
     }
 
-    /// Writes the ID.
+    /// Writes the global heap ID.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.offset(params, self.collection, "collection address");
         writer.u32(self.index);
     }
 
-    /// Writes the ID into a field of [`size`](Self::size) bytes, without the allocation of a
-    /// [`Writer`].
+    /// Writes the global heap ID into a field of [`size`](Self::size) bytes, without the allocation
+    /// of a [`Writer`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has
@@ -487,7 +492,7 @@ impl GlobalHeapId {
         }
     }
 
-    /// Returns true if the ID refers to no object.
+    /// Returns true if the global heap ID refers to no object.
     pub fn is_null(&self) -> bool {
         self.index == 0 || matches!(self.collection.get(), None | Some(0))
     }

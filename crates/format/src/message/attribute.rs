@@ -58,8 +58,8 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
-    /// Returns false if the message in `bytes` certainly has another name than `name`. A search
-    /// among many attributes decodes only the others.
+    /// Returns false if the attribute message in `bytes` certainly has another name than `name`. A
+    /// search among many attributes decodes only messages for which the result is true.
     pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
         let start = match bytes.first() {
             Some(1 | 2) => 8,
@@ -72,12 +72,12 @@ impl AttributeMessage<'_> {
         }
     }
 
-    /// Returns true if the datatype is a shared message reference.
+    /// Returns true if the attribute stores a reference to a shared datatype.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
     }
 
-    /// Returns true if the dataspace is a shared message reference.
+    /// Returns true if the attribute stores a reference to a shared dataspace.
     pub const fn dataspace_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATASPACE)
     }

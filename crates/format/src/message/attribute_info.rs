@@ -31,7 +31,7 @@ pub struct AttributeInfo {
 }
 
 impl AttributeInfo {
-    /// No dense attributes, and no tracking of creation order.
+    /// The message for an object without dense attributes that does not track the creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -39,7 +39,7 @@ impl AttributeInfo {
         creation_order_index: None,
     };
 
-    /// Returns true if attributes are in dense storage.
+    /// Returns true if the attributes of the object are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

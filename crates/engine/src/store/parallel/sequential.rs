@@ -52,7 +52,7 @@ pub mod prelude {
             self
         }
 
-        /// Maps the items with one state for all of them.
+        /// Maps the items of the iterator with one state that all calls share.
         fn map_init<S, R>(
             self,
             init: impl FnOnce() -> S,
@@ -62,7 +62,7 @@ pub mod prelude {
             self.map(move |item| work(&mut state, item))
         }
 
-        /// Calls `work` with each item and one state for all of them, until a call fails.
+        /// Calls `work` with each item and a state that all calls share, until a call fails.
         ///
         /// # Errors
         /// Returns the first error of `work`.
@@ -94,25 +94,25 @@ pub fn current_num_threads() -> usize {
     1
 }
 
-/// Returns `None`: no thread belongs to a pool.
+/// Returns `None`, because the calling thread belongs to no thread pool.
 pub(crate) fn current_thread_index() -> Option<usize> {
     None
 }
 
 type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
 
-/// Jobs that run on the calling thread after the closure of the scope.
+/// A scope of jobs that run on the calling thread after the closure of the scope.
 #[derive(Default)]
 pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
 
 impl<'scope> Scope<'scope> {
-    /// Adds a job.
+    /// Adds a job to the scope.
     pub(crate) fn spawn(&self, job: impl FnOnce(&Self) + Send + 'scope) {
         self.0.borrow_mut().push(Box::new(job));
     }
 }
 
-/// Calls `work`, then runs the jobs that it has spawned.
+/// Calls `work`, then runs the jobs that `work` has added to the scope.
 pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
     let scope = Scope::default();
     let outcome = work(&scope);
@@ -122,7 +122,7 @@ pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) 
     }
 }
 
-/// A pool of threads. This build has none.
+/// A replacement for a pool of threads in a build without threads.
 #[derive(Debug)]
 pub(crate) enum ThreadPool {}
 
@@ -140,11 +140,11 @@ impl ThreadPool {
     }
 }
 
-/// The builder of a pool of threads.
+/// A replacement for the builder of a thread pool in a build without threads.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadPoolBuilder;
 
-/// The error that this build has no threads.
+/// The error that the builder of a thread pool returns in a build without threads.
 #[derive(Debug)]
 pub(crate) struct NoThreads;
 

@@ -24,7 +24,7 @@ impl SpaceKind {
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
-    /// Returns the index in [`ALL`](Self::ALL).
+    /// Returns the index of the kind in [`ALL`](Self::ALL).
     pub(super) const fn index(self) -> usize {
         match self {
             Self::Superblock => 0,
@@ -112,7 +112,7 @@ impl Class {
     }
 }
 
-/// The rules of one open file.
+/// The rules for the allocation of space in one open file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     /// True if free sections are tracked.
@@ -130,7 +130,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the rules that a file space info message states. Addresses stay below `limit`.
+    /// Returns the allocation rules that a file space info message states. Addresses stay below
+    /// `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
@@ -142,7 +143,7 @@ impl Rules {
         Self { tracks, aggregates, page, threshold: info.threshold, page_end_threshold, placement, limit }
     }
 
-    /// Returns the class of a block of that kind and length.
+    /// Returns the allocation class of a block of that kind and length.
     pub(super) fn class(&self, kind: SpaceKind, length: u64) -> Class {
         match kind {
             _ if self.page.is_some_and(|page| length >= page) => Class::Large,
@@ -153,13 +154,13 @@ impl Rules {
         }
     }
 
-    /// Returns the alignment of a block of that length.
+    /// Returns the alignment in bytes of a block of that length.
     pub(super) fn alignment(&self, length: u64) -> u64 {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the blocks from which small pieces of a class are cut; 0 if pieces are
-    /// not cut.
+    /// Returns the size of the blocks from which small pieces of a class are cut. Returns 0 if the
+    /// class has no such blocks.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,

@@ -31,7 +31,7 @@ use super::{ArrayDims, MAX_DIMENSIONALITY, decode_dimensionality};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags of chunked storage (versions 4 and 5).
+    /// The flags of chunked storage in layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
         /// Chunks that extend past the dataset's edge are stored without filters.
@@ -94,7 +94,7 @@ pub struct FixedArrayParameters {
 }
 
 impl FixedArrayParameters {
-    /// Parameters that libhdf5 uses.
+    /// The parameters of a fixed array that libhdf5 uses.
     pub const DEFAULT: Self = Self { page_bits: 10 };
 }
 
@@ -114,7 +114,7 @@ pub struct ExtensibleArrayParameters {
 }
 
 impl ExtensibleArrayParameters {
-    /// Parameters that libhdf5 uses.
+    /// The parameters of an extensible array that libhdf5 uses.
     pub const DEFAULT: Self =
         Self { max_bits: 32, index_elements: 4, min_pointers: 4, min_elements: 16, page_bits: 10 };
 }
@@ -131,7 +131,7 @@ pub struct BTreeV2Parameters {
 }
 
 impl BTreeV2Parameters {
-    /// Parameters that libhdf5 uses for chunks.
+    /// The parameters of a version 2 B-tree that libhdf5 uses for chunks.
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 

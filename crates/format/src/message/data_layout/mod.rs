@@ -50,7 +50,7 @@ const CHUNKED: u8 = 2;
 const VIRTUAL: u8 = 3;
 const STRUCTURED: u8 = 4;
 
-/// The storage of raw data.
+/// The data layout message: the storage of a dataset's raw data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataLayout {
     /// Version of the message: 1 to 5.
@@ -59,7 +59,7 @@ pub struct DataLayout {
     pub layout: Layout,
 }
 
-/// A storage class with its properties.
+/// The storage class of raw data, with its properties.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Raw data in the message.
@@ -78,7 +78,7 @@ pub enum Layout {
 /// these sizes and uses the dataspace. Empty in later versions.
 pub type ArrayDims = SmallVec<[u32; 4]>;
 
-/// Storage of raw data in the message itself.
+/// The properties of compact storage: raw data in the layout message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CompactLayout {
     /// The raw data.
@@ -87,7 +87,7 @@ pub struct CompactLayout {
     pub array_dims: ArrayDims,
 }
 
-/// Storage of raw data in one block.
+/// The properties of contiguous storage: raw data in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContiguousLayout {
     /// Address of the block; undefined while no space is allocated, and for data in external files.
@@ -99,7 +99,7 @@ pub struct ContiguousLayout {
     pub array_dims: ArrayDims,
 }
 
-/// Storage of raw data in other datasets.
+/// The properties of virtual storage: elements that lie in other datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtualLayout {
     /// Address of the global heap collection with the mappings; undefined if there are no mappings

@@ -67,7 +67,7 @@ pub enum FieldOrder {
     CompositionLast,
 }
 
-/// Storage of raw data in structured chunks.
+/// The properties of storage in structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StructuredChunkLayout {
     /// Position of the composition among the fields.
