@@ -150,7 +150,7 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Returns the distance in bytes between two keys.
+    /// Returns the distance in bytes between two keys of the B-tree node.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

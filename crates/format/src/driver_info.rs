@@ -58,7 +58,7 @@ impl DriverInfoBlock {
 
 impl Structure for DriverInfoBlock {
     const NAME: &'static str = "driver information block";
-    /// Size of the driver information in bytes.
+    /// The size of the driver information in bytes, which determines the layout of the block.
     type Context = usize;
 
     fn size(information: &usize) -> usize {
@@ -164,8 +164,8 @@ impl DriverInformation {
     }
 }
 
-/// Address size of the multi driver: always eight bytes, even if the superblock states another
-/// size.
+/// The widths of addresses in the information of the multi driver: always eight bytes, even if the
+/// superblock states another size.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 
@@ -213,7 +213,8 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// Returns the number of zero bytes after a name of `name` bytes and its terminating zero byte.
+/// Returns the number of zero bytes after a member name of `name` bytes and its terminating zero
+/// byte.
 fn padding(name: usize) -> usize {
     7_usize - name % 8
 }

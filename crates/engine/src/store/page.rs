@@ -61,8 +61,8 @@ pub(super) fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
     Arc::make_mut(page).split_at_mut(skip).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
 }
 
-/// Copies the bytes of one file range to another range of the file, where the ranges overlap. Each
-/// range has the offset of its first byte.
+/// Copies bytes from one buffer to another, where the file ranges of the buffers overlap. Each
+/// buffer has the file offset of its first byte.
 pub(super) fn copy_shared(from_start: u64, from: &[u8], to_start: u64, to: &mut [u8]) {
     let (from_skip, to_skip) = match to_start.checked_sub(from_start) {
         Some(skip) => (skip, 0),

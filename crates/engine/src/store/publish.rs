@@ -331,7 +331,7 @@ impl Store {
     }
 }
 
-/// The parts of a commit that the journal records.
+/// The properties that determine how a commit is written to the journal.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.

@@ -22,10 +22,11 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
-/// Bytes of a node besides records and pointers: signature, version, type and checksum.
+/// Number of bytes of a version 2 B-tree node besides records and pointers: signature, version,
+/// type and checksum.
 pub(super) const OVERHEAD_BYTES: usize = 10;
-/// Largest accepted depth. With at least two records per node, a tree of 64 levels holds more than
-/// 2^64 records.
+/// Largest accepted depth of a version 2 B-tree. With at least two records per node, a tree of 64
+/// levels holds more than 2^64 records.
 const MAX_DEPTH: u16 = 64;
 
 /// Sizes and capacities of the nodes of one version 2 B-tree.

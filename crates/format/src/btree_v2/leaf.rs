@@ -78,7 +78,7 @@ impl BTreeV2LeafContext {
     }
 }
 
-/// Reads the fields that begin leaves and internal nodes, and returns the version.
+/// Reads the common first fields of B-tree leaves and internal nodes, and returns the version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],

@@ -215,8 +215,8 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes an element that consists of an address only. Returns `None` if the elements have more
-    /// fields, or if the address or `index` is out of range.
+    /// Writes an array element that consists of an address only. Returns `None` if the elements
+    /// have more fields, or if the address or `index` is out of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();

@@ -45,8 +45,8 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts a block's count or size to `usize`. [`ExtensibleArrayGeometry::new`] has checked that
-/// the value fits.
+/// Converts the count or the size of an array block to `usize`. [`ExtensibleArrayGeometry::new`]
+/// has checked that the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn checked_usize(value: u64) -> usize {
     debug_assert!(usize::try_from(value).is_ok(), "{value}");

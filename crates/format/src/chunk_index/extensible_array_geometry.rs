@@ -145,10 +145,10 @@ impl ExtensibleArrayGeometry {
         Ok(geometry)
     }
 
-    /// Checks that each block fits in memory. The largest blocks belong to the last secondary
-    /// block: a data block has at most 2^36 elements, a secondary block has at most 2^32 addresses
-    /// and a bitmap of at most 2^61 bytes. After this check, no sum or product of block sizes
-    /// exceeds 64 bits.
+    /// Checks that each block of the extensible array fits in memory. The largest blocks belong to
+    /// the last secondary block: a data block has at most 2^36 elements, a secondary block has at
+    /// most 2^32 addresses and a bitmap of at most 2^61 bytes. After this check, no sum or product
+    /// of block sizes exceeds 64 bits.
     fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {
         let last = self.secondary_block(self.secondary_blocks - 1);
         let addresses = last.data_blocks * u64::from(u8::MAX);

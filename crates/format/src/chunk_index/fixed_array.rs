@@ -142,7 +142,8 @@ impl FixedArrayLayout {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
 
-    /// Returns the size of the elements or, in a block with pages, of the page bitmap, in bytes.
+    /// Returns the size in bytes of the elements in a data block or, in a block with pages, of the
+    /// page bitmap.
     fn body_size(&self) -> usize {
         match self.pages() {
             0 => self.elements * self.element_size,
@@ -251,20 +252,20 @@ impl FixedArrayDataBlock {
     }
 }
 
-/// Returns bit `index`, most significant bit first.
+/// Returns the bit `index` of a bitmap, the most significant bit of each byte first.
 pub(super) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
 
-/// Sets bit `index`, most significant bit first.
+/// Sets the bit `index` of a bitmap, the most significant bit of each byte first.
 pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     if let Some(byte) = bytes.get_mut(index / 8) {
         *byte |= 0x80 >> (index % 8);
     }
 }
 
-/// Reads version, client and header address of a block, checks the last two, and returns the
-/// version.
+/// Reads the version, the client and the header address of an array block. Checks the client and
+/// the address, and returns the version.
 pub(super) fn read_owner(
     reader: &mut Reader<'_>,
     params: FileParams,
@@ -283,7 +284,7 @@ pub(super) fn read_owner(
     Ok(version)
 }
 
-/// Writes version, client and header address of a block.
+/// Writes the version, the client and the header address of an array block.
 pub(super) fn write_owner(
     writer: &mut Writer,
     params: FileParams,

@@ -26,7 +26,7 @@ pub struct DoublingTable {
     filtered: bool,
 }
 
-/// The offset and the size that an entry of an indirect block covers.
+/// The position of an entry in an indirect block, and the address space that its block covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTableEntry {
     /// Row of the entry.

@@ -109,7 +109,8 @@ fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
-/// Returns the size in bytes of the data that identifies blocks of an indirect block.
+/// Returns the size in bytes of the section data that identifies the unallocated blocks of an
+/// indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
     heap_offset_width + 6
 }
@@ -237,7 +238,7 @@ impl Structure for FreeSpaceSections {
     const NAME: &'static str = "free-space section list";
     type Context = FreeSpaceSectionsContext;
 
-    /// Returns the used size. The allocated size may be larger.
+    /// Returns the used size of the section list. The allocated size may be larger.
     fn size(context: &FreeSpaceSectionsContext) -> usize {
         context.used
     }

@@ -76,8 +76,8 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Creates an internal error about a collection that has objects or free space outside of its
-/// bytes.
+/// Creates an internal error about a global heap collection that has objects or free space outside
+/// of its bytes.
 fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,
@@ -123,7 +123,8 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// Decodes the objects, sorted by index, and returns the objects and the offset of the free space.
+/// Decodes the positions of a global heap collection's objects, sorted by index. Returns the
+/// positions and the offset of the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
@@ -162,7 +163,7 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
-/// Writes the header of an object to the start of `target`.
+/// Writes the header of a global heap object to the start of `target`.
 fn write_object_header(
     target: &mut [u8],
     index: u16,
@@ -405,13 +406,14 @@ impl GlobalHeapCollection {
         }
     }
 
-    /// Zeroes the free space and writes the header of object 0, if it fits.
+    /// Sets the free space of a global heap collection to zeros and writes the header of object 0,
+    /// if it fits.
     fn write_free_space(&mut self) -> Result<()> {
         self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes the header of object 0, if it fits.
+    /// Writes the header of a global heap collection's object 0, if it fits.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;

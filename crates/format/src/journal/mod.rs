@@ -65,10 +65,10 @@ pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 /// Largest number of extents or unlinked objects in one journal record.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
-/// Size of one extent in a record, in bytes.
+/// Size of one extent in a journal record, in bytes.
 const EXTENT_BYTES: u64 = 24;
 
-/// Size of the address of an unlinked object in a record, in bytes.
+/// Size of the address of an unlinked object in a journal record, in bytes.
 const ADDRESS_BYTES: u64 = 8;
 
 /// The header of a journal: its first 64 bytes.
@@ -312,8 +312,8 @@ impl JournalChain {
         self.seal(writer, &[])
     }
 
-    /// Concatenates the head, the checksum and the body of a record, and adds the record to the
-    /// chain.
+    /// Concatenates the head, the checksum and the body of a journal record, and adds the record to
+    /// the chain.
     fn seal(&mut self, head: Writer, rest: &[u8]) -> Result<Vec<u8>> {
         let mut bytes = head.finish()?;
         let checksum = self.checksum(&bytes, rest);
@@ -323,7 +323,7 @@ impl JournalChain {
         Ok(bytes)
     }
 
-    /// Returns the checksum of a record, which depends on all earlier records.
+    /// Returns the checksum of a journal record, which depends on all earlier records.
     fn checksum(&self, head: &[u8], rest: &[u8]) -> u64 {
         let mut hasher = xxhash3_64::Hasher::with_seed(self.last);
         hasher.write(head);
@@ -424,7 +424,7 @@ impl JournalRecord {
         Ok(Self { kind, checksum })
     }
 
-    /// Returns the number of sector sums at the start of the body.
+    /// Returns the number of sector checksums at the start of a journal record's body.
     fn sums(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { offset, length } => sector_count(offset, length),

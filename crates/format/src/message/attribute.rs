@@ -31,9 +31,9 @@ bitflags::bitflags! {
     /// Flags that mark parts of an attribute as [`SharedReference`](super::SharedReference)s.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
-        /// The datatype is a reference, usually to a committed datatype.
+        /// The flag of an attribute whose datatype is a reference, usually to a committed datatype.
         const SHARED_DATATYPE = 1 << 0;
-        /// The dataspace is a reference.
+        /// The flag of an attribute whose dataspace is a reference to a shared message.
         const SHARED_DATASPACE = 1 << 1;
     }
 }
@@ -150,7 +150,7 @@ impl<'a> Message<'a> for AttributeMessage<'a> {
     }
 }
 
-/// Returns the number of zero bytes after a part of `size` bytes.
+/// Returns the number of zero bytes after a part of an attribute message of `size` bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

@@ -32,7 +32,7 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
-    /// No dense links, and no tracking of creation order.
+    /// The message for a group without dense links that does not track the creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -40,7 +40,7 @@ impl LinkInfo {
         creation_order_index: None,
     };
 
-    /// Returns true if links are in dense storage.
+    /// Returns true if the links of the group are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

@@ -84,7 +84,7 @@ impl SharedReference {
         Ok(Self { version, location })
     }
 
-    /// Writes the reference.
+    /// Writes the reference to a shared message.
     pub fn encode(&self, params: FileParams, w: &mut Writer) {
         if !(1..=3).contains(&self.version) {
             w.fail("version", self.version);
@@ -113,7 +113,7 @@ impl SharedReference {
         }
     }
 
-    /// Encodes the reference.
+    /// Encodes the reference to a shared message.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.

@@ -33,7 +33,7 @@ pub enum EnvelopeLayout {
 }
 
 impl EnvelopeLayout {
-    /// Returns the number of bytes before the body.
+    /// Returns the size of the envelope in bytes: all fields before the body of the message.
     pub const fn size(self) -> usize {
         match self {
             Self::V1 => 8,

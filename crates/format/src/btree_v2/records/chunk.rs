@@ -148,7 +148,7 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Returns the offset of the scaled coordinates within a record.
+    /// Returns the offset of the scaled coordinates in a chunk record.
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,

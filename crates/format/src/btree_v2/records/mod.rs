@@ -60,24 +60,24 @@ pub mod types {
 
 /// A record of a version 2 B-tree.
 pub trait BTreeV2Record: Sized {
-    /// Name of the record in error messages.
+    /// Name of the B-tree record in error messages.
     const NAME: &'static str;
-    /// Parameters that determine the layout of the record.
+    /// The type of the parameters that determine the layout of the B-tree record.
     type Context: Copy;
 
-    /// Returns the size of a record in bytes.
+    /// Returns the size of a B-tree record in bytes.
     fn size(context: Self::Context) -> usize;
 
-    /// Reads the fields of a record.
+    /// Reads the fields of a B-tree record.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
     fn read(reader: &mut Reader<'_>, context: Self::Context) -> Result<Self>;
 
-    /// Writes the fields of the record.
+    /// Writes the fields of the B-tree record.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a record that occupies all of `bytes`.
+    /// Decodes a B-tree record that occupies all of `bytes`.
     ///
     /// # Errors
     /// Returns an error if the record has another length or contradicts the format.
@@ -88,7 +88,7 @@ pub trait BTreeV2Record: Sized {
         Ok(record)
     }
 
-    /// Encodes the record.
+    /// Encodes the B-tree record.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`](crate::codec::FormatError::Encode) if a value does not fit

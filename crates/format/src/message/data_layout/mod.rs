@@ -183,7 +183,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the layout class number.
+    /// Returns the class number of the layout.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
@@ -228,7 +228,7 @@ impl DataLayout {
     }
 }
 
-/// Decodes the rest of a version 1 or 2 message.
+/// Decodes the fields after the version in a version 1 or 2 layout message.
 fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     let dimensionality = decode_dimensionality(r, 1)?;
     let class = r.u8("layout class")?;
@@ -262,7 +262,7 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Records an error if there are dimension sizes, which versions from 3 on cannot store.
+/// Records an error if a layout has dimension sizes, which versions from 3 on cannot store.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");

@@ -2,7 +2,7 @@
 
 /// A little-endian integer of 2, 4 or 8 bytes.
 pub(super) trait Word: Copy {
-    /// Encoded form of the integer.
+    /// The encoded form of the integer as an array of bytes.
     type Bytes: Copy + AsRef<[u8]>;
 
     /// Splits bytes into words. Ignores an incomplete word at the end.
