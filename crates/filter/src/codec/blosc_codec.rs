@@ -3,7 +3,7 @@
 use crate::codec::{blosclz, lz4, snappy, zlib, zstd};
 use crate::{FilterError, FilterId, Result};
 
-/// A codec for the streams of Blosc buffers.
+/// A codec for the streams of Blosc and Blosc2 buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     BloscLz,
@@ -75,7 +75,7 @@ impl Codec {
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, subject: subject.to_owned() }) }
     }
 
-    /// Decodes a stream that must fill `output` exactly; `scratch` is a scratch buffer.
+    /// Decodes a stream, which must fill `output` exactly; `scratch` is a scratch buffer.
     pub(crate) fn decode(
         self,
         id: FilterId,
@@ -98,7 +98,7 @@ impl Codec {
         }
     }
 
-    /// Appends the stream that encodes `input`, which must not be empty.
+    /// Encodes `input`, which must not be empty, and appends the stream.
     pub(crate) fn encode(self, id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::BloscLz => {

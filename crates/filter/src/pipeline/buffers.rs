@@ -27,7 +27,7 @@ impl<'a> ChunkBuffers<'a> {
         self.current.split_at(self.range.end).0.split_at(self.range.start).1
     }
 
-    /// Applies one filter. After an error the bytes are unchanged.
+    /// Applies one filter of the pipeline to the bytes. After an error the bytes are unchanged.
     pub(super) fn apply(
         &mut self,
         id: FilterId,

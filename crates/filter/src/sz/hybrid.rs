@@ -36,7 +36,7 @@ use super::huffman::Tree;
 use super::real::Real;
 
 /// The partition of a dimension into blocks. The first blocks may have one value more than the
-/// others.
+/// later blocks.
 #[derive(Debug, Clone, Copy)]
 struct Partition {
     blocks: usize,
@@ -52,7 +52,7 @@ impl Partition {
         Some(Self { blocks, min_values: count.checked_div(blocks)?, longer: count.checked_rem(blocks)? })
     }
 
-    /// Returns the first value and the number of values of a block.
+    /// Returns the first value and the number of values of a block along the dimension.
     fn range(self, block: usize) -> (usize, usize) {
         (block * self.min_values + block.min(self.longer), self.min_values + usize::from(block < self.longer))
     }
@@ -80,7 +80,7 @@ impl<'a, T: Real> Coefficient<'a, T> {
         Ok(Self { precision, radius, symbols, exact, last: T::default() })
     }
 
-    /// Reads the coefficient of the next block.
+    /// Reads the regression coefficient of the next block.
     fn next(&mut self) -> Result<T> {
         self.last = match self.symbols.next() {
             None => return Err(corrupt("the codes of the regression coefficients are truncated")),
@@ -91,7 +91,7 @@ impl<'a, T: Real> Coefficient<'a, T> {
     }
 }
 
-/// Parses the length of a tree in bytes, its number of nodes, and the tree.
+/// Parses the length of a Huffman tree in bytes, its number of nodes, and the tree.
 fn tree(rest: &mut Bytes<'_>) -> Result<Tree> {
     let length = rest.count()?;
     let count = rest.count()?;
@@ -105,7 +105,7 @@ fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> 
     Ok(Bytes::new(rest.take(length)?, false))
 }
 
-/// The decoder, which computes values from symbols.
+/// The decoder of SZ streams with regression, which computes values from symbols.
 struct HybridDecoder<'a, T> {
     dims: [usize; 3],
     values: Vec<T>,

@@ -1,9 +1,9 @@
 //! The value types of SZ3 and the arithmetic of predictions. The arithmetic follows C: integers of
 //! fewer than 4 bytes are promoted to 4 bytes, and all integers wrap around.
 
-/// A type of stored values.
+/// A type of values that SZ3 chunks store.
 pub(super) trait Value: Copy + Default {
-    /// The type in which predictions are computed.
+    /// The wider type in which predictions of such values are computed.
     type Wide: Wide;
     /// Size of a value in bytes.
     const SIZE: usize;
@@ -17,7 +17,7 @@ pub(super) trait Value: Copy + Default {
     fn from_real(real: f64) -> Self;
 }
 
-/// A type in which predictions are computed.
+/// A type in which SZ3 predictions are computed.
 pub(super) trait Wide: Copy + Default {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
