@@ -192,8 +192,7 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of bytes at the start of a collection that
-    /// [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of collection bytes that [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
@@ -297,9 +296,8 @@ impl GlobalHeapCollection {
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object with a reference count of 1 to the collection under the smallest free number,
-    /// and returns the number. Returns `None` if the free space is too small or all numbers are in
-    /// use.
+    /// Adds an object with a reference count of 1 under the smallest free number, and returns the
+    /// number. Returns `None` if the free space is too small or all numbers are in use.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the length does not fit its field, and
@@ -375,8 +373,7 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of the object with the number `index`. Returns false if the
-    /// collection has no such object.
+    /// Sets the reference count of object `index`. Returns false if the collection lacks the object.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)

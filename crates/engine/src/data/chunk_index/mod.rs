@@ -89,11 +89,11 @@ impl ChunkBox {
     }
 }
 
-/// A function that a walk calls for each chunk, with the scaled coordinates and the entry.
-pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
-
 /// A function that a walk over a chunk index calls for each chunk, with the scaled coordinates and
 /// the entry of the chunk.
+pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
+
+/// A chunk index with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
     /// Returns the kind of the chunk index.
     fn kind(&self) -> ChunkIndexKind;

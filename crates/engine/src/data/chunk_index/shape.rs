@@ -7,8 +7,7 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// Opens the chunk index that the layout message names. Returns `None` if the dataset has no stored
-/// chunk.
+/// The properties of a dataset, besides the layout message, that determine its chunk index.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -23,7 +22,8 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// The properties of a dataset, besides the layout message, that determine its chunk index.
+    /// Returns the shape for an index of structured chunks. `filtered` is true if the dataset has a
+    /// filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],

@@ -30,7 +30,7 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// The properties that all entries of an index of structured chunks have in common, and that the
+/// The properties that all entries of one index of structured chunks have in common, and that the
 /// entries do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
@@ -179,8 +179,8 @@ pub(super) fn single(
     address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
 }
 
-/// The properties that all entries of one index of structured chunks have in common, and that the
-/// entries do not store.
+/// Opens the index of structured chunks that the layout message names. Returns `None` if the
+/// dataset has no stored chunk.
 ///
 /// # Errors
 /// Returns errors of reading the index's header. Returns [`Error::Corrupt`] if the header

@@ -8,8 +8,7 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Opens the index of structured chunks that the layout message names. Returns `None` if the
-/// dataset has no stored chunk.
+/// A changeable table of the locations of a dataset's chunks.
 pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns the location of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;

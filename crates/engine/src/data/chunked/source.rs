@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
 
-/// A changeable table of the locations of a dataset's chunks.
+/// The source from which reads of a dataset with chunked layout take elements.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The address of the dataset's object header.
@@ -34,7 +34,8 @@ pub struct ChunkedSource {
 }
 
 impl ChunkedSource {
-    /// The source from which reads of a dataset with chunked layout take elements.
+    /// Returns the decoded elements of a chunk, including elements outside the extent of the
+    /// dataset.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
         Ok(self.chunk_and_length(store, scaled, location)?.0)
     }

@@ -13,7 +13,7 @@ use crate::data::transfer::{
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store};
 
-/// Returns the writer of the chunks, and the arguments of the writer's operations.
+/// The source from which reads of a dataset with compact layout take elements.
 #[derive(Debug)]
 pub struct CompactSource {
     /// The shape; empty for a scalar.
@@ -59,7 +59,7 @@ impl LinearBytes for InHeader<'_> {
     }
 }
 
-/// The source from which reads of a dataset with compact layout take elements.
+/// A dataset of compact layout that is open for writes. The layout message holds its elements.
 #[derive(Debug)]
 pub struct CompactSink {
     /// The shape; empty for a scalar.

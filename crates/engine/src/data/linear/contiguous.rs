@@ -19,7 +19,7 @@ const SINGLE_READ_BYTES: u64 = 64 << 10;
 /// Largest number of bytes of fill values that are written together.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// A dataset of compact layout that is open for writes. The layout message holds its elements.
+/// The source from which reads of a dataset with contiguous layout take elements.
 #[derive(Debug)]
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
@@ -123,7 +123,8 @@ impl InFile<'_> {
     }
 }
 
-/// The source from which reads of a dataset with contiguous layout take elements.
+/// A dataset of contiguous layout that is open for writes. The layout message holds the address of
+/// its elements.
 #[derive(Debug)]
 pub struct ContiguousSink {
     /// The shape; empty for a scalar.

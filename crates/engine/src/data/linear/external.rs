@@ -11,8 +11,7 @@ use crate::data::transfer::{ReadContext, ReadTarget, Sink, SinkContext, Source, 
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// A dataset of contiguous layout that is open for writes. The layout message holds the address of
-/// its elements.
+/// A trait of types that open the external raw data files of a dataset.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
     /// Opens an external file by the name that the dataset stores.
     ///
@@ -21,8 +20,9 @@ pub trait OpenRaw: Send + Sync + std::fmt::Debug {
     fn open_raw(&self, name: &[u8]) -> Result<RawFile>;
 }
 
-/// A dataset whose elements are in other files. Each file is opened when it is first needed. If a
-/// file is shorter than its piece, the missing bytes read as zeros.
+/// The source of a dataset whose elements are in external files. Each file is opened when it is
+/// first needed. If an external file is shorter than the dataset requires, the missing bytes read
+/// as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
@@ -33,9 +33,7 @@ pub struct ExternalSource {
     pub files: Box<dyn OpenRaw>,
 }
 
-/// The source of a dataset whose elements are in external files. Each file is opened when it is
-/// first needed. If an external file is shorter than the dataset requires, the missing bytes read
-/// as zeros.
+/// A part of a dataset's elements in one external file.
 #[derive(Debug)]
 pub struct ExternalFilePart {
     name: Vec<u8>,
@@ -49,7 +47,8 @@ pub struct ExternalFilePart {
 }
 
 impl ExternalFilePart {
-    /// A part of a dataset's elements in one external file.
+    /// Creates the list of external file parts from names, offsets and sizes. Only the last part
+    /// may be unlimited.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
@@ -112,8 +111,8 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// Creates the list of external file parts from names, offsets and sizes. Only the last part may be
-/// unlimited.
+/// A dataset with elements in external files that is open for writes. The external files are open
+/// only during a write.
 #[derive(Debug)]
 pub struct ExternalSink {
     /// The shape; empty for a scalar.

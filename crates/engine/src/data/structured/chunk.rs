@@ -17,8 +17,7 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// A dataset with elements in external files that is open for writes. The external files are open
-/// only during a write.
+/// The stored form of a structured chunk: its encoded sections and its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
     /// The bytes of all sections.
@@ -28,7 +27,7 @@ pub struct EncodedChunk {
 }
 
 impl StructuredForm {
-    /// The stored form of a structured chunk: its encoded sections and its metadata.
+    /// Reads a structured chunk from the file and decodes it.
     ///
     /// # Errors
     /// Returns an error with the address of the chunk if sections contradict each other or the
@@ -86,7 +85,8 @@ impl StructuredForm {
         Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
-    /// Reads a structured chunk from the file and decodes it.
+    /// Returns the location and the encoding of each section of a structured chunk, from the entry
+    /// of the chunk in the chunk index.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the metadata contradicts the chunk's size.

@@ -27,8 +27,7 @@ const FAST_RATIO: (usize, usize) = (100, 140);
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// Returns the location and the encoding of each section of a structured chunk, from the entry
-    /// of the chunk in the chunk index.
+    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
@@ -148,7 +147,7 @@ impl StructuredForm {
         Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
-    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
+    /// Returns the entry of a stored structured chunk for the chunk index.
     ///
     /// # Errors
     /// Returns an error if an offset does not fit into its field.

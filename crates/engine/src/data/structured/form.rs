@@ -15,7 +15,7 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// Returns the entry of a stored structured chunk for the chunk index.
+/// The kind of a structured chunk, which determines its sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.
@@ -27,7 +27,7 @@ pub enum ChunkKind {
     DenseVariable,
 }
 
-/// The kind of a structured chunk, which determines its sections.
+/// The properties of one section that all structured chunks of a dataset share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
     /// The filter pipeline of the section.
@@ -42,7 +42,8 @@ pub struct SectionForm {
     pub fast: bool,
 }
 
-/// The properties of one section that all structured chunks of a dataset share.
+/// The properties of a dataset, from its object header, that determine the form of its structured
+/// chunks.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
     /// The address of the dataset's object header.
@@ -59,8 +60,8 @@ pub struct StructuredFacts<'a> {
     pub fill: FillElement,
 }
 
-/// The properties of a dataset, from its object header, that determine the form of its structured
-/// chunks.
+/// The form that all structured chunks of one dataset share: shape, element size, sections and
+/// filters.
 #[derive(Debug, Clone)]
 pub struct StructuredForm {
     /// The address of the dataset's object header.
@@ -111,15 +112,14 @@ impl ChunkKind {
         }
     }
 
-    /// The form that all structured chunks of one dataset share: shape, element size, sections and
-    /// filters.
+    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
 }
 
 impl StructuredForm {
-    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
+    /// Creates the description of the structured chunks of a dataset.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the layout contradicts the rest of the description, or if a
@@ -166,7 +166,8 @@ impl StructuredForm {
         })
     }
 
-    /// Creates the description of the structured chunks of a dataset.
+    /// Returns the part of a chunk that lies inside the extent of the dataset, as a box relative to
+    /// the chunk's first element.
     ///
     /// # Errors
     /// Returns an error if there is no such chunk.
@@ -261,8 +262,8 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns the part of a chunk that lies inside the extent of the dataset, as a box relative to
-    /// the chunk's first element.
+    /// Returns whether the metadata of each structured chunk has only one possible order of its
+    /// fields.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }

@@ -492,8 +492,7 @@ impl Journal {
     }
 }
 
-/// Truncates the journal after a failed write, so that other files can use the disk space of the
-/// incomplete records.
+/// Removes incomplete records from the journal after a failed write, to release disk space.
 fn truncate(file: &dyn Driver, end: u64) {
     if let Err(error) = file.set_len(end) {
         tracing::warn!(%error, "cannot truncate the journal after a failed write");

@@ -16,7 +16,7 @@ use crate::store::Store;
 /// Largest number of bytes of chunks that an append encodes before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// Returns the decoded elements of a chunk, including elements outside the extent of the dataset.
+/// The chunks of an append operation, which are encoded before the dataset grows.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -26,7 +26,8 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// The chunks of an append operation, which are encoded before the dataset grows.
+    /// Encodes the chunks that the write replaces as a whole, for a selection in a dataset of shape
+    /// `dims`. Returns `None` if the write replaces no whole chunk, or too many chunks.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).
@@ -60,14 +61,15 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Returns whether the dataset still has the shape from before the append.
+    /// Returns whether the dataset still has the shape that it had before the append operation.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }
 }
 
 impl ChunkWriter {
-    /// Returns whether the dataset still has the shape that it had before the append operation.
+    /// Stores chunks that were encoded before the dataset grew, and writes all other elements of
+    /// the selection.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

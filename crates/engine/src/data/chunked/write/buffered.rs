@@ -117,8 +117,10 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Stores chunks that were encoded before the dataset grew, and writes all other elements of
-    /// the selection.
+    /// Extends the dataset by one chunk along dimension `axis`, up to length `maximum`, and buffers
+    /// the elements of that chunk. Returns the new length. Returns `None` and changes nothing if
+    /// this is not possible: chunks must be unfiltered, and the dataset must be one chunk wide in
+    /// the other dimensions.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.

@@ -35,8 +35,7 @@ impl ChunkedSource {
     }
 }
 
-/// Access to a dataset's writer for threads that hold exclusive access to the file only for short
-/// times.
+/// Access to a dataset's writer for threads that lock the file exclusively only for short times.
 pub trait ChunkAccess {
     /// Calls `work` with the dataset's writer and its dirty chunks. Returns `None` if the writer no
     /// longer exists.
@@ -68,7 +67,7 @@ pub trait ChunkAccess {
     fn store(&self) -> &Store;
 }
 
-/// Access to a dataset's writer for threads that lock the file exclusively only for short times.
+/// The state of a write to a chunked dataset that several threads perform concurrently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -77,7 +76,7 @@ pub enum Progress {
     Chunks(usize),
 }
 
-/// The state of a write to a chunked dataset that several threads perform concurrently.
+/// Writes the selected elements. `source` is the state of the dataset at the start of the write.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs from
@@ -457,12 +456,12 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks all chunks that were read from the file as out of date.
+    /// Marks the copies of all chunks that threads have read from the file as out of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }
 
-    /// Marks the copies of all chunks that threads have read from the file as out of date.
+    /// Returns the number of bytes of dirty chunks in memory.
     pub fn dirty_bytes(&self) -> usize {
         self.dirty.bytes()
     }

@@ -41,7 +41,7 @@ const BATCH_BYTES: usize = 16 << 20;
 /// Largest number of chunks in one batch of a write.
 const BATCH_CHUNKS: usize = 64 << 10;
 
-/// Returns the number of bytes of dirty chunks in memory.
+/// The writer of the chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
 pub struct ChunkWriter {
     /// The dataset as a source.
@@ -52,7 +52,7 @@ pub struct ChunkWriter {
     buffered: BufferedChunks,
 }
 
-/// The access to the file and to the chunk index during one write.
+/// Access to the file and to the chunk index during one write to a chunked dataset.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
     /// The access to change the file.
@@ -78,7 +78,7 @@ struct ChunkJob {
 }
 
 impl ChunkWriter {
-    /// Access to the file and to the chunk index during one write to a chunked dataset.
+    /// Returns a writer of the dataset that `source` describes.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
         Self {
             source: Arc::new(source),
@@ -212,7 +212,7 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
     }
 
-    /// Encodes and stores the dirty chunks.
+    /// Encodes and stores all dirty chunks of the dataset.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -227,7 +227,7 @@ impl ChunkWriter {
         self.flush_dirty(&mut writing, Due::All)
     }
 
-    /// Encodes and stores all dirty chunks of the dataset.
+    /// Replaces the stored bytes of the chunk that holds an element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if there is no such element, or if an unfiltered chunk gets a

@@ -14,7 +14,8 @@ use crate::store::{Edit, SpaceKind};
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Allocates all missing chunks of the extent. Fills them if `fill` is true.
+    /// Allocates space for each chunk in the extent of the dataset that has none. Writes fill
+    /// values to the new chunks if `fill` is true.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -99,8 +100,9 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &locations)
     }
 
-    /// Allocates space for each chunk in the extent of the dataset that has none. Writes fill
-    /// values to the new chunks if `fill` is true.
+    /// Changes the shape of the dataset. Chunks outside the new shape are freed. In chunks that lie
+    /// partly outside the new shape, the elements outside get the fill value. If partial chunks at
+    /// the edge are not filtered, chunks that become or cease to be edge chunks are encoded again.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.

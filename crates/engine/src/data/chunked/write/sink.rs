@@ -9,9 +9,7 @@ use crate::data::transfer::{Resources, Sink, SinkContext, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Changes the shape of the dataset. Chunks outside the new shape are freed. In chunks that lie
-/// partly outside the new shape, the elements outside get the fill value. If partial chunks at the
-/// edge are not filtered, chunks that become or cease to be edge chunks are encoded again.
+/// A chunked dataset that is open for writes.
 #[derive(Debug)]
 pub struct ChunkedSink {
     /// The writer of chunks, with the dirty chunks.
@@ -25,7 +23,7 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// A chunked dataset that is open for writes.
+    /// Returns the writer of the chunks, and the arguments of the writer's operations.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,

@@ -31,8 +31,7 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns whether the metadata of each structured chunk has only one possible order of its
-    /// fields.
+    /// Returns all defined elements in C order: their coordinates, and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -144,7 +143,7 @@ impl StructuredForm {
 }
 
 impl SelectedChunk {
-    /// Returns all defined elements in C order: their coordinates, and their values as stored.
+    /// Adds the coordinates of the defined elements to the list, in the order of the stored values.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.

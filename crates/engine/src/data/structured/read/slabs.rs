@@ -22,7 +22,7 @@ const GROUP_BYTES: u128 = 8 << 20;
 /// Number of rows of chunks that one walk over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// Adds the coordinates of the defined elements to `out`, in the order of the stored values.
+/// The selected defined elements of one structured chunk.
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
@@ -34,7 +34,8 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The selected defined elements of one structured chunk.
+/// The selected defined elements of a row of chunks: of all chunks with the same coordinate along
+/// the first dimension.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -46,21 +47,20 @@ pub struct Slab {
 }
 
 impl SelectedChunk {
-    /// The selected defined elements of a row of chunks: of all chunks with the same coordinate
-    /// along the first dimension.
+    /// Returns the set of selected elements, as offsets of elements in the chunk.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Returns the set of selected elements, as offsets of elements in the chunk.
+    /// Returns the stored values of the selected elements, in ascending order of the elements'
+    /// offsets. Descriptors of variable-length data refer to the heap of the read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Returns the stored values of the selected elements, in ascending order of the elements'
-    /// offsets. Descriptors of variable-length data refer to the heap of the read.
+    /// Returns the number of selected elements in the slab.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
