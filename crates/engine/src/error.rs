@@ -286,7 +286,8 @@ impl Error {
         Self::Unsupported { subject: subject.into() }
     }
 
-    /// Adds the address of the structure to an error of kind [`Error::Corrupt`] without an address.
+    /// Adds the address of the structure to an error of kind [`Error::Corrupt`], unless the error
+    /// already has an address.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {

@@ -143,7 +143,8 @@ fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]
     }
 }
 
-/// Checks that damaged chunks cause errors or decode within the limit, and never panic.
+/// Checks that decoding damaged chunks causes errors or stays within the limit of bytes, and never
+/// panics.
 fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     let check = |bytes: &[u8]| {
         let limit = encoded.len() * 3 + 100;

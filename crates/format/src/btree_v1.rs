@@ -116,12 +116,12 @@ impl ChunkKeys {
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }
     }
 
-    /// Returns the number of keys.
+    /// Returns the number of chunk keys.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Returns true if there are no keys.
+    /// Returns true if the list has no chunk keys.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }

@@ -127,7 +127,8 @@ impl<'a> ChunkNodeView<'a> {
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
     }
 
-    /// Returns the coordinates of the first element of the chunk at key `position`.
+    /// Returns the coordinates of the first element of the chunk that the key at `position`
+    /// describes.
     pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
         Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))

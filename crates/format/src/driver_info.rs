@@ -87,7 +87,7 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// The decoded information of a driver.
+/// The decoded information of the multi driver, of the family driver, or of another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {
     /// Multi driver: one member file for each type of data or for several types.

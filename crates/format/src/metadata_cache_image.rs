@@ -39,7 +39,7 @@ const SIGNATURE: &[u8; 4] = b"MDCI";
 /// Total size in bytes of the fixed-size fields of an entry in the metadata cache image.
 const FIXED_ENTRY_BYTES: usize = 14;
 
-/// The metadata cache image.
+/// The metadata cache image: a block that contains copies of metadata blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataCacheBlock {
     /// Entries of the image.

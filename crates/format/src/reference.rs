@@ -103,7 +103,7 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference, as stored in an element of a dataset.
+/// A revised reference in the form that an element of a dataset stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.

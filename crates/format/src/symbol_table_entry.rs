@@ -28,7 +28,7 @@ pub struct SymbolTableEntry {
     pub cache: SymbolTableCache,
 }
 
-/// The cache type and scratch pad of a symbol table entry.
+/// The cached information in a symbol table entry: cache type and scratch pad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolTableCache {
     /// Nothing is cached.

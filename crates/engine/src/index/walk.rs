@@ -11,7 +11,7 @@ use crate::store::{AddressSet, Store};
 /// root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
-/// The blocks that one walk has visited.
+/// The set of blocks that one walk over a structure has visited.
 #[derive(Debug)]
 pub struct VisitedBlocks {
     structure: &'static str,

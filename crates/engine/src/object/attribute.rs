@@ -98,7 +98,7 @@ impl Attribute {
     }
 }
 
-/// Returns `part`, a slice of `whole`, without copying the bytes.
+/// Returns the shared bytes for `part`, a slice of `whole`, without copying the bytes.
 fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
     let start =
         if part.is_empty() { Some(0) } else { part.as_ptr().addr().checked_sub(whole.as_ptr().addr()) };
@@ -173,7 +173,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     Ok(found)
 }
 
-/// Attributes in dense storage, with the index by name.
+/// The attributes of an object in dense storage, with the index by name.
 struct DenseAttributes<'a> {
     container: &'a Container,
     owner: Address,
@@ -195,7 +195,7 @@ impl<'a> DenseAttributes<'a> {
         })
     }
 
-    /// Visits all attributes, or the attributes whose names have this hash.
+    /// Visits all attributes in dense storage, or the attributes whose names have this hash.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
         self.tree.walk_range(

@@ -83,7 +83,7 @@ pub struct ExternalPiece {
 }
 
 impl DatasetDescription {
-    /// Reads the description from the dataset's header.
+    /// Reads the description of a dataset from its object header.
     pub fn read(container: &Container, header: &ObjectHeader) -> Result<Self> {
         let missing = |kind: MessageType| {
             Error::corrupt("object header of a dataset", "messages", format!("a {}", kind.name()), "none")
@@ -201,7 +201,7 @@ pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<u
     Ok(at(writer.finish(), header.address())?.len())
 }
 
-/// Returns the datatype of a committed datatype.
+/// Returns the datatype that a committed datatype object stores.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.

@@ -23,7 +23,7 @@ use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
 use crate::store::{Bytes, Edit, at};
 
-/// Name of the structure in internal errors.
+/// Name of the dense storage structure in internal errors.
 const NAME: &str = "dense storage";
 
 fn no_entry() -> FormatError {
@@ -189,7 +189,7 @@ impl DenseKind {
         }
     }
 
-    /// Compares the creation order of a record with `order`.
+    /// Compares the creation order in a B-tree record with `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
             Self::Links => {
@@ -375,7 +375,8 @@ impl Dense {
         Ok(Some((entry, body)))
     }
 
-    /// Returns all entries and their messages, in the order of the hashes of their names.
+    /// Returns all entries of dense storage and their messages, in the order of the hashes of their
+    /// names.
     pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(DenseEntry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut entries = Vec::new();

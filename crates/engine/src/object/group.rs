@@ -36,7 +36,7 @@ pub enum GroupStorage {
 }
 
 impl GroupStorage {
-    /// Returns the storage of the group with this header.
+    /// Returns the storage of links in the group with this object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -73,7 +73,7 @@ pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<Link
     Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
 }
 
-/// Returns the estimated number of links, and the estimated length of a name.
+/// Returns the estimates in the group info message: the number of links, and the length of a name.
 ///
 /// # Errors
 /// Returns read errors.
@@ -255,7 +255,7 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-/// Decodes the link in the body of a message.
+/// Decodes the link in the body of a link message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     decode_view(container, body).map(LinkView::to_link)
 }

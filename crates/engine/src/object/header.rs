@@ -30,7 +30,7 @@ pub struct ObjectHeader {
     messages: SmallVec<[HeaderMessage; 12]>,
 }
 
-/// The prefix of an object header.
+/// The prefix of an object header, in version 1 or 2.
 #[derive(Debug, Clone, Copy)]
 pub enum Prefix {
     /// Version 1.
@@ -161,7 +161,8 @@ impl ObjectHeader {
         self.find(kind).is_some()
     }
 
-    /// Returns the stored bytes of a message's body. The body of a shared message is a reference.
+    /// Returns the stored bytes of a message's body. For a shared message, these bytes are a
+    /// reference.
     pub fn body<'m>(&self, message: &'m HeaderMessage) -> &'m [u8] {
         &message.body
     }
@@ -260,7 +261,8 @@ impl<'a> Loader<'a> {
         Self { store, layout, header }
     }
 
-    /// Adds the messages of one chunk, and collects the continuations among them.
+    /// Adds the messages of one header chunk to the list, and collects the continuations among
+    /// them.
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {

@@ -32,7 +32,7 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Returns a body that is part of the message itself.
+    /// Creates a body whose bytes are part of the message itself.
     pub(crate) fn own(bytes: Bytes) -> Self {
         Self { bytes, committed: None }
     }

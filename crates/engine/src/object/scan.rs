@@ -16,7 +16,7 @@ use crate::store::{Bytes, Store};
 /// Number of bytes per read during the search for object headers.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Number of bytes per read in a window that cannot be read as a whole.
+/// Number of bytes per read in a part of the file that cannot be read as a whole.
 const SECTOR_BYTES: usize = 4096;
 
 /// Largest number of messages in an accepted version 1 header.

@@ -30,7 +30,7 @@ impl Placed {
     }
 }
 
-/// Reads a message in the header of its only user.
+/// Reads a shared message that is still in the header of its only user.
 pub(crate) fn message_in_header(
     store: &Store,
     header: Address,

@@ -26,7 +26,7 @@ use crate::versions::{LibraryVersion, LibverBounds};
 /// Largest size in bytes of a dataset's elements for compact layout.
 pub const MAX_COMPACT: u64 = 65_000;
 
-/// The properties of a new dataset.
+/// The properties of a new dataset: dataspace, datatype, layout, filters and fill value.
 #[derive(Debug, Clone)]
 pub struct NewDataset {
     /// The type of the elements.

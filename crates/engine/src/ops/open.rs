@@ -19,7 +19,7 @@ use crate::store::{Store, StoreOptions};
 
 /// A resolver that opens the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
-    /// Opens the file with the name `name`, as the link or the dataset stores it.
+    /// Opens the file with a name, which a link or a dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
@@ -132,12 +132,12 @@ impl OpenFile {
         self
     }
 
-    /// Returns the store and the caches for reads of raw data.
+    /// Returns the store and the caches that reads of raw data use.
     pub fn read_context(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }
 
-    /// Returns the resolver of the files of external storage.
+    /// Returns the resolver that opens external raw data files.
     pub(super) fn raw_files(&self) -> Option<&Arc<dyn RawFileResolver>> {
         self.raw_files.as_ref()
     }

@@ -27,7 +27,7 @@ use crate::store::{Edit, Store};
 /// Number of variable-length elements that are converted in one step.
 const BLOCK_ELEMENTS: usize = 4096;
 
-/// Largest depth of nested sequences whose data is freed.
+/// Largest depth of nested sequences for which variable-length data is freed.
 const MAX_DEPTH: usize = 64;
 
 impl OpenFile {
@@ -314,7 +314,7 @@ fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
     staged::each(store, runs.len(), true, fill, write)
 }
 
-/// Returns the number of bytes of a block of elements.
+/// Returns the size of a block of variable-length elements in bytes.
 fn block_bytes(element_size: usize) -> Result<usize> {
     byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }

@@ -281,7 +281,7 @@ impl<'a> Targets<'a> {
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
-    /// Opens for writing a file that `parent` names. Each file is opened once.
+    /// Opens a file that `parent` names for writing. Opens each file once.
     ///
     /// # Errors
     /// Returns the errors of the resolver.
@@ -315,7 +315,7 @@ impl<'a> Targets<'a> {
         Ok(file)
     }
 
-    /// Closes the other files, which commits their changes.
+    /// Closes the source files of the write, which commits their changes.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -151,7 +151,7 @@ impl OpenFile {
         })
     }
 
-    /// Changes the shape of a dataset.
+    /// Changes the shape of a dataset and writes its header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the shape, or

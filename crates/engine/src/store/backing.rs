@@ -30,7 +30,8 @@ pub(super) struct Backing {
 }
 
 impl Backing {
-    /// Creates the backing of a file of `length` bytes, of which `stored` bytes are stored.
+    /// Creates the backing of a file with `length` bytes, of which the driver stores `stored`
+    /// bytes.
     pub(super) fn new(driver: Arc<dyn Driver>, base: u64, length: u64, stored: u64) -> Self {
         Self {
             driver,
@@ -47,7 +48,7 @@ impl Backing {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Returns the number of stored bytes.
+    /// Returns the number of bytes that the driver stores.
     pub(super) fn stored(&self) -> u64 {
         self.stored.load(Ordering::Acquire)
     }

@@ -21,7 +21,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    /// Creates empty caches with limits in bytes for clean and for dirty pages.
+    /// Creates empty caches with limits in bytes for clean and for dirty pages of the page buffer.
     pub(super) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         Self {
             pages: Pages::new(clean_bytes, dirty_bytes),

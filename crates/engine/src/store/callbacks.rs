@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The threads that run a callback of one file.
+/// The set of threads that run a callback of one file.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     count: AtomicUsize,
@@ -30,7 +30,7 @@ impl Store {
         Callback(self)
     }
 
-    /// Checks that this thread runs no callback.
+    /// Checks that the calling thread runs no callback of the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] inside of a callback.

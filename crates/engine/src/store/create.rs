@@ -262,7 +262,7 @@ impl CreateOptions {
     }
 }
 
-/// The superblock extension of a new file.
+/// The parts of a new file's superblock extension.
 struct Extension {
     bytes: Vec<u8>,
     info: Option<FileSpaceInfo>,

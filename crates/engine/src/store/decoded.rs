@@ -46,7 +46,7 @@ impl Decoded {
         Self { blocks: cache(1024, MAX_KEPT_BYTES, BySize) }
     }
 
-    /// Removes the block at `address`, of any type.
+    /// Removes the decoded block at `address`, of any type, from the cache.
     pub(super) fn remove(&self, address: Address) {
         self.blocks.remove(&address);
     }

@@ -57,7 +57,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes bytes to the driver and, if a commit will rely on them, computes their sums.
+    /// Writes bytes to the driver. If a commit will rely on the bytes, also computes their
+    /// checksums.
     fn write_and_sum(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let driver = &self.backing.driver;
         let journal = &self.write_state.journal;

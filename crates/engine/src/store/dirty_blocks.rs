@@ -48,7 +48,7 @@ where
 }
 
 impl DirtyBlock {
-    /// Creates a block from its value and context.
+    /// Creates a dirty block from its value and context.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,

@@ -31,7 +31,7 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
 }
 
-/// Creates a file in memory for writing.
+/// Creates a test file in memory for writing.
 pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };

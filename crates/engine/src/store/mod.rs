@@ -163,7 +163,7 @@ impl Store {
         superblock::stated_end(&self.superblock(), self.base()).is_some_and(|end| end <= self.length())
     }
 
-    /// Returns the limits of the resources that the contents of the file may require.
+    /// Returns the limits on the memory and work that the contents of the file can cause.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -178,7 +178,7 @@ impl Store {
         *self.filters.write() = filters;
     }
 
-    /// Returns the name of the file or image, for error messages.
+    /// Returns the name of the file or memory image, for error messages.
     pub fn name(&self) -> &str {
         self.backing.driver.name()
     }
@@ -222,7 +222,7 @@ impl Store {
     }
 }
 
-/// Adds the block's address to a decoding error.
+/// Adds the address of a block to an error from decoding the block.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

@@ -87,7 +87,7 @@ pub struct ObjectHandle {
 }
 
 impl ObjectHandle {
-    /// Returns the address of the object header.
+    /// Returns the address of the object's header.
     pub fn address(&self) -> Address {
         self.address
     }
@@ -266,7 +266,7 @@ impl Store {
         }
     }
 
-    /// Records that a link leads to an object again.
+    /// Records that a link leads to an unlinked object again.
     pub(crate) fn relink(&self, object: Address) {
         let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {

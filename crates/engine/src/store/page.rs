@@ -11,7 +11,7 @@ pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 /// Size of a page in bytes, as a `usize`.
 pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
-/// The number of the page that contains the largest offset.
+/// The number of the page that contains the largest possible offset.
 const LAST_PAGE: u64 = u64::MAX / PAGE;
 
 /// The part of a byte range that lies on one page.

@@ -37,7 +37,7 @@ impl PageSource<'_> {
         self.journal.map_or(Ok(()), |journal| journal.overlay_spilled(start, buffer))
     }
 
-    /// Reads the page that begins at the offset `start`.
+    /// Reads the page of the file that begins at the offset `start`.
     pub(super) fn page(&self, start: u64) -> Result<Arc<[u8]>, DriverError> {
         let mut bytes = shared_zeros(PAGE_BYTES);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
 
-/// A list of ranges, each with start and end. Nearly all results have one range.
+/// A list of ranges in ascending order, each with start and end. Nearly all results have one range.
 pub(super) type RangeList = SmallVec<[(u64, u64); 2]>;
 
 impl Ranges {

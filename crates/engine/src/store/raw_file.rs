@@ -29,8 +29,8 @@ impl RawFile {
         Ok(Self { driver, length: AtomicU64::new(length) })
     }
 
-    /// Fills each buffer with the bytes from its offset on, and with zeros after the end of the
-    /// file.
+    /// Fills each buffer with bytes of the external file from an offset on, and with zeros after
+    /// the end of the file.
     ///
     /// # Errors
     /// Returns I/O errors.

@@ -85,7 +85,7 @@ impl Store {
         blocks
     }
 
-    /// Returns at most `length` bytes of metadata, and fewer if the file ends before.
+    /// Returns at most `length` bytes of metadata. Returns fewer bytes if the file ends before.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

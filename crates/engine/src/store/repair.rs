@@ -84,7 +84,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether the repair found any fault.
+    /// Returns whether the repair found any fault in the file.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }

@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Result};
 /// Largest number of repeated reads of a block that seems corrupt.
 const MAX_RETRIES: u32 = 100;
 
-/// The longest pause before a repeated read, in microseconds.
+/// Largest pause before a repeated read of a SWMR reader, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
 /// The state of a file that is open as a SWMR reader.

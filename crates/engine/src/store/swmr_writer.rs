@@ -241,7 +241,8 @@ impl Edit<'_> {
         self.store().is_swmr_writer()
     }
 
-    /// Records a newly allocated block. No reader has its address.
+    /// Records a block that was allocated during SWMR writing. No reader has the address of the
+    /// block.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_swmr_writer()
@@ -266,7 +267,7 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether the block at `address` is new, so that no reader has its address.
+    /// Returns whether the block at `address` is new, so that no SWMR reader knows its address.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };

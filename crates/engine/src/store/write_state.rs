@@ -137,13 +137,13 @@ impl WriteState {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Refuses later edits of the file.
+    /// Refuses all later edits of the file, because it is closed.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 }
 
-/// A range of offsets in the file.
+/// A range of offsets in the file, with start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileRange {
     pub(super) start: u64,

@@ -22,7 +22,7 @@ pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
     type Row: Word;
     /// The number of bits of a word.
     const BITS: usize;
-    /// Returns the low bits of `value`.
+    /// Returns the low bits of `value` as a word.
     fn low(value: u64) -> Self;
     /// Converts the word to 64 bits.
     fn wide(self) -> u64;

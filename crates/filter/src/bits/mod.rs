@@ -142,7 +142,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns the low 32 bits of `value`.
+/// Returns the low 32 bits of `value` as a 32-bit number.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
     (value & 0xffff_ffff) as u32

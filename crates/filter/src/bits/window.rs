@@ -38,7 +38,8 @@ impl<'a> BitWindow<'a> {
         Some(zeros)
     }
 
-    /// Calls `each` with each of `items` and the result of [`get_unary`](Self::get_unary).
+    /// Reads a unary number for each of `items`, as [`get_unary`](Self::get_unary) does, and calls
+    /// `each` with both.
     #[inline]
     pub(crate) fn get_unaries<T>(
         &mut self,

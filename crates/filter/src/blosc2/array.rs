@@ -57,7 +57,7 @@ impl Side {
     }
 }
 
-/// The range along one dimension in which a block overlaps the array.
+/// The range along one dimension in which a Blosc2 block overlaps the array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Overlap {
     start: usize,
@@ -170,7 +170,7 @@ impl Array {
         self.checked_block_length(size).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of chunks, which is at most the number of elements.
+    /// Returns the number of chunks in the Blosc2 array, which is at most the number of elements.
     pub(super) fn chunks(&self) -> usize {
         self.sides.iter().map(|side| side.chunks()).product()
     }
@@ -224,7 +224,7 @@ impl Array {
         })
     }
 
-    /// Returns the blocks of the array's only chunk, one after another.
+    /// Returns the bytes of all blocks of the array's only chunk, one block after another.
     pub(super) fn gather(&self, size: usize, input: &[u8]) -> Vec<u8> {
         let length = self.block_length(size);
         let mut blocks = vec![0; self.chunk_length(size).unwrap_or(0)];

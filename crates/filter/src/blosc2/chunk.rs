@@ -57,7 +57,8 @@ const VARYING_BLOCKS_FLAG: u8 = 1;
 /// The number of transforms that a long Blosc2 chunk header stores.
 pub(super) const TRANSFORM_COUNT: usize = 6;
 
-/// The flag, after a negative stream length, of a stream whose bytes are all equal.
+/// The flag of a Blosc2 stream whose bytes are all equal. The flag follows a negative stream
+/// length.
 pub(super) const RUN_FLAG: u8 = 1;
 
 /// The value that all elements of a Blosc2 chunk without blocks have.

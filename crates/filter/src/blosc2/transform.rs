@@ -154,7 +154,8 @@ impl Elements {
         if self.version <= WHOLE_GROUPS_VERSION && whole != count { 0 } else { whole * self.size }
     }
 
-    /// Returns the width in bytes of the units in which differences are taken: at most 8.
+    /// Returns the width in bytes of the units between which the delta transform takes differences:
+    /// at most 8.
     fn difference_width(self) -> usize {
         match self.size {
             1 | 2 | 4 | 8 => self.size,

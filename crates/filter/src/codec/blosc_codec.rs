@@ -14,8 +14,7 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec with this number in the flags of a buffer, which identify the stream
-    /// format.
+    /// Returns the Blosc codec with this stream format number, which is in the flags of a buffer.
     pub(crate) fn of_format(format: u8) -> Option<Self> {
         match format {
             0 => Some(Self::BloscLz),
@@ -38,7 +37,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec with this compressor number, as client data store it.
+    /// Returns the Blosc codec with this compressor number, as client data store it.
     pub(crate) fn of_compressor(compressor: u32) -> Option<Self> {
         match compressor {
             0 => Some(Self::BloscLz),
@@ -56,7 +55,7 @@ impl Codec {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 
-    /// Returns the recommended block size in bytes.
+    /// Returns the recommended block size in bytes for this codec.
     pub(crate) fn block(self) -> usize {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }

@@ -69,7 +69,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Calls `each` with the sequences that make up `input`. The last sequence has no match.
+    /// Divides `input` into sequences of literal bytes and a match, and calls `each` with each
+    /// sequence. The last sequence has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);

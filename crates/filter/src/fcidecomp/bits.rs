@@ -60,7 +60,7 @@ impl<'a> BitSource<'a> {
         self.held -= count;
     }
 
-    /// Reads the next `count` bits; `count` is at most 32.
+    /// Reads the next `count` bits of the scan; `count` is at most 32.
     #[inline]
     pub(super) fn get(&mut self, count: u32) -> Option<i64> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");

@@ -38,7 +38,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the size of a sample in bytes.
+    /// Returns the size of an image sample in bytes.
     pub(super) fn sample_bytes(self) -> usize {
         if self.bits > 8 { 2 } else { 1 }
     }
@@ -211,7 +211,7 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
     Ok((frame, entries.iter().map(|[number, ..]| *number).collect()))
 }
 
-/// Parses a segment that is neither a frame nor a scan.
+/// Parses a segment of a JPEG-LS image that is neither a frame nor a scan.
 fn read_other(marker: u8, segment: &[u8], stored: &mut StoredPreset) -> Result<()> {
     match (marker, segment) {
         (PARAMETERS, [1, numbers @ ..]) => {
@@ -249,7 +249,8 @@ pub(super) struct ImageSettings {
     pub(super) stored: StoredPreset,
 }
 
-/// Appends an image of the samples in `input`, which have the order of [`Image::decode`].
+/// Encodes the samples in `input`, which have the order of [`Image::decode`], and appends the
+/// image.
 pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: &str| FilterError::failed(ID, reason);
     let ImageSettings { frame, near, interleave, stored } = *settings;

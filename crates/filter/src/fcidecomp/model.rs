@@ -248,7 +248,7 @@ impl Model {
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Encodes the sample that ends a run and returns the value that the decoder obtains.
+    /// Encodes the sample after a run and returns the value that the decoder obtains.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
@@ -300,7 +300,7 @@ impl Rules {
         i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
     }
 
-    /// Returns the quantised error for a difference from the prediction.
+    /// Returns the quantised prediction error for a difference between a sample and its prediction.
     #[inline]
     fn error(&self, difference: i64) -> i64 {
         let near = i64::from(self.near);
@@ -361,8 +361,8 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if negative errors are more frequent in this context and have the shorter
-    /// codes.
+    /// Returns true if negative prediction errors are more frequent in this context, so that they
+    /// get the shorter codes.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }

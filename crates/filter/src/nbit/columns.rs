@@ -46,7 +46,7 @@ struct Column {
     repeats: Vec<Repeat>,
 }
 
-/// All columns of an element type.
+/// The list of all columns of an nbit element type.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -71,7 +71,7 @@ impl Columns {
         columns
     }
 
-    /// Adds the columns of `kind`, which is the element type or a part of the type.
+    /// Adds the columns of a type, which is the element type or a part of it.
     fn add(&mut self, kind: &NbitType, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             NbitType::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
@@ -200,8 +200,8 @@ impl Columns {
         Some(())
     }
 
-    /// Replaces `output` by the encoded bits of whole elements, padded with zeros to `length`
-    /// bytes.
+    /// Encodes whole elements with nbit. Replaces `output` by the encoded bits, padded with zeros
+    /// to `length` bytes.
     pub(super) fn encode(&self, elements: &[u8], length: usize, output: &mut Vec<u8>) -> Option<()> {
         output.clear();
         if let [column] = self.columns.as_slice()

@@ -55,7 +55,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// Returns the distance that stands for the fill value: all bits set.
+    /// Returns the scaleoffset distance that stands for the fill value: all bits set.
     fn fill_distance(&self) -> u64 {
         1_u64.checked_shl(self.bits).map_or(u64::MAX, |bit| bit - 1)
     }

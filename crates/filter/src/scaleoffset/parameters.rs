@@ -96,7 +96,7 @@ pub(super) fn of_dataset(
     Ok(ScaleOffsetParameters { scale, elements, number, size, big_endian, fill })
 }
 
-/// Returns the bits of an element of at most 8 bytes.
+/// Returns the bytes of an element of at most 8 bytes as a 64-bit number.
 fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static str> {
     if u32::try_from(element.len()) != Ok(size) {
         return Err("the size of the fill value differs from the element size");

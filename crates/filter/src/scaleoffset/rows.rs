@@ -236,7 +236,7 @@ fn bounds<R: Real>(
     Some((low, high))
 }
 
-/// Returns the first number that fulfils `is_wanted`.
+/// Returns the first number for which `is_wanted` returns true.
 fn find_first<R: Real>(
     parameters: &ScaleOffsetParameters,
     input: &[u8],

@@ -303,7 +303,7 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the pipeline stage with the client data that the file stores.
+    /// Returns the pipeline stage of a filter with the client data that the file stores.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }

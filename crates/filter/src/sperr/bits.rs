@@ -16,7 +16,7 @@ impl<'a> Bits<'a> {
         Self { bytes, at: 0, count: count.min(bytes.len().saturating_mul(8)) }
     }
 
-    /// Returns true if all bits have been read.
+    /// Returns true if the reader has returned all bits of the stream.
     #[inline]
     pub(super) fn is_exhausted(&self) -> bool {
         self.at >= self.count
@@ -30,7 +30,7 @@ impl<'a> Bits<'a> {
         bit
     }
 
-    /// Reads the next 32 bits.
+    /// Reads the next 32 bits of the stream.
     pub(super) fn word(&mut self) -> u32 {
         (0..32).fold(0, |word, index| word | u32::from(self.get()) << index)
     }
@@ -43,7 +43,7 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    /// Returns an empty set for numbers below `length`.
+    /// Creates an empty set for numbers below `length`.
     pub(super) fn empty(length: usize) -> Self {
         Self { words: vec![0; length.div_ceil(64)] }
     }

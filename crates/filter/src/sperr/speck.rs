@@ -119,7 +119,7 @@ fn halving_count(length: usize) -> usize {
     count
 }
 
-/// Returns the number of wavelet transforms along a dimension of this length.
+/// Returns the number of wavelet transforms that SPERR applies along a dimension of this length.
 pub(super) fn transform_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
@@ -346,7 +346,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The parts of a divided set.
+/// The parts of a divided set of SPECK coefficients.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     sets: [Set; 8],

@@ -67,7 +67,7 @@ impl<'a, T: Real> Exact<'a, T> {
         T::from_be(&value).ok_or_else(truncated)
     }
 
-    /// Returns the bits after the whole bytes, as the high bits of a byte.
+    /// Returns the bits of an exact value after its whole bytes, as the high bits of a byte.
     fn part(&self, at: usize) -> Option<u8> {
         let position = at.checked_mul(self.part)?;
         let first = *self.bits.get(position / 8)?;

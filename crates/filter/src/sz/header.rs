@@ -61,32 +61,33 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Returns true if all values are equal.
+    /// Returns true if all values of the SZ stream are equal.
     pub(super) fn is_constant(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Returns true if decoded values must be clamped to the range in the parameters.
+    /// Returns true if decoded SZ values must be clamped to the range in the parameters.
     pub(super) fn is_clamped(&self) -> bool {
         self.flags & 1 << 2 != 0
     }
 
-    /// Returns true if relative errors are bounded by multiplication instead of logarithms.
+    /// Returns true if the SZ stream bounds relative errors by multiplication instead of
+    /// logarithms.
     pub(super) fn multiplies(&self) -> bool {
         self.flags & 1 << 3 != 0
     }
 
-    /// Returns true if the values are stored unencoded.
+    /// Returns true if the SZ stream stores the values unencoded.
     pub(super) fn is_stored(&self) -> bool {
         self.flags & 1 << 4 != 0
     }
 
-    /// Returns true if the error bound is relative to each value.
+    /// Returns true if the error bound of the SZ stream is relative to each value.
     pub(super) fn is_relative(&self) -> bool {
         self.flags & 1 << 5 != 0
     }
 
-    /// Returns true if blocks may be predicted by regression.
+    /// Returns true if the SZ stream may predict blocks by regression.
     pub(super) fn has_regression(&self) -> bool {
         self.flags & 1 << 7 != 0
     }

@@ -17,7 +17,7 @@ use crate::Result;
 use super::bytes::Bytes;
 use super::corrupt;
 
-/// The maximum number of bits that one table lookup decodes.
+/// The maximum number of bits that one lookup in the Huffman table decodes.
 const MAX_LOOKUP_BITS: u32 = 11;
 
 #[derive(Debug, Clone, Copy)]

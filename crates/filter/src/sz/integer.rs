@@ -152,7 +152,7 @@ pub(super) fn decode(
     Ok(values)
 }
 
-/// Reads the value of a stream in which all values are equal.
+/// Reads the only value of an SZ stream in which all values are equal.
 pub(super) fn constant(header: &Header<'_>, kind: Integer) -> Result<i64> {
     Exact { rest: header.rest.clone(), size: kind.size, minimum: 0, kind }.next()
 }

@@ -33,7 +33,7 @@ use super::lorenzo::{Neighbours, scan};
 use super::real::Real;
 use super::{ID, corrupt};
 
-/// The maximum number of intervals if errors are bounded by multiplication.
+/// The maximum number of intervals in SZ streams that bound errors by multiplication.
 const MAX_FACTORS: usize = 1 << 16;
 
 /// The parsed parts of an SZ stream without regression, from which values are computed.

@@ -21,7 +21,7 @@ use super::bytes::Bytes;
 use super::{corrupt, unsupported};
 use crate::Result;
 
-/// The number of bits that one table lookup decodes.
+/// The number of bits that one lookup in the Huffman table decodes.
 const LOOKUP_BITS: usize = 8;
 
 /// A node of the Huffman tree.
@@ -78,7 +78,7 @@ impl<'a> Codes<'a> {
         if child == 0 { None } else { self.nodes.get(child).copied() }
     }
 
-    /// Decodes the next integer.
+    /// Decodes the next integer from its Huffman code.
     #[inline]
     pub(super) fn next(&mut self) -> Result<i32> {
         let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));

@@ -88,7 +88,7 @@ fn axes(sizes: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// A range of coordinates along one dimension.
+/// A range of coordinates along one dimension of an SZ3 chunk.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     first: usize,
@@ -110,7 +110,7 @@ fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Resu
     Ok(())
 }
 
-/// A line of points, in which known and unknown points alternate.
+/// A line of points in an SZ3 chunk, in which known and unknown points alternate.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     offset: usize,
@@ -252,7 +252,7 @@ fn linear<V: Value>(a: V, b: V) -> V {
     V::narrow(a.widen().plus(b.widen()).over(2))
 }
 
-/// Extrapolates linearly from two points.
+/// Extrapolates a value linearly from two points.
 fn extrapolate_linear<V: Value>(a: V, b: V) -> V {
     V::from_real(1.5 * b.real() - 0.5 * a.real())
 }
@@ -265,7 +265,7 @@ fn last_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(b.widen().times(6).minus(a.widen()).plus(c.widen().times(3)).over(8))
 }
 
-/// Extrapolates quadratically from three points.
+/// Extrapolates a value quadratically from three points.
 fn extrapolate_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(a.widen().times(3).minus(b.widen().times(10)).plus(c.widen().times(15)).over(8))
 }

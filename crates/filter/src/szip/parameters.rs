@@ -112,12 +112,12 @@ impl SzipParameters {
         self.options & BIG_ENDIAN != 0
     }
 
-    /// Returns the number of bits of a coded sample.
+    /// Returns the number of bits of a coded szip sample.
     pub(super) fn bits(&self) -> u32 {
         if self.planes() > 1 { 8 } else { self.bits }
     }
 
-    /// Returns the size of a coded sample in bytes.
+    /// Returns the size of a coded szip sample in bytes.
     pub(super) fn sample_bytes(&self) -> usize {
         match self.bits() {
             ..=8 => 1,

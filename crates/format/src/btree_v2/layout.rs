@@ -139,7 +139,7 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the context of a leaf with `records` records.
+    /// Returns the context of a B-tree leaf with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -152,7 +152,7 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the context of an internal node at `level` (1 and up) with `records` records.
+    /// Returns the context of an internal B-tree node at `level` (1 and up) with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

@@ -85,7 +85,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of a secondary block of the given shape.
+    /// Returns the context of an extensible array's secondary block of the given shape.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -102,7 +102,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of a data block with `elements` elements.
+    /// Returns the context of an extensible array's data block with `elements` elements.
     pub fn data_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,

@@ -83,7 +83,7 @@ pub enum ElementLocation {
 }
 
 impl SecondaryBlockShape {
-    /// Returns the size of the bitmap of initialised pages in bytes.
+    /// Returns the size in bytes of the bitmap that marks initialised pages.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }

@@ -112,13 +112,15 @@ impl DoublingTable {
         self.max_heap_bits - self.first_row_bits + 1
     }
 
-    /// Returns the number of bytes that a block in `row` covers; `u64::MAX` above 64 bits.
+    /// Returns the number of bytes that a block in `row` covers. Returns `u64::MAX` if the number
+    /// exceeds 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
         let bits = self.start_bits.checked_add(row.max(1) - 1);
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the offset of `row` from the start of its table; `u64::MAX` above 64 bits.
+    /// Returns the offset of `row` from the start of its table. Returns `u64::MAX` if the offset
+    /// exceeds 64 bits.
     pub fn row_offset(&self, row: u32) -> u64 {
         match row.checked_sub(1) {
             None => 0,

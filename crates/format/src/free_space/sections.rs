@@ -54,7 +54,7 @@ pub struct FreeSpaceSections {
     pub sections: Vec<FreeSpaceSection>,
 }
 
-/// A range of unused bytes in the client's address space.
+/// A free-space section: a range of unused bytes in the client's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceSection {
     /// Offset of the section in the client's address space.

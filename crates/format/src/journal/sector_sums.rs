@@ -65,7 +65,7 @@ pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
-/// Returns the number of sectors that `length` bytes at `offset` overlap.
+/// Returns the number of sectors that overlap `length` bytes at `offset` of the file.
 pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
     if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }

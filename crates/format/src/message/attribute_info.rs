@@ -16,7 +16,8 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// The storage of an object's attributes, and the tracking of creation order.
+/// The attribute info message: the storage of an object's attributes, and the tracking of creation
+/// order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeInfo {
     /// Largest creation order value used so far; `Some` if creation order is tracked.

@@ -82,7 +82,7 @@ pub enum FillStatus<'a> {
 }
 
 impl FillValueMessage {
-    /// Returns the state of the fill value.
+    /// Returns the state of the fill value: undefined, default or set by the user.
     pub fn status(&self) -> FillStatus<'_> {
         match self.value.as_deref() {
             None => FillStatus::Undefined,

@@ -16,7 +16,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// The storage of a group's links, and the tracking of creation order.
+/// The link info message: the storage of a group's links, and the tracking of creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkInfo {
     /// Largest creation order value used so far, at most `i64::MAX`; `Some` if creation order is

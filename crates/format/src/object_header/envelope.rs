@@ -20,7 +20,7 @@ use crate::message::{MessageFlags, MessageType};
 
 const NAME: &str = "object header message";
 
-/// The layout of the envelopes in one object header.
+/// The layout of the message envelopes in one object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvelopeLayout {
     /// Version 1.

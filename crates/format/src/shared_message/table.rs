@@ -70,7 +70,7 @@ pub enum SharedMessageIndexKind {
     BTree,
 }
 
-/// One index of shared messages.
+/// An index of shared messages, as the master table describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessageIndex {
     /// Current storage form.

@@ -26,7 +26,7 @@ const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 /// buffer.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
-/// A chunk table that buffers new entries.
+/// A table of chunk locations that buffers new entries before it writes them into the chunk index.
 #[derive(Debug)]
 pub struct BufferedTable {
     table: Box<dyn ChunkTable>,

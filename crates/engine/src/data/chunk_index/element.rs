@@ -116,7 +116,7 @@ impl<T> OnceBlock<T> {
     }
 }
 
-/// The number of slots in [`BlockSlots`].
+/// The number of slots in the block cache [`BlockSlots`].
 const SLOT_COUNT: u64 = 256;
 
 /// Largest number of elements in an array block that stays in memory: the usual length of a page.

@@ -134,7 +134,7 @@ pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     }
 }
 
-/// Checks that a chunk has an address.
+/// Checks that an entry of the chunk index contains the address of a chunk.
 pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);

@@ -32,7 +32,8 @@ pub struct ChunkMetadataBytes {
 }
 
 impl ChunkMetadataBytes {
-    /// Largest number of bytes: three filtered sections with offsets of eight bytes.
+    /// Largest number of bytes of structured chunk metadata: three filtered sections with offsets
+    /// of eight bytes.
     pub const MAX_BYTES: usize = 52;
 
     /// Returns metadata with these bytes; `None` if there are more than

@@ -16,7 +16,7 @@ use crate::store::{ByteRows, SpaceKind, Store};
 /// thread.
 const SINGLE_READ_BYTES: u64 = 64 << 10;
 
-/// Largest number of bytes of fill values that are written together.
+/// Largest number of bytes of fill values that one write to contiguous storage covers.
 const FILL_BYTES: u64 = 1 << 20;
 
 /// The source from which reads of a dataset with contiguous layout take elements.

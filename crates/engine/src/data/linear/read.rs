@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 /// Target size in bytes of a block, which is read with one request.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Smallest number of bytes of unconverted elements for which a read uses several threads.
+/// Smallest number of bytes of unconverted elements for which a read of contiguous storage uses
+/// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
 /// Largest gap in bytes between two runs that a read includes rather than skips.
@@ -28,7 +29,7 @@ const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 /// Number of runs in one task of a thread.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of tiles that are listed before they are read.
+/// Largest number of tiles of a selection that are listed before they are read.
 const LISTED_TILES: usize = 16 << 10;
 
 /// A request to read bytes: the offset from the first element, and the buffer to fill.
@@ -228,7 +229,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the runs of a selection in batches.
+/// Reads the runs of a selection from linear storage in batches.
 fn read_runs(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,

@@ -47,7 +47,7 @@ impl<C: CachedChunk> quick_cache::Weighter<ChunkKey, C> for ByBytes {
 }
 
 impl<C: CachedChunk> ChunkCache<C> {
-    /// Returns a cache of up to `bytes` bytes. With 0 bytes, the cache keeps nothing.
+    /// Creates a chunk cache of up to `bytes` bytes. With 0 bytes, the cache keeps no chunks.
     pub fn new(bytes: u64) -> Self {
         Self { chunks: OnceLock::new(), capacity: bytes }
     }
@@ -62,7 +62,7 @@ impl<C: CachedChunk> ChunkCache<C> {
         self.chunks.get().map_or(0, Cache::weight)
     }
 
-    /// Returns a chunk, if the cache holds it.
+    /// Returns a decoded chunk, if the cache holds it.
     pub(in crate::data) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.get()?.get(&key)
     }

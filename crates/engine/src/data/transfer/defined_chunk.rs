@@ -29,7 +29,8 @@ impl DefinedChunk {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
-    /// Returns the values of `count` defined elements, beginning with defined element `position`.
+    /// Returns the values of `count` defined elements of the chunk, from the defined element with
+    /// the number `position` on.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the chunk has fewer values than defined elements.

@@ -32,7 +32,7 @@ impl DirtyChunk for DefinedChunk {
     }
 }
 
-/// The dirty chunks of one dataset, by their coordinates.
+/// A table of the dirty chunks of one dataset, by their coordinates.
 #[derive(Debug)]
 pub(in crate::data) struct DirtyChunks<C> {
     chunks: BTreeMap<Dims, Dirty<C>>,

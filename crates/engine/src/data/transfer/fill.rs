@@ -12,7 +12,7 @@ impl FillElement {
     /// The fill value in which all bytes are zero.
     pub const ZERO: Self = Self { element: None };
 
-    /// Returns a fill value with the bytes of `element`.
+    /// Creates a fill value with the bytes of `element`.
     pub fn element(element: &[u8]) -> Self {
         Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
     }

@@ -41,7 +41,7 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Returns errors of filters and the driver.
     fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()>;
 
-    /// Stores the dirty chunks and writes their locations into the index.
+    /// Stores the dirty chunks and writes their locations into the chunk index.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.

@@ -18,7 +18,8 @@ const WAITING_PER_THREAD: usize = 2;
 /// Smallest and largest number of filled stages that may wait for the thread that writes.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
-/// Writes chunks one after the other. Joins small chunks that are contiguous in the file.
+/// Writes chunks one after the other. Combines small chunks that are contiguous in the file into
+/// one write.
 pub(in crate::data) fn write_joined<'c>(
     store: &Store,
     chunks: impl Iterator<Item = (Address, &'c [u8])>,

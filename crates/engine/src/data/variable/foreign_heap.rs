@@ -56,7 +56,7 @@ fn collection(params: FileParams) -> Address {
 }
 
 impl ForeignHeap {
-    /// Creates an empty heap for up to `limit` bytes.
+    /// Creates an empty heap for up to `limit` bytes of variable-length data.
     pub fn new(limit: u64) -> Self {
         Self { contents: Mutex::new(Contents { items: Vec::new(), remaining: limit, limit }) }
     }

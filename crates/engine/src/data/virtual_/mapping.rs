@@ -246,7 +246,7 @@ pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     Ok(reach)
 }
 
-/// Creates an error about a selection whose end exceeds 64 bits.
+/// Creates an error about a mapping's selection whose end exceeds 64 bits.
 pub(super) fn beyond() -> Error {
     Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }

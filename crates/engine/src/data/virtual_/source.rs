@@ -58,7 +58,7 @@ pub struct VirtualSource<'a> {
     pub sources: &'a dyn SourceDatasets,
 }
 
-/// The requested elements of one source dataset.
+/// The part of a request whose elements come from one source dataset.
 #[derive(Debug)]
 pub struct SourcePart<'a> {
     /// The name of the source's file, as in the mapping.
@@ -94,7 +94,7 @@ struct MappingPart<'a> {
 }
 
 impl VirtualSource<'_> {
-    /// Reads the selected elements in the order of the selection.
+    /// Reads the selected elements of the virtual dataset in the order of the selection.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be read or lacks mapped elements.

@@ -318,7 +318,7 @@ fn no_entry() -> Error {
     Error::internal(FractalHeapIndirectBlock::NAME, "an index names an entry of the block")
 }
 
-/// Sets the entry `number` of an indirect block.
+/// Sets the entry with the number `number` of an indirect block.
 pub(super) fn set_child(
     node: &mut FractalHeapIndirectBlock,
     number: usize,

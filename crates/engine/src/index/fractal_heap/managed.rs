@@ -18,7 +18,7 @@ pub(super) const INDIRECT_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 /// Kind of the file space for direct blocks of fractal heaps.
 pub(super) const DIRECT_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// An indirect block on the path to a direct block.
+/// An indirect block on the path to a direct block of a fractal heap.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) address: Address,
@@ -101,7 +101,7 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the start and the end of the bytes for objects in a direct block.
+    /// Returns the start and the end of the bytes that objects may use in a direct block.
     fn object_bounds(&self, block: &DirectBlock) -> Result<(u64, u64)> {
         Ok((self.end(block.offset, self.shape.prefix)?, self.end(block.offset, block.size)?))
     }

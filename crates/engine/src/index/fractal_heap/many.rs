@@ -75,7 +75,7 @@ impl HeapObjects<'_> {
         }
     }
 
-    /// Returns the bytes of an object that [`find`](Self::find) returned.
+    /// Returns the bytes of an object that [`find`](Self::find) has found in the fractal heap.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if other objects have found the object.

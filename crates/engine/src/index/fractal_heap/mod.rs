@@ -158,7 +158,8 @@ impl FractalHeap {
         &self.header
     }
 
-    /// Returns the sum of `counter`, the value of the header field `field`, and `more`.
+    /// Returns the sum of `counter`, the value of the fractal heap header field `field`, and
+    /// `more`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the sum does not fit in 64 bits.
@@ -179,7 +180,8 @@ impl FractalHeap {
         counter.saturating_sub(less)
     }
 
-    /// Returns the difference of `counter`, the value of the header field `field`, and `less`.
+    /// Returns the difference of `counter`, the value of the fractal heap header field `field`, and
+    /// `less`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if `counter` is smaller.
@@ -190,7 +192,7 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the object with the heap ID `id`.
+    /// Returns the bytes of the fractal heap object with the heap ID `id`.
     pub fn get(&self, store: &Store, id: &[u8]) -> Result<Bytes> {
         match at(self.ids.decode(id), self.address)? {
             HeapId::Managed { offset, length } => {

@@ -71,7 +71,7 @@ impl Shape {
         if rows == 0 { 0 } else { self.table.row_offset(rows) }
     }
 
-    /// Returns the number of rows of the indirect blocks in `row`.
+    /// Returns the number of rows of the child indirect blocks in `row` of the doubling table.
     fn rows_of_child(&self, row: u32) -> u32 {
         self.table.rows_for(self.table.row_block_size(row))
     }

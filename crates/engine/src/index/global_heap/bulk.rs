@@ -70,7 +70,7 @@ impl GlobalHeap {
     }
 }
 
-/// Creates an error about a range that belongs to other objects or collections.
+/// Creates an error about a range of bytes that belongs to other objects or collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")
 }

@@ -14,9 +14,9 @@ use crate::store::{Edit, SpaceKind};
 
 /// Kind of the file space for global heap collections.
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
-/// Largest number of collections with free space in memory.
+/// Largest number of global heap collections with free space that stay in memory.
 const MAX_OPEN_COLLECTIONS: usize = 16;
-/// Smallest free space in bytes of a collection that stays open.
+/// Smallest free space in bytes of a global heap collection that stays open for new objects.
 const MIN_FREE_BYTES: usize = 32;
 
 /// The global heap collections that have free space for new objects.
@@ -133,7 +133,7 @@ impl GlobalHeap {
         result.map(|()| ids)
     }
 
-    /// Returns a builder that adds to the collection with the most free space.
+    /// Returns a builder that adds objects to the global heap collection with the most free space.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -157,7 +157,7 @@ impl GlobalHeap {
         self.open.lock().collections.iter().max_by_key(|(_, free)| *free).map(|(address, _)| *address)
     }
 
-    /// Stores all collections of a builder.
+    /// Stores all collections of a builder in the cache of dirty blocks.
     pub(super) fn put_all(&self, edit: &mut Edit<'_>, builder: &mut Builder) {
         for (address, collection) in builder.take_all() {
             self.put(edit, address, collection);
@@ -244,7 +244,8 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection out of the caches. The caller must call [`put`](Self::put) afterwards.
+    /// Takes a collection of the global heap out of the caches. The caller must call
+    /// [`put`](Self::put) afterwards.
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();
         let changed = store.changed::<GlobalHeapCollection>(address).map(|collection| collection.len());

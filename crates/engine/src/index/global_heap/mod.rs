@@ -23,7 +23,7 @@ use self::edit::OpenCollections;
 use crate::error::{Error, Result};
 use crate::store::{Store, at, cache};
 
-/// Limit of the cache of decoded collections in bytes.
+/// Limit in bytes of the cache of decoded global heap collections.
 const CACHE_BYTES: u64 = 16 << 20;
 
 /// The global heap of one file. A cache keeps decoded collections.
@@ -51,7 +51,7 @@ pub struct HeapObject {
 }
 
 impl HeapObject {
-    /// Returns the object's bytes.
+    /// Returns the bytes of the global heap object.
     pub fn bytes(&self) -> &[u8] {
         // The default is never used: `GlobalHeap::get` has found the object, and the collection is
         // immutable.
@@ -65,7 +65,7 @@ impl GlobalHeap {
         Self { collections: LazyLock::new(|| cache(256, CACHE_BYTES, BySize)), open: Mutex::default() }
     }
 
-    /// Returns the object with the ID `id`.
+    /// Returns the global heap object with the ID `id`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the collection has no such object, and read errors.

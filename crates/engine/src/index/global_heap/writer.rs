@@ -122,7 +122,7 @@ impl GlobalHeapWriter {
     }
 }
 
-/// Frees the unused allocated space, and allocates `length` bytes.
+/// Frees the unused space for new collections, and allocates `length` bytes.
 fn replace_space(edit: &mut Edit<'_>, builder: &mut Builder, length: u64) -> Result<()> {
     free_rest(edit, builder)?;
     builder.set_space(edit.allocate(SPACE, length)?, length)

@@ -27,7 +27,7 @@ impl FreeBlocks {
         listed.map(|(&offset, &size)| LocalHeapFreeBlock { offset, size }).collect()
     }
 
-    /// Returns the offset of the first block in the heap's free list.
+    /// Returns the offset of the first block in the local heap's free list.
     pub(super) fn first(&self) -> Option<u64> {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }

@@ -21,13 +21,13 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// Name of the structure in errors.
+/// Name of the shared message index in errors.
 const NAME: &str = "shared message index";
 
 /// Kind of the file space for lists of shared messages.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Largest number of zero bytes that version 1 headers may have after a message.
+/// Largest number of zero bytes that version 1 object headers may have after a message.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
 /// The hash and the body of a shared message to find in an index.
@@ -49,7 +49,7 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// Creates the record of a message in the heap with `reference_count` users.
+    /// Creates the record of a shared message in the heap, with `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -61,7 +61,7 @@ impl Records {
         Self { heap: index.heap, in_header }
     }
 
-    /// Returns the record of the message.
+    /// Returns the record of the wanted shared message in the index.
     pub(super) fn find(
         self,
         store: &Store,
@@ -89,7 +89,7 @@ impl Records {
         }
     }
 
-    /// Overwrites the record of the message, which [`find`](Self::find) must have found.
+    /// Overwrites the record of the shared message, which [`find`](Self::find) must have found.
     pub(super) fn replace(
         self,
         edit: &mut Edit<'_>,
@@ -214,7 +214,7 @@ impl Records {
         }
     }
 
-    /// Returns the position of the message's record in a list.
+    /// Returns the position of the shared message's record in a list.
     fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
         for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
@@ -263,7 +263,7 @@ impl Records {
     }
 }
 
-/// Creates an error about a message whose record was found before and is now missing.
+/// Creates an error about a shared message whose record was found before and is now missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }

@@ -79,7 +79,7 @@ pub fn set(
     editor.finish(edit)
 }
 
-/// Creates an attribute.
+/// Creates an attribute of the object. No attribute may have its name.
 ///
 /// # Errors
 /// Returns [`Error::Exists`] if the object has an attribute with this name, and the errors of
@@ -98,7 +98,7 @@ pub fn create(
     editor.finish(edit)
 }
 
-/// Removes an attribute.
+/// Removes an attribute of the object.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -108,7 +108,7 @@ pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name:
     editor.finish(edit)
 }
 
-/// Renames an attribute. The creation order stays the same.
+/// Renames an attribute of the object. The creation order stays the same.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if there is no attribute with the old name, and [`Error::Exists`] if

@@ -12,7 +12,7 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message that a reference refers to.
+    /// Reads the shared message to which a reference refers.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;

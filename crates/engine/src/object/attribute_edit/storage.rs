@@ -13,10 +13,11 @@ use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes of the smallest message that does not fit in an object header.
+/// Size in bytes of the smallest attribute message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
-/// Creation order of attributes in dense storage without creation order, as in libhdf5.
+/// Value of the creation order for attributes in dense storage without creation order, as in
+/// libhdf5.
 const NO_ORDER: u16 = 0xffff;
 
 /// An attribute in compact or dense storage, as stored.
@@ -239,7 +240,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Records the creation order of a new attribute.
+    /// Records the creation order of a new attribute in the attribute info message.
     pub(super) fn record_order(&mut self, order: u64) -> Result<()> {
         match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {

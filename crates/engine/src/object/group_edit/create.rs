@@ -32,7 +32,7 @@ pub enum LinkOrder {
     Indexed,
 }
 
-/// Properties of a new group.
+/// The properties of a new group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupOptions {
     /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a

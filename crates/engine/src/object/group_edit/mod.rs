@@ -185,7 +185,7 @@ impl<'c> GroupEditor<'c> {
         self.find_link(edit, name)
     }
 
-    /// Checks that a link can be inserted under this name.
+    /// Checks that the group accepts a link with this name.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].

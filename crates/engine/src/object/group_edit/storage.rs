@@ -13,7 +13,7 @@ use super::{GroupEditor, encode, group_info};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes of the smallest message that does not fit in an object header.
+/// Size in bytes of the smallest link message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
 const NONE: MessageFlags = MessageFlags::empty();

@@ -11,7 +11,7 @@ use super::{HeaderEditor, NAME, Slot};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Size of the checksum of a version 2 chunk in bytes.
+/// Size in bytes of the checksum at the end of a version 2 header chunk.
 const CHECKSUM_BYTES: usize = 4;
 
 /// Largest size of a message body in bytes, in both versions of object headers.

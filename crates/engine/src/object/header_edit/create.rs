@@ -162,8 +162,8 @@ fn too_large() -> Error {
     Error::Misuse("the object header would have more free space than memory can hold".into())
 }
 
-/// Creates an object header with all messages in the first chunk. The bounds of the file determine
-/// the version.
+/// Creates an object header that holds all messages in its first chunk. The bounds of the file
+/// determine the version.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if a message is too long for an object header,
@@ -253,7 +253,7 @@ pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) -> Result<()> 
 }
 
 impl HeaderEditor {
-    /// Adds a message to the first chunk, whose size is determined later.
+    /// Adds a message to the first chunk of a new header, whose size is determined later.
     fn add_first(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });

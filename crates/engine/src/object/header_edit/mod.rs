@@ -153,7 +153,7 @@ impl HeaderEditor {
         Ok(flags)
     }
 
-    /// Returns the address of the header, which is the identity of the object in the file.
+    /// Returns the address of the edited header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
@@ -171,7 +171,7 @@ impl HeaderEditor {
         &self.prefix
     }
 
-    /// Returns the messages in order, without NIL messages and continuations.
+    /// Returns the messages of the edited header in order, without NIL messages and continuations.
     pub fn messages(&self) -> impl Iterator<Item = MessageView<'_>> {
         self.messages
             .iter()

@@ -211,7 +211,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Returns the continuation message that refers to a chunk.
+    /// Returns the continuation message that refers to a chunk of the object header.
     fn continuation_to(&self, chunk: usize) -> Result<Option<usize>> {
         let Some((address, _)) = self.chunks.get(chunk).and_then(|chunk| chunk.extent) else {
             return Ok(None);

@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of B-tree nodes and symbol table nodes.
+/// Kind of the file space for B-tree nodes and symbol table nodes.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Creates the storage of a group without links, with `names` bytes for names.
+/// Creates a symbol table without links, with `names` bytes of space for names.
 ///
 /// # Errors
 /// Returns the errors of [`Edit::allocate`].

@@ -171,7 +171,7 @@ fn build(
     Ok(())
 }
 
-/// Returns a node without neighbours. `before` is the key before its first child.
+/// Returns a B-tree node without neighbours. `before` is the key before its first child.
 fn node_of(level: u8, before: u64, children: &[Child]) -> BTreeV1Node {
     let keys = std::iter::once(before).chain(children.iter().map(|(_, last)| *last)).collect();
     let children = children.iter().map(|(address, _)| *address).collect();

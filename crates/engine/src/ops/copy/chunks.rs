@@ -134,7 +134,7 @@ pub(super) fn batches<L>(
     })
 }
 
-/// Reads and writes a batch of chunks. Adjacent chunks are read and written together.
+/// Copies a batch of chunks. Reads and writes adjacent chunks together.
 ///
 /// # Errors
 /// Returns I/O errors and the errors of the index.

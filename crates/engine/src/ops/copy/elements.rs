@@ -54,7 +54,8 @@ impl ElementPlan {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether elements have the same bytes in both files.
+    /// Returns whether the elements have the same bytes in both files, so that they need no
+    /// relocation.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
@@ -133,7 +134,8 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
     }
 }
 
-/// Plans a compound type. The size changes of earlier members move later members.
+/// Adds the parts of a compound type to the plan. The size changes of earlier members move later
+/// members.
 fn plan_compound(
     size: u32,
     compound: &Compound,

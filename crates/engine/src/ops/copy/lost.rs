@@ -21,7 +21,7 @@ use crate::object::scan;
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// The group for objects that no link leads to.
+/// The name of the group for objects to which no link leads.
 const LOST_FOUND: &str = "lost+found";
 
 impl OpenFile {
@@ -71,7 +71,7 @@ impl OpenFile {
     }
 }
 
-/// An object that no link leads to.
+/// An object of a damaged file to which no link leads.
 struct LostObject {
     address: Address,
     kind: ObjectKind,

@@ -79,7 +79,7 @@ struct Task {
     is_top: bool,
 }
 
-/// A task in a queue, without its path.
+/// A copy task in a queue, without its path.
 #[derive(Debug, Clone, Copy)]
 struct QueuedTask {
     original: Original,

@@ -45,7 +45,7 @@ impl ObjectPaths {
         path_id
     }
 
-    /// Returns the complete path with the index `path_id`.
+    /// Returns the complete path with the index `path_id` as text.
     pub(super) fn text(&mut self, path_id: usize) -> Arc<str> {
         let mut names = Vec::new();
         let mut at = Some(path_id);

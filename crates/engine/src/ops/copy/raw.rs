@@ -125,7 +125,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies contiguous elements.
+    /// Copies the elements of a contiguous dataset.
     ///
     /// # Errors
     /// As [`copy_body`](Self::copy_body).

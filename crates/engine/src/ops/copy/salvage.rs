@@ -28,10 +28,10 @@ const SECTOR_BYTES: usize = 512;
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Approximate number of bytes of a chunk in an index.
+/// Approximate number of bytes that one chunk takes in a chunk index.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// The flat chunks of a dataset that are copied.
+/// The flat chunks of a dataset that a salvage can copy.
 pub(super) struct SoundChunks {
     pub(super) chunks: Vec<(Dims, ChunkLocation)>,
     /// The coordinates of filtered chunks that decode to too few bytes.
@@ -157,7 +157,7 @@ impl Copier<'_> {
         Ok(SoundChunks { chunks: sound, short: short.into_inner() })
     }
 
-    /// Returns the structured chunks to copy. In a salvage, these are the chunks that can be
+    /// Returns the structured chunks to copy. In a salvage, these are only the chunks that can be
     /// decoded.
     ///
     /// # Errors

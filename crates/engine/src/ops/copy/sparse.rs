@@ -19,7 +19,7 @@ use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
 impl Copier<'_> {
-    /// Returns whether the stored chunks of the source are valid chunks of the target.
+    /// Returns whether the copy can store the chunks of the source without changes.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,

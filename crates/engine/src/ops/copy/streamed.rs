@@ -54,7 +54,7 @@ impl Iterator for CopyRegions {
     }
 }
 
-/// The stored chunks of a dense dataset.
+/// The stored chunks of a dense dataset, which a copy reads one after the other.
 pub(super) struct StoredRegions {
     /// The elements of each chunk.
     pub(super) regions: Vec<Region>,
@@ -195,7 +195,8 @@ impl Copier<'_> {
         Ok(Some(CopyRegions::All(streamed.boxes(target_chunk))))
     }
 
-    /// Returns the elements of a box. In a salvage, unreadable elements have the fill value.
+    /// Returns the elements of a box of the source dataset. In a salvage, unreadable elements have
+    /// the fill value.
     ///
     /// # Errors
     /// Returns the errors of reading the elements, except damage in a salvage.

@@ -65,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that is not virtual.
+    /// Opens a dataset that stores its own elements. Virtual datasets are errors.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -224,7 +224,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that is not virtual.
+    /// Returns the selected elements, as stored, of a dataset that stores its own elements (no
+    /// virtual dataset).
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.

@@ -101,7 +101,7 @@ impl Virtual {
         Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0) }))
     }
 
-    /// Closes the files of the source datasets.
+    /// Closes the files of the open source datasets.
     pub(in crate::ops) fn close(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

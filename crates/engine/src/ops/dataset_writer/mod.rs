@@ -284,7 +284,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes a changed dataspace into the header.
+    /// Writes a changed dataspace of the dataset into its object header.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -308,7 +308,7 @@ impl DatasetWriter {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }
 
-    /// Returns the location of a chunk, if the chunk is stored.
+    /// Returns the location of a chunk of the dataset, if the chunk is stored.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

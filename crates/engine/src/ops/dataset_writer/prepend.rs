@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Edit;
 
-/// Number of bytes of elements that are moved in one step.
+/// Number of bytes of elements that a prepend moves in one step.
 const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
@@ -106,7 +106,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns the elements of a box as stored.
+    /// Returns the elements of a box of the dataset, as stored.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

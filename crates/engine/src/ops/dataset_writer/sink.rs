@@ -19,7 +19,7 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The sink of a dataset. Chunks have operations that other layouts do not have.
+/// The sink of a dataset, by its layout. Chunks have operations that other layouts do not have.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
@@ -103,7 +103,7 @@ fn writes_fill(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Returns the writer of structured chunks.
+/// Returns the writer of the dataset's structured chunks.
 fn structured_writer(
     file: WriterContext<'_>,
     owner: Address,

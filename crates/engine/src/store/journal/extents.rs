@@ -10,7 +10,7 @@ use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 /// be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
-/// The extents that were written into the file since the last commit.
+/// The extents of new space that were written into the file since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     /// Runs of whole sectors by their first offset. Runs do not overlap.
@@ -102,8 +102,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run that overlaps no other run. If this run and the previous run are short, joins
-    /// them.
+    /// Adds a run of sectors that overlaps no other run. If this run and the previous run are
+    /// short, joins them.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start

@@ -22,7 +22,8 @@ impl KnownBytes {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Returns the parts from `start` up to `end` that lie in sectors with known bytes.
+    /// Returns the parts of a range, from `start` up to `end`, that lie in sectors with known
+    /// bytes.
     pub(in crate::store) fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         if start >= self.end() {
             return Vec::new();

@@ -164,7 +164,7 @@ impl Journal {
         }
     }
 
-    /// Records an extent of new space that was written. The next commit relies on the extent.
+    /// Records that an extent of new space was written. The next commit relies on the extent.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }

@@ -13,7 +13,7 @@ use hyperslab_vfd::{Driver, DriverError};
 
 use super::contents::JournalContents;
 
-/// Largest number of bytes of one read of the file.
+/// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
 /// The result of a comparison of a journal's extents with the file.

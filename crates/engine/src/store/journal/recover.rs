@@ -15,7 +15,7 @@ use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
-/// Number of bytes of one read.
+/// Number of bytes in one read of a journal.
 const READ_BYTES: usize = 1 << 20;
 
 /// The result of a search for a journal beside a file.

@@ -33,7 +33,7 @@ pub(super) struct JournalState {
     pub(super) refusal: Option<&'static str>,
 }
 
-/// The contents of the journal on disk.
+/// The phase of a journal, which states the contents of the journal on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No commits, also after a loss of power.

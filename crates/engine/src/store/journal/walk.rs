@@ -48,7 +48,7 @@ pub(super) struct LastCommit {
     pub(super) count: u64,
 }
 
-/// A cursor over the records of a journal.
+/// A cursor that walks over the records of a journal.
 struct JournalWalk<'j> {
     journal: &'j dyn Driver,
     length: u64,

@@ -20,7 +20,7 @@ struct Versions {
     ended: [AtomicU64; PAGES],
 }
 
-/// A generator of pseudo-random numbers.
+/// A generator of pseudo-random numbers for tests.
 struct Dice(u64);
 
 impl Dice {

@@ -10,7 +10,7 @@ pub mod prelude {
     /// A replacement for rayon's trait of collections that can become a parallel iterator. This
     /// version iterates on one thread.
     pub trait IntoParallelIterator: IntoIterator + Sized {
-        /// Returns an iterator over the items.
+        /// Returns a sequential iterator over the items, in place of a parallel one.
         fn into_par_iter(self) -> Self::IntoIter {
             self.into_iter()
         }
@@ -21,7 +21,7 @@ pub mod prelude {
     /// A replacement for rayon's trait of slices that can be iterated in parallel. This version
     /// iterates on one thread.
     pub trait ParallelSlice<T> {
-        /// Returns an iterator over the items.
+        /// Returns a sequential iterator over the items, in place of a parallel one.
         fn par_iter(&self) -> Iter<'_, T>;
         /// Returns an iterator over slices of `size` items, without a shorter one at the end.
         fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
@@ -79,7 +79,7 @@ pub mod prelude {
             outcome.break_value().map_or(Ok(()), Err)
         }
 
-        /// Replaces the contents of `target` by the items.
+        /// Replaces the contents of the vector `target` by the items of the iterator.
         fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
             target.clear();
             target.extend(self);
@@ -89,7 +89,7 @@ pub mod prelude {
     impl<I: Iterator> ParallelIterator for I {}
 }
 
-/// Returns 1: all work is done on the calling thread.
+/// Returns the number of threads, which is 1 because all work runs on the calling thread.
 pub fn current_num_threads() -> usize {
     1
 }

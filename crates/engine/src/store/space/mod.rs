@@ -82,7 +82,7 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Returns the number of allocated bytes, with the bytes that earlier writers lost.
+    /// Returns the number of allocated bytes, including the bytes that earlier writers lost.
     pub fn allocated(&self) -> u64 {
         // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
@@ -282,7 +282,7 @@ impl Space {
         }
     }
 
-    /// Records that allocated space is not part of the committed file.
+    /// Records that a range of allocated space is not part of the committed file.
     fn note_allocated(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
@@ -290,7 +290,8 @@ impl Space {
         }
     }
 
-    /// Records a commit: pending bytes become free, and free bytes at the end are truncated.
+    /// Records a commit in the space of the file: pending bytes become free, and free bytes at the
+    /// end are truncated.
     pub(crate) fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));

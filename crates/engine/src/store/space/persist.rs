@@ -80,7 +80,7 @@ impl StoredSpace {
         Ok(stored)
     }
 
-    /// Returns the free sections of a space in the form that free-space managers store.
+    /// Converts the free sections of a space to the form that free-space managers store.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {

@@ -28,7 +28,7 @@ pub use chunk::{ChunkRecord, ChunkRecordContext, ChunkRecordForm};
 
 /// The record types that a tree's header may state.
 pub mod types {
-    /// Type of test records that only libhdf5's own tests create.
+    /// Record type of test records that only libhdf5's own tests create.
     pub const TESTING: u8 = 0;
     /// Record type of huge fractal heap objects with indirect IDs.
     pub const HUGE_INDIRECT: u8 = 1;

@@ -78,7 +78,7 @@ pub enum ChunkIndexParameters {
     BTreeV2(BTreeV2Parameters),
 }
 
-/// The size and filter mask of a filtered chunk in an index entry.
+/// The entry of a filtered chunk in a chunk index: size and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FilteredChunk {
     /// Stored size of the chunk in bytes.
@@ -190,7 +190,7 @@ impl ChunkedLayout {
         })
     }
 
-    /// Returns the dimension sizes that versions before 4 store.
+    /// Returns the dimension sizes of chunks that message versions before 4 store.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
         if self.index != ChunkIndexParameters::BTreeV1 {

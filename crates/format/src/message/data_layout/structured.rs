@@ -57,7 +57,7 @@ bitflags::bitflags! {
     }
 }
 
-/// The position of the composition among the fields.
+/// The order of the fields in a structured chunk layout: the position of the composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.

@@ -110,7 +110,7 @@ impl Prefix {
     }
 }
 
-/// A decoded datatype, with the values that the enclosing datatype needs.
+/// A decoded datatype, with the values that the enclosing datatype needs for its own decoding.
 #[derive(Debug)]
 struct Decoded {
     version: u8,

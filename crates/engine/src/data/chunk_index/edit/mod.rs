@@ -42,7 +42,7 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function that is called for each chunk of a deleted index.
+/// A function that the deletion of a chunk index calls for each chunk.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
 /// An editor of the chunk index of one dataset. Only one editor of an index may exist at a time. An
@@ -137,7 +137,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         E::kind(&self.layout)
     }
 
-    /// Returns the layout message with the present state of the index.
+    /// Returns the layout message with the current state of the chunk index.
     pub fn layout(&self) -> &E::Layout {
         &self.layout
     }
@@ -157,7 +157,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         before
     }
 
-    /// Returns the entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
     ///
     /// # Errors
     /// Returns errors of reading the index.

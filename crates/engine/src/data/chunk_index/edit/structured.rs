@@ -115,7 +115,7 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
     })
 }
 
-/// The number of bytes of an offset in chunk metadata.
+/// The number of bytes of an offset in the metadata of a structured chunk.
 const OFFSET_SIZE: u8 = 8;
 
 /// Returns the number of sections of a structured chunk of this type, and the numbers of the

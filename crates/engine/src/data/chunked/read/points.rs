@@ -248,7 +248,7 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    /// Returns the selected runs of a chunk.
+    /// Returns the runs of selected elements in a chunk.
     fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
         if let Some(points) = &self.points {
             let run = |(_, at, position): &(Dims, usize, u64)| Run {

@@ -158,7 +158,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads pieces, which are in ascending order, and fills the gaps between them.
+    /// Reads pieces of rows, which are in ascending order, and fills the gaps between them with the
+    /// fill value.
     fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };

@@ -35,7 +35,8 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// Stored chunks with selected elements: their coordinates and locations.
+/// The stored chunks with selected elements that a read has listed: their coordinates and
+/// locations.
 #[derive(Debug, Default)]
 struct Listed {
     chunks: Vec<Dims>,

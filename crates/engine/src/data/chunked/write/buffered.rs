@@ -167,7 +167,7 @@ impl ChunkWriter {
         if after > self.dirty_limit.min(MAX_BUFFERED_BYTES) { self.flush_buffered(writing) } else { Ok(()) }
     }
 
-    /// Stores the buffered chunks.
+    /// Stores all buffered chunks of the writer.
     pub(super) fn flush_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         if self.buffered.chunks.is_empty() {
             return Ok(());

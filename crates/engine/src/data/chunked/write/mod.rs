@@ -63,7 +63,7 @@ pub struct ChunkWriting<'w, 'e> {
     pub cache: &'w ChunkCache,
 }
 
-/// A chunk to store: its coordinates, its encoded bytes and its filter mask.
+/// A chunk to store, with its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
 /// A chunk that a write changes: its coordinates, its present location and its present elements.
@@ -93,7 +93,7 @@ impl ChunkWriter {
         self.dirty.bytes() + self.buffered.bytes()
     }
 
-    /// Writes the selected elements.
+    /// Writes the selected elements of the dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
@@ -375,7 +375,7 @@ impl ChunkWriter {
     }
 }
 
-/// The result of writing a filtered chunk.
+/// The result of a write to a filtered chunk: encoded bytes, or changed elements.
 enum FilteredChunk {
     Dirty(Dims, Vec<u8>),
     Encoded(Dims, Vec<u8>, u32),

@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of elements in the selection.
     pub(super) fn element_count(&self) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.shape().iter().fold(1, |product, size| product * *size),

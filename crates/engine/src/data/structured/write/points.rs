@@ -16,7 +16,7 @@ const POINTS: &str = "write of points";
 /// Largest number of points that a write sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// The coordinates of points, in the order of their values.
+/// A list of the coordinates of points, in the order of their values.
 pub trait PointCoordinates: Sync {
     /// Returns the number of points in the list.
     fn len(&self) -> usize;

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// The name of a write of structured chunks in error messages.
 const NAME: &str = "write of structured chunks";
 
-/// The chunks with selected elements, in C order.
+/// The list of chunks with selected elements, in C order.
 enum ChunksOf {
     /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
@@ -170,7 +170,7 @@ impl StructuredWriter {
         })
     }
 
-    /// Makes the selected elements undefined.
+    /// Makes the selected elements of a dataset with structured chunks undefined.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is not sparse. Returns errors of damaged chunks and

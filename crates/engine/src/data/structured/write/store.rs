@@ -21,7 +21,7 @@ const MIN_TUNING_ELEMENTS: u64 = 64;
 const BATCH_BYTES: usize = 32 << 20;
 
 impl StructuredWriter {
-    /// Encodes and stores all dirty chunks.
+    /// Encodes and stores all dirty structured chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
