@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes a text, an error and its causes in one line. A cause whose text ends the line already is
-/// not repeated.
+/// Writes a text, an error and its causes in one line. Omits a cause if the line already ends with
+/// its text.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);
@@ -202,7 +202,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Returns the kind of this error. The context does not affect the kind.
+    /// Returns the kind of this error. Descriptions that were added to the error do not affect the
+    /// kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
@@ -247,7 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without the objects, attributes and steps in which the error arose.
+    /// Returns the error without the names of the objects, attributes and steps in which the error
+    /// arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");
@@ -284,7 +286,8 @@ impl Error {
         Self::Unsupported { subject: subject.into() }
     }
 
-    /// Adds the address of the structure to an error of kind [`Error::Corrupt`] without an address.
+    /// Adds the address of the structure to an error of kind [`Error::Corrupt`], unless the error
+    /// already has an address.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {
@@ -293,7 +296,7 @@ impl Error {
         self
     }
 
-    /// Adds the object, attribute or step in which the error arose.
+    /// Adds the name of the object, attribute or step in which the error arose.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

@@ -19,8 +19,8 @@ pub fn datatype_to_bytes(datatype: &Datatype) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Returns the datatype of a datatype message. Bytes after the message are ignored. Sizes are those
-/// that the message states, also of variable-length elements.
+/// Decodes the datatype from a datatype message. Bytes after the message are ignored. Sizes are
+/// those that the message states, also of variable-length elements.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -38,7 +38,7 @@ pub fn extent_to_bytes(extent: &Dataspace) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Returns the extent of a dataspace message.
+/// Decodes the extent of a dataspace from a dataspace message.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -46,7 +46,7 @@ pub fn extent_from_bytes(bytes: &[u8]) -> Result<Dataspace> {
     Ok(DataspaceMessage::decode(bytes, FileParams::DEFAULT)?.dataspace)
 }
 
-/// Returns a selection in its serialized form.
+/// Encodes a selection in the serialized form of the format.
 ///
 /// # Errors
 /// Fails if the format cannot store the selection.
@@ -54,7 +54,7 @@ pub fn selection_to_bytes(selection: &Selection, form: SelectionFormat) -> Resul
     Ok(encode_selection(selection, form)?)
 }
 
-/// Returns the selection of a serialized form, which takes all bytes.
+/// Decodes a selection from its serialized form, which must fill all bytes.
 ///
 /// # Errors
 /// Fails if bytes are missing, remain or contradict the format.

@@ -21,10 +21,10 @@ pub enum LibraryVersion {
 }
 
 impl LibraryVersion {
-    /// The newest version.
+    /// The newest version of libhdf5 that changed the format.
     pub const LATEST: Self = Self::V200;
 
-    /// Returns the name that h5py and the tools of libhdf5 use.
+    /// Returns the version name that h5py and the tools of libhdf5 use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Earliest => "earliest",
@@ -43,9 +43,9 @@ impl LibraryVersion {
     }
 }
 
-/// The versions of libhdf5 that must be able to read the written objects. A structure is written in
-/// the version of `low`. If that version cannot represent its contents, a later version is used, up
-/// to the version of `high`.
+/// The version bounds of a file: the versions of libhdf5 that must be able to read the written
+/// objects. A structure is written in the version of `low`. If that version cannot represent its
+/// contents, a later version is used, up to the version of `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,
@@ -56,13 +56,13 @@ impl LibverBounds {
     /// Bounds for files that libhdf5 1.8 and later open, unless a feature needs a newer version.
     pub const DEFAULT: Self = Self { low: LibraryVersion::V18, high: LibraryVersion::LATEST };
 
-    /// Bounds that select the oldest possible structures.
+    /// Version bounds that select the oldest possible structures.
     pub const EARLIEST: Self = Self { low: LibraryVersion::Earliest, high: LibraryVersion::LATEST };
 
-    /// Bounds that select the newest structures.
+    /// Version bounds that select the newest structures.
     pub const LATEST: Self = Self { low: LibraryVersion::LATEST, high: LibraryVersion::LATEST };
 
-    /// Creates bounds from the oldest and the newest version.
+    /// Creates version bounds from the oldest and the newest version.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `low` is later than `high`, or `high` is
@@ -78,12 +78,12 @@ impl LibverBounds {
         Ok(Self { low, high })
     }
 
-    /// Returns the oldest version whose structures are used.
+    /// Returns the oldest version whose structures the file uses.
     pub fn low(self) -> LibraryVersion {
         self.low
     }
 
-    /// Returns the newest version whose structures may be used.
+    /// Returns the newest version whose structures the file may use.
     pub fn high(self) -> LibraryVersion {
         self.high
     }
@@ -99,7 +99,7 @@ impl LibverBounds {
         self.high >= version
     }
 
-    /// Checks that structures that `version` introduced may be used.
+    /// Checks that the bounds allow structures that `version` introduced.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] that names `subject` and the required version, if the upper bound

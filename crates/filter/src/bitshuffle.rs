@@ -36,18 +36,18 @@ pub struct Bitshuffle;
 
 const ID: FilterId = FilterId::BITSHUFFLE;
 
-/// The filter version, the first two client data values.
+/// The version of the bitshuffle filter, which is in the first two client data values.
 const VERSION: [u32; 2] = [0, 4];
 
-/// The default size of a block in bytes.
+/// The default size of a bitshuffle block in bytes.
 const DEFAULT_BLOCK_BYTES: usize = 8 << 10;
 
-/// The minimum number of elements of a block of default size.
+/// The minimum number of elements in a bitshuffle block of default size.
 const MIN_BLOCK_ELEMENTS: usize = 128;
 
 const DEFAULT_LEVEL: u32 = 3;
 
-/// The maximum ratio of decoded to encoded bytes, for both LZ4 and Zstandard.
+/// The maximum ratio of decoded to encoded bytes of bitshuffle, for both LZ4 and Zstandard.
 const MAX_EXPANSION_RATIO: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,7 @@ enum Codec {
     Zstd { level: u32 },
 }
 
-/// The decoded client data; no size is 0.
+/// The decoded client data of the bitshuffle filter. No size is 0.
 #[derive(Debug, Clone, Copy)]
 struct BitshuffleParameters {
     size: usize,
@@ -97,7 +97,8 @@ impl BitshuffleParameters {
         Ok(self)
     }
 
-    /// Splits a chunk length into the bytes that lie in blocks and the bytes after the last block.
+    /// Divides the length of a chunk into the bytes that lie in blocks and the bytes after the last
+    /// block.
     fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
         if !length.is_multiple_of(self.size) {
             return Err("the chunk length is not a multiple of the element size");
@@ -182,7 +183,7 @@ impl Filter for Bitshuffle {
     }
 }
 
-/// An encoded chunk with its parsed header.
+/// An encoded bitshuffle chunk with its parsed header.
 struct Encoded<'a> {
     parameters: BitshuffleParameters,
     /// Bytes of the decoded chunk.
@@ -226,7 +227,7 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, length, whole, rest })
     }
 
-    /// Decodes the chunk into `output`, which has the length of the decoded chunk.
+    /// Decodes the bitshuffle chunk into `output`, which has the length of the decoded chunk.
     fn decode(&self, output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
         let mut scratch: Box<BlockScratch> = workspace.take();
         let (blocks, tail) = output.split_at_mut(self.whole);
@@ -240,7 +241,7 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// Decodes all blocks and returns the input after them.
+/// Decodes all blocks of the bitshuffle chunk and returns the input after them.
 fn decode_blocks<'a>(
     parameters: BitshuffleParameters,
     input: &'a [u8],

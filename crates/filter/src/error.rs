@@ -94,7 +94,7 @@ impl fmt::Display for StoredName<'_> {
     }
 }
 
-/// Displays the Cargo feature that enables a missing filter.
+/// The part of an error text that names the Cargo feature for a missing filter.
 struct DisabledFeature(FilterId);
 
 impl fmt::Display for DisabledFeature {
@@ -104,17 +104,17 @@ impl fmt::Display for DisabledFeature {
 }
 
 impl FilterError {
-    /// Returns an error about corrupt bytes or parameters.
+    /// Creates an error about corrupt chunk bytes or filter parameters.
     pub fn corrupt(id: FilterId, detail: impl Into<String>) -> Self {
         Self::Corrupt { id, detail: detail.into() }
     }
 
-    /// Returns an error about a dataset that cannot have the filter.
+    /// Creates an error about a dataset that cannot have the filter.
     pub fn refused(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Refused { id, reason: reason.into() }
     }
 
-    /// Returns an error about bytes that the filter cannot encode.
+    /// Creates an error about chunk bytes that the filter cannot encode.
     pub fn failed(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Failed { id, reason: reason.into() }
     }

@@ -4,7 +4,7 @@ use hyperslab_datatype::{Array, ByteOrder, Datatype, DatatypeClass, FloatOrder};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The fill value of a new dataset.
+/// The kind of fill value of a new dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DatasetFill<'a> {
     /// No fill value: elements that were never written may have any value.
@@ -39,24 +39,24 @@ pub(crate) struct Atom {
 }
 
 impl<'a> DatasetFacts<'a> {
-    /// Returns the properties of a dataset with these elements and chunks, and with the default
+    /// Creates the properties of a dataset with these elements and chunks, and with the default
     /// fill value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
         Self { datatype, chunk, fill: DatasetFill::Default }
     }
 
-    /// Replaces the fill value.
+    /// Replaces the fill value in the dataset's properties.
     #[must_use]
     pub fn with_fill(self, fill: DatasetFill<'a>) -> Self {
         Self { fill, ..self }
     }
 
-    /// Returns the number of elements of a chunk; [`None`] if the number overflows.
+    /// Returns the number of elements of a chunk, or [`None`] if the number overflows.
     pub fn elements(&self) -> Option<u64> {
         self.chunk.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
     }
 
-    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
+    /// Returns the size of a chunk in bytes, or [`None`] if the size overflows.
     pub fn chunk_bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(u64::from(self.datatype.size))
     }
@@ -70,20 +70,20 @@ impl<'a> DatasetFacts<'a> {
         }
     }
 
-    /// Returns [`Self::elements`] as a 32-bit number for client data.
+    /// Converts the number of elements of a chunk to a 32-bit number for client data.
     pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
         let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
         elements.ok_or_else(|| FilterError::refused(id, "the chunk has 2^32 elements or more"))
     }
 
-    /// Returns [`Self::chunk_bytes`] as a 32-bit number for client data.
+    /// Converts the size of a chunk in bytes to a 32-bit number for client data.
     pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
         let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
         bytes.ok_or_else(|| FilterError::refused(id, "the chunk has 4 GiB or more"))
     }
 }
 
-/// Returns the byte order of a floating-point datatype; [`None`] for the byte order of the VAX.
+/// Returns the byte order of a floating-point datatype, or [`None`] for the byte order of the VAX.
 pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     match order {
         FloatOrder::LittleEndian => Some(ByteOrder::LittleEndian),

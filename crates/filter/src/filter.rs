@@ -34,7 +34,7 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Returns a context with these client data and a limit of `max_output` bytes. Checksums are
+    /// Creates a context with these client data and a limit of `max_output` bytes. Checksums are
     /// verified, and all other properties are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
@@ -50,7 +50,8 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// The location of a filter's result.
+/// The location of the bytes that a filter has produced: the output buffer, or a range of the
+/// input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
     /// The result is in the output buffer.
@@ -60,7 +61,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location for a result that equals `input`.
+    /// Returns the location for a result that equals the whole `input`.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }
@@ -142,8 +143,8 @@ pub trait Filter: Send + Sync + Debug {
         self.encode(context, input, output)
     }
 
-    /// Returns the size of the encoded chunk for `input` bytes; [`None`] if the size depends on the
-    /// content.
+    /// Returns the size of the encoded chunk for `input` bytes, or [`None`] if the size depends on
+    /// the content.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
     /// Returns true if the purpose of the filter is compression. A chunk that such a filter does
@@ -205,7 +206,7 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies the first bytes of `from` to `to`, as many as the shorter slice has.
+/// Copies bytes from the start of `from` to the start of `to`, until the shorter slice ends.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

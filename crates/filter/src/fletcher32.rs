@@ -14,14 +14,14 @@ use hyperslab_exact::to_u64;
 
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// Size of the checksum in bytes.
+/// Size of the Fletcher32 checksum in bytes.
 const CHECKSUM_BYTES: usize = 4;
 
-/// The number of words that are summed in parallel.
+/// The number of words that the Fletcher32 checksum sums in parallel.
 const LANES: usize = 16;
 
-/// The number of rows of `LANES` words after which the sums are reduced: 32 bits can hold
-/// `n (n + 1) / 2` times 0xffff for this `n`.
+/// The number of rows of `LANES` words after which the Fletcher32 sums are reduced: 32 bits can
+/// hold `n (n + 1) / 2` times 0xffff for this `n`.
 const MAX_ROWS: usize = 360;
 
 /// The Fletcher32 filter.
@@ -69,7 +69,7 @@ impl Filter for Fletcher32 {
     }
 }
 
-/// Exchanges the two bytes of each 16-bit half.
+/// Exchanges the two bytes in each 16-bit half of a 32-bit number.
 fn exchange(checksum: u32) -> u32 {
     (checksum & 0x00ff_00ff) << 8 | (checksum >> 8) & 0x00ff_00ff
 }
@@ -99,7 +99,7 @@ pub fn fletcher32(bytes: &[u8]) -> u32 {
     half(sums.second) << 16 | half(sums.first)
 }
 
-/// The two sums modulo 65535; `any` is true if any word was not 0.
+/// The two sums of the Fletcher32 checksum modulo 65535; `any` is true if any word was not 0.
 #[derive(Default)]
 struct Sums {
     first: u64,
@@ -114,9 +114,9 @@ impl Sums {
         self.second = (self.second + self.first) % 0xffff;
     }
 
-    /// Adds at most `MAX_ROWS` rows of words. Each column has its own sums, so that the compiler
-    /// adds rows as vectors. In the second sum, the word in row `r` of `n` and column `c` has the
-    /// weight `LANES * (n - r) - c`.
+    /// Adds at most `MAX_ROWS` rows of words to the Fletcher32 sums. Each column has its own sums,
+    /// so that the compiler adds rows as vectors. In the second sum, the word in row `r` of `n` and
+    /// column `c` has the weight `LANES * (n - r) - c`.
     fn add_rows(&mut self, rows: &[[[u8; 2]; LANES]]) {
         let mut firsts = [0_u32; LANES];
         let mut seconds = [0_u32; LANES];

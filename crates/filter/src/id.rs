@@ -12,10 +12,10 @@ macro_rules! filters {
         impl FilterId {
             $($(#[$doc])* pub const $constant: Self = Self($id);)*
 
-            /// All numbers with a constant, in ascending order.
+            /// All registered filter numbers with a constant, in ascending order.
             pub const KNOWN: &[Self] = &[$(Self::$constant),*];
 
-            /// Returns the name of the filter; [`None`] if the number has no constant.
+            /// Returns the name of the filter, or [`None`] if the number has no constant.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($id => Some($name),)*
@@ -108,8 +108,8 @@ filters! {
 }
 
 impl FilterId {
-    /// The first number that is registered by The HDF Group. Smaller numbers belong to the format:
-    /// version 2 of the filter pipeline message stores no name for them.
+    /// The first filter number that is registered by The HDF Group. Smaller numbers belong to the
+    /// format: version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
     /// Returns the Cargo feature that enables this filter, if the feature is off.

@@ -26,15 +26,15 @@ pub struct Lzf;
 
 const FINDER: Finder = Finder { max_distance: 1 << 13, max_length: 264, tail: 0 };
 
-/// The revision of the filter, client data value 0.
+/// The revision of the LZF filter, which is client data value 0.
 const FILTER_REVISION: u32 = 4;
-/// The version of the LZF library, client data value 1.
+/// The version of the LZF library, which is client data value 1.
 const LIBRARY_VERSION: u32 = 0x105;
 
-/// The maximum number of literal bytes after one control byte.
+/// The maximum number of literal bytes after one control byte of LZF.
 const MAX_LITERAL_BYTES: usize = 32;
 
-/// The maximum ratio of decoded to encoded bytes: a match of 264 bytes takes 3 bytes.
+/// The maximum ratio of decoded to encoded bytes of LZF: a match of 264 bytes takes 3 bytes.
 const MAX_EXPANSION_RATIO: usize = 264 / 3 + 1;
 
 impl Filter for Lzf {
@@ -118,15 +118,15 @@ fn push_run(run: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(run);
 }
 
-/// The state of a decoder: the remaining input, and the number of decoded bytes.
+/// The state of an LZF decoder: the remaining input, and the number of decoded bytes.
 struct Decoder<'a> {
     rest: &'a [u8],
     at: usize,
 }
 
 impl Decoder<'_> {
-    /// Continues decoding. Returns true at the end of the input, and false if `output` is too short
-    /// for the next run or match.
+    /// Continues decoding of LZF bytes. Returns true at the end of the input, and false if `output`
+    /// is too short for the next run or match.
     fn run(&mut self, output: &mut [u8]) -> Result<bool> {
         let (mut rest, mut at) = (self.rest, self.at);
         while let Some((control, after)) = rest.split_first() {
@@ -165,8 +165,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Copies the run at the start of `after`. The function may copy more bytes than the run has, which
-/// is faster.
+/// Copies the literal bytes at the start of `after` to the output. The function may copy more bytes
+/// than the run has, which is faster.
 #[inline]
 fn literals(run: &[u8], after: &[u8], output: &mut [u8]) {
     match (after.first_chunk::<MAX_LITERAL_BYTES>(), output.first_chunk_mut::<MAX_LITERAL_BYTES>()) {

@@ -22,10 +22,10 @@ const ID: FilterId = FilterId::LZO;
 /// The maximum ratio of decoded to encoded bytes of LZO.
 const MAX_EXPANSION_RATIO: usize = 256;
 
-/// The minimum size in bytes of the output buffer, if the decoded length is unknown.
+/// The minimum size in bytes of the LZO output buffer, if the decoded length is unknown.
 const MIN_OUTPUT_BYTES: usize = 64;
 
-/// The stream that encodes no bytes: only an end marker.
+/// The LZO stream that encodes no bytes: only an end marker.
 const EMPTY_STREAM: [u8; 3] = [0x11, 0, 0];
 
 impl Filter for Lzo {

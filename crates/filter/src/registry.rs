@@ -16,12 +16,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Returns a registry without filters.
+    /// Creates a registry without filters.
     pub fn empty() -> Self {
         Self { filters: Arc::default() }
     }
 
-    /// Returns the filter with this number.
+    /// Returns the filter that is registered with this number.
     pub fn get(&self, id: FilterId) -> Option<&Arc<dyn Filter>> {
         self.filters.get(&id)
     }
@@ -31,12 +31,12 @@ impl Registry {
         Arc::make_mut(&mut self.filters).insert(filter.id(), filter)
     }
 
-    /// Removes the filter with this number and returns it.
+    /// Removes the filter with this number from the registry and returns it.
     pub fn remove(&mut self, id: FilterId) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).remove(&id)
     }
 
-    /// Returns the numbers of all filters in ascending order.
+    /// Returns the numbers of all registered filters in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = FilterId> + '_ {
         self.filters.keys().copied()
     }

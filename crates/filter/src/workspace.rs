@@ -20,22 +20,22 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Removes and returns the value of type `T` that was kept last, or returns a new value. A kept
-    /// value is unchanged.
+    /// Removes the value of type `T` that was kept last and returns it, or returns a new value. A
+    /// kept value is unchanged.
     pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
         let at = self.kept.iter().rposition(|state| state.is::<T>());
         let state = at.map(|at| self.kept.remove(at));
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
-    /// Drops buffers with a capacity of more than `bytes` bytes.
+    /// Drops buffers of the workspace with a capacity of more than `bytes` bytes.
     pub(crate) fn trim(&mut self, bytes: usize) {
         self.kept
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
     }
 
-    /// Keeps a value for the next [`take`](Self::take). After an error, callers drop a state that
-    /// may be inconsistent instead of keeping it.
+    /// Keeps a value in the workspace for the next [`take`](Self::take). After an error, callers
+    /// drop a state that may be inconsistent instead of keeping it.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
         self.kept.push(state);
     }

@@ -19,7 +19,8 @@ const DEFAULT_LEVEL: u32 = 3;
 
 const MAX_LEVEL: u32 = 22;
 
-/// The ratio of decoded to encoded bytes that few frames exceed. It bounds the first allocation.
+/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. It bounds the first
+/// allocation.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 impl Filter for Zstd {

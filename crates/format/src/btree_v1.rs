@@ -49,12 +49,12 @@ pub struct BTreeV1Context {
 }
 
 impl BTreeV1Context {
-    /// Returns the largest number of children in one node.
+    /// Returns the largest number of children in one B-tree node.
     pub fn capacity(&self) -> usize {
         usize::from(self.k) * 2
     }
 
-    /// Returns the size of one key in bytes.
+    /// Returns the size of one B-tree key in bytes.
     pub fn key_size(&self) -> usize {
         match self.kind {
             BTreeV1Kind::Group => self.params.length_width(),
@@ -86,7 +86,7 @@ pub struct BTreeV1Node {
     pub children: Vec<Address>,
 }
 
-/// The keys of a node, in order.
+/// The keys of a version 1 B-tree node, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BTreeV1Keys {
     /// Offsets of names in the group's local heap. Key i+1 is the greatest name below child i.
@@ -95,7 +95,7 @@ pub enum BTreeV1Keys {
     Chunks(ChunkKeys),
 }
 
-/// Keys of a chunk tree, with one vector per field.
+/// The keys of a version 1 B-tree node that indexes chunks, with one vector per field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkKeys {
     /// Number of coordinates in one key: the rank plus one for the offset within the element.
@@ -110,18 +110,18 @@ pub struct ChunkKeys {
 }
 
 impl ChunkKeys {
-    /// Creates an empty list of keys for a dataset of `rank` dimensions.
+    /// Creates an empty list of chunk keys for a dataset of `rank` dimensions.
     pub fn new(rank: usize) -> Self {
         let width = rank + 1;
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }
     }
 
-    /// Returns the number of keys.
+    /// Returns the number of chunk keys.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Returns true if there are no keys.
+    /// Returns true if the list has no chunk keys.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
@@ -132,7 +132,7 @@ impl ChunkKeys {
         self.offsets.get(start..start.checked_add(self.width)?)
     }
 
-    /// Appends a key. The last coordinate of `offset` is the offset within the element.
+    /// Appends a chunk key. The last coordinate of `offset` is the offset within the element.
     pub fn push(&mut self, size: u32, filter_mask: u32, offset: &[u64]) {
         self.sizes.push(size);
         self.filter_masks.push(filter_mask);
@@ -141,7 +141,7 @@ impl ChunkKeys {
 }
 
 impl BTreeV1Keys {
-    /// Returns the number of keys.
+    /// Returns the number of keys in the node.
     pub fn len(&self) -> usize {
         match self {
             Self::Group(names) => names.len(),
@@ -149,12 +149,12 @@ impl BTreeV1Keys {
         }
     }
 
-    /// Returns true if there are no keys.
+    /// Returns true if the node has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the keys of a group tree, or `None` for a chunk tree.
+    /// Returns the keys of a B-tree that indexes a group, or `None` for a B-tree of chunks.
     pub fn as_group(&self) -> Option<&[u64]> {
         match self {
             Self::Group(names) => Some(names),
@@ -162,7 +162,7 @@ impl BTreeV1Keys {
         }
     }
 
-    /// Returns the keys of a chunk tree, or `None` for a group tree.
+    /// Returns the keys of a B-tree that indexes chunks, or `None` for a B-tree of a group.
     pub fn as_chunks(&self) -> Option<&ChunkKeys> {
         match self {
             Self::Group(_) => None,

@@ -9,7 +9,8 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure a
 const SIGNATURE: &[u8; 4] = b"TREE";
 const CHUNKS: u8 = 1;
 
-/// A chunk tree node that decodes its keys on demand. [`BTreeV1Node`] describes the bytes.
+/// A view of a version 1 B-tree node of chunks, which decodes its keys on demand. [`BTreeV1Node`]
+/// describes the bytes.
 ///
 /// ```
 /// use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
@@ -42,7 +43,7 @@ pub struct ChunkNodeView<'a> {
     params: FileParams,
 }
 
-/// A child of a node with the key before the child.
+/// A child of a B-tree node of chunks, with the key before the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkEntry {
     /// Stored size of the chunk in bytes.
@@ -54,7 +55,7 @@ pub struct ChunkEntry {
 }
 
 impl<'a> ChunkNodeView<'a> {
-    /// Creates a view of the node in `bytes`.
+    /// Creates a view of the B-tree node in `bytes`.
     ///
     /// # Errors
     /// Returns the errors of decoding a [`BTreeV1Node`], and [`FormatError::Internal`] if `context`
@@ -82,17 +83,17 @@ impl<'a> ChunkNodeView<'a> {
         Ok(Self { level, used, entries, rank, params })
     }
 
-    /// Returns the height above the leaves.
+    /// Returns the height of the B-tree node above the leaves.
     pub fn level(&self) -> u8 {
         self.level
     }
 
-    /// Returns the number of children.
+    /// Returns the number of children of the B-tree node.
     pub fn len(&self) -> usize {
         self.used
     }
 
-    /// Returns true if there are no children.
+    /// Returns true if the B-tree node has no children.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
@@ -126,7 +127,8 @@ impl<'a> ChunkNodeView<'a> {
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
     }
 
-    /// Returns the coordinates of the first element of the chunk at key `position`.
+    /// Returns the coordinates of the first element of the chunk that the key at `position`
+    /// describes.
     pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
         Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))
@@ -149,7 +151,7 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Returns the distance in bytes between two keys.
+    /// Returns the distance in bytes between two keys of the B-tree node.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

@@ -25,12 +25,12 @@
 
 use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
-/// Identification of the multi driver.
+/// Identification of the multi driver in driver information.
 pub const MULTI: [u8; 8] = *b"NCSAmult";
-/// Identification of the family driver.
+/// Identification of the family driver in driver information.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
-/// The driver information block.
+/// The driver information block of an old superblock, which describes the members of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
     /// Identification of the driver, such as `NCSAfami`.
@@ -58,7 +58,7 @@ impl DriverInfoBlock {
 
 impl Structure for DriverInfoBlock {
     const NAME: &'static str = "driver information block";
-    /// Size of the driver information in bytes.
+    /// The size of the driver information in bytes, which determines the layout of the block.
     type Context = usize;
 
     fn size(information: &usize) -> usize {
@@ -87,7 +87,7 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// The decoded information of a driver.
+/// The decoded information of the multi driver, of the family driver, or of another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {
     /// Multi driver: one member file for each type of data or for several types.
@@ -101,7 +101,7 @@ pub enum DriverInformation {
     Other,
 }
 
-/// The layout of a file of the multi driver.
+/// The layout of a file of the multi driver: its members, and their kinds of data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
     /// The member file of each type of data: superblock, B-tree, raw data, global heap, local heap
@@ -164,8 +164,8 @@ impl DriverInformation {
     }
 }
 
-/// Address size of the multi driver: always eight bytes, even if the superblock states another
-/// size.
+/// The widths of addresses in the information of the multi driver: always eight bytes, even if the
+/// superblock states another size.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 
@@ -213,7 +213,8 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// Returns the number of zero bytes after a name of `name` bytes and its terminating zero byte.
+/// Returns the number of zero bytes after a member name of `name` bytes and its terminating zero
+/// byte.
 fn padding(name: usize) -> usize {
     7_usize - name % 8
 }

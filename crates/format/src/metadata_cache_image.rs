@@ -36,17 +36,17 @@
 use crate::codec::{Address, CHECKSUM_SIZE, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"MDCI";
-/// Total size in bytes of an entry's fields with a fixed size.
+/// Total size in bytes of the fixed-size fields of an entry in the metadata cache image.
 const FIXED_ENTRY_BYTES: usize = 14;
 
-/// The metadata cache image.
+/// The metadata cache image: a block that contains copies of metadata blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataCacheBlock {
     /// Entries of the image.
     pub entries: Vec<CachedEntry>,
 }
 
-/// Parameters that determine the layout of the image.
+/// Parameters that determine the layout of the metadata cache image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MetadataCacheContext {
     /// Sizes of addresses and lengths in the file.
@@ -55,7 +55,7 @@ pub struct MetadataCacheContext {
     pub length: usize,
 }
 
-/// One metadata block of the image.
+/// One metadata block of the metadata cache image.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedEntry {
     /// Type of metadata, a number internal to libhdf5.
@@ -82,16 +82,16 @@ pub struct CachedEntry {
 }
 
 bitflags::bitflags! {
-    /// The state flags of an entry.
+    /// The state flags of an entry in the metadata cache image.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct CachedEntryFlags: u8 {
-        /// The entry is newer than the bytes at its address in the file.
+        /// The flag of a cached block that is newer than the bytes at its address in the file.
         const DIRTY = 1 << 0;
-        /// The entry is in the list of least recently used entries.
+        /// The flag of a cached block in the list of least recently used blocks.
         const IN_LRU = 1 << 1;
-        /// Other entries must be flushed before this entry.
+        /// The flag of a cached block that must be flushed after some other blocks.
         const FLUSH_PARENT = 1 << 2;
-        /// This entry must be flushed before other entries.
+        /// The flag of a cached block that must be flushed before some other blocks.
         const FLUSH_CHILD = 1 << 3;
     }
 }
@@ -149,7 +149,7 @@ impl Structure for MetadataCacheBlock {
 }
 
 impl MetadataCacheBlock {
-    /// Returns the size of the image in bytes.
+    /// Returns the size of the metadata cache image in bytes.
     pub fn length(&self, params: FileParams) -> usize {
         let (offset, length) = (params.offset_width(), params.length_width());
         let head = SIGNATURE.len() + 2 + length + 4 + CHECKSUM_SIZE;

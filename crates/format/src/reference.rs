@@ -49,7 +49,7 @@ impl ObjectToken {
         Ok(Self(SmallVec::from_vec(writer.finish()?)))
     }
 
-    /// Returns the address in the token.
+    /// Returns the address in the object token.
     ///
     /// # Errors
     /// Returns `Corrupt` if the token is longer or shorter than an address.
@@ -71,7 +71,7 @@ impl ObjectToken {
     }
 }
 
-/// The global heap object of an old region reference.
+/// The global heap object of an old region reference: the object and the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionBlock {
     /// Address of the dataset.
@@ -81,7 +81,7 @@ pub struct RegionBlock {
 }
 
 impl RegionBlock {
-    /// Decodes the block. Bytes after the selection are ignored.
+    /// Decodes the global heap object of a region reference. Bytes after the selection are ignored.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
@@ -91,7 +91,7 @@ impl RegionBlock {
         Ok(Self { object, selection: read_selection(&mut reader)? })
     }
 
-    /// Encodes the block.
+    /// Encodes the global heap object of a region reference.
     ///
     /// # Errors
     /// Returns `Encode` if the selection cannot be encoded.
@@ -103,7 +103,7 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference, as stored in an element of a dataset.
+/// A revised reference in the form that an element of a dataset stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.
@@ -150,7 +150,7 @@ impl StoredReference {
         2 + 4 + GlobalHeapId::size(params)
     }
 
-    /// Decodes an element.
+    /// Decodes an element that stores a revised reference.
     ///
     /// # Errors
     /// Returns `Unsupported` for an unknown type and `Corrupt` for missing bytes.
@@ -171,7 +171,7 @@ impl StoredReference {
         Ok(Self::Block { kind, external, size, id: GlobalHeapId::read(&mut reader, params)? })
     }
 
-    /// Encodes an element of [`size`](Self::size) bytes.
+    /// Encodes the revised reference as an element of [`size`](Self::size) bytes.
     ///
     /// # Errors
     /// Returns `Encode` if the token is too long, or if a block refers to an object in this file.
@@ -230,7 +230,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Returns the kind that the stored reference states.
+    /// Returns the kind of target that the stored reference states.
     pub fn kind(&self) -> ReferenceTargetKind {
         match self {
             Self::Object => ReferenceTargetKind::Object,
@@ -241,8 +241,8 @@ impl ReferenceTarget {
 }
 
 impl ReferenceBlock {
-    /// Decodes the block of a stored reference of the given kind. `external` is true if the target
-    /// lies in another file. Bytes after the contents are ignored.
+    /// Decodes the global heap object of a stored reference of the given kind. `external` is true
+    /// if the target lies in another file. Bytes after the contents are ignored.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
@@ -260,7 +260,7 @@ impl ReferenceBlock {
         Ok(Self { token, file, target })
     }
 
-    /// Encodes the block.
+    /// Encodes the global heap object of the reference.
     ///
     /// # Errors
     /// Returns `Encode` if a name is longer than 65535 bytes, or if the selection cannot be

@@ -63,7 +63,7 @@ pub fn decode_selection(bytes: &[u8]) -> Result<Selection> {
     Ok(selection)
 }
 
-/// Encodes a selection.
+/// Encodes a selection in its serialized form.
 ///
 /// # Errors
 /// Returns `Encode` if the rank is not 1 to 32, or if fields have different ranks.
@@ -73,7 +73,7 @@ pub fn encode_selection(selection: &Selection, encoding: SelectionFormat) -> Res
     writer.finish()
 }
 
-/// Reads a selection from the reader's position. Leaves later bytes in the reader.
+/// Reads a serialized selection from the reader's position. Leaves later bytes in the reader.
 ///
 /// # Errors
 /// Returns an error if bytes are missing or contradict the format.
@@ -191,13 +191,13 @@ pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -
     Ok(regular)
 }
 
-/// Reads a count or block. All ones mean [`UNLIMITED`].
+/// Reads a count or a block length of a hyperslab. All ones mean [`UNLIMITED`].
 fn read_unlimited(reader: &mut Reader<'_>, width: usize, field: &'static str) -> Result<u64> {
     let value = reader.uint(width, field)?;
     Ok(if value == all_ones(width) { UNLIMITED } else { value })
 }
 
-/// Returns the number with all ones in `width` bytes.
+/// Returns the largest number that fits in `width` bytes, in which all bits are ones.
 fn all_ones(width: usize) -> u64 {
     match width {
         2 => u64::from(u16::MAX),
@@ -225,7 +225,8 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
     Ok(())
 }
 
-/// Writes a selection. The writer records an error for a selection that cannot be encoded.
+/// Writes a selection in its serialized form. The writer records an error for a selection that
+/// cannot be encoded.
 pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: SelectionFormat) {
     if let Some(rank) = rank(selection).filter(|rank| !(1..=MAX_RANK).contains(rank)) {
         writer.fail("rank", rank);
@@ -257,7 +258,7 @@ fn write_whole(writer: &mut Writer, kind: u32) {
     writer.zeros(8);
 }
 
-/// Returns the encode size (2, 4 or 8 bytes) for numbers up to `limit`.
+/// Returns the encode size of a selection (2, 4 or 8 bytes) for numbers up to `limit`.
 pub(crate) fn width_for(limit: u64) -> usize {
     match limit {
         0..=0xffff => 2,
@@ -314,7 +315,8 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     }
 }
 
-/// Returns the last coordinate along a dimension, or `None` if the hyperslab is unlimited or empty.
+/// Returns the last coordinate of a hyperslab along a dimension, or `None` if the hyperslab is
+/// unlimited or empty.
 fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     let (start, stride) = (*regular.start.get(dimension)?, *regular.stride.get(dimension)?);
     let (count, block) = (*regular.count.get(dimension)?, *regular.block.get(dimension)?);

@@ -36,11 +36,12 @@ bitflags! {
     /// is valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
-        /// A writer has the file open, or the last writer did not close the file.
+        /// The status flag of a writer: a writer has the file open, or the last writer did not
+        /// close the file.
         const WRITE_ACCESS = 1 << 0;
-        /// The file is verified as consistent. libhdf5 never sets this flag.
+        /// The status flag of a file that is verified as consistent. libhdf5 never sets this flag.
         const CONSISTENT = 1 << 1;
-        /// The file is open for single-writer/multiple-reader access.
+        /// The status flag of a SWMR writer.
         const SWMR_ACCESS = 1 << 2;
     }
 }
@@ -61,7 +62,7 @@ pub struct Superblock {
     pub version: SuperblockVersion,
 }
 
-/// The fields that differ between superblock versions.
+/// The fields of a superblock that differ between its versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuperblockVersion {
     /// Versions 0 and 1.
@@ -77,7 +78,7 @@ pub enum SuperblockVersion {
     },
 }
 
-/// The fields of versions 0 and 1.
+/// The additional fields of superblock versions 0 and 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldSuperblock {
     /// K of chunk B-trees. Only version 1 stores this value; version 0 implies 32.
@@ -101,14 +102,15 @@ impl Superblock {
     /// Largest size of a superblock in bytes, with addresses and lengths of 32 bytes. With 8-byte
     /// addresses and lengths, the largest size is 100 bytes.
     pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
-    /// K of a group's symbol table nodes, for superblocks that do not store this value.
+    /// The default K value of a group's symbol table nodes, for superblocks that do not store this
+    /// value.
     pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-    /// K of a group's B-tree, for superblocks that do not store this value.
+    /// The default K value of a group's B-tree, for superblocks that do not store this value.
     pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-    /// K of chunk B-trees, for superblocks that do not store this value.
+    /// The default K value of chunk B-trees, for superblocks that do not store this value.
     pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
-    /// Returns the version number.
+    /// Returns the version number of the superblock.
     pub fn version_number(&self) -> u8 {
         match &self.version {
             SuperblockVersion::Old(old) => u8::from(old.indexed_storage_k.is_some()),
@@ -124,8 +126,8 @@ impl Superblock {
         }
     }
 
-    /// Returns the address of the superblock extension's object header; undefined in versions 0 and
-    /// 1.
+    /// Returns the address of the superblock extension's object header. The address is undefined in
+    /// versions 0 and 1.
     pub fn extension(&self) -> Address {
         match &self.version {
             SuperblockVersion::Old(_) => Address::UNDEFINED,

@@ -28,7 +28,7 @@ pub struct SymbolTableEntry {
     pub cache: SymbolTableCache,
 }
 
-/// The cache type and scratch pad of a symbol table entry.
+/// The cached information in a symbol table entry: cache type and scratch pad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolTableCache {
     /// Nothing is cached.
@@ -77,7 +77,7 @@ impl Structure for SymbolTableEntry {
 }
 
 impl SymbolTableEntry {
-    /// Reads an entry within another structure.
+    /// Reads a symbol table entry within another structure.
     ///
     /// # Errors
     /// Returns `Corrupt` if bytes are missing.
@@ -102,7 +102,7 @@ impl SymbolTableEntry {
         Ok(Self { name_offset, header, cache })
     }
 
-    /// Writes the entry within another structure.
+    /// Writes the symbol table entry within another structure.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.length(params, self.name_offset, "link name offset");
         writer.offset(params, self.header, "object header address");

@@ -26,13 +26,13 @@ pub struct SymbolTableNodeContext {
 }
 
 impl SymbolTableNodeContext {
-    /// Returns the largest number of entries in one node.
+    /// Returns the largest number of entries in one symbol table node.
     pub fn capacity(&self) -> usize {
         usize::from(self.leaf_k) * 2
     }
 }
 
-/// A node with some of a group's links.
+/// A symbol table node: some of a group's links.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolTableNode {
     /// Entries, sorted by name.

@@ -31,12 +31,12 @@ const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
 const DATASET_SHARED: u8 = 1 << 1;
 const SAME_FILE: u8 = 1 << 2;
-/// File name that stands for the file of the virtual dataset.
+/// The file name that stands for the file of the virtual dataset itself.
 const THIS_FILE: &[u8] = b".";
-/// Size in bytes of the smallest mapping: two names and two selections.
+/// Size in bytes of the smallest stored mapping: two names and two selections.
 const MIN_MAPPING_BYTES: usize = 2 * 16 + 2;
 
-/// The mappings of a virtual dataset.
+/// The mappings of a virtual dataset, as the global heap stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VirtualMappings {
     /// Version: 0, or 1 for the form with shared names.
@@ -68,7 +68,7 @@ impl VirtualMapping {
 }
 
 impl VirtualMappings {
-    /// Decodes a block.
+    /// Decodes the stored mappings of a virtual dataset.
     ///
     /// # Errors
     /// Returns an error if the checksum does not match, or if the bytes contradict the format.
@@ -88,7 +88,7 @@ impl VirtualMappings {
         Ok(Self { version, mappings })
     }
 
-    /// Encodes the block.
+    /// Encodes the mappings of a virtual dataset.
     ///
     /// # Errors
     /// Returns `Encode` for an unknown version, a name with a zero byte, or a selection that cannot

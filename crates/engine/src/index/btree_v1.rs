@@ -11,13 +11,15 @@ use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A function that returns whether a walk visits the child of a node at a position.
+/// A function that decides whether a walk over a version 1 B-tree visits the child of a node at a
+/// position.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
-/// A function that is called with each leaf. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each leaf. `Break` ends the walk.
 pub type AtLeaf<'a> = dyn FnMut(&BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Visits the leaves below `root` in key order. Skips subtrees for which `enter` returns `false`.
+/// Calls a function for each leaf below `root` in key order. Skips subtrees for which `enter`
+/// returns `false`.
 pub fn walk(
     store: &Store,
     root: Address,
@@ -31,10 +33,11 @@ pub fn walk(
     })
 }
 
-/// A function that is called with each node. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each node. `Break` ends the walk.
 pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Visits all nodes from `root` down: each node before its children, and the children in key order.
+/// Calls a function for each node from `root` down: each node before its children, and the children
+/// in key order.
 pub fn walk_nodes(
     store: &Store,
     root: Address,
@@ -44,7 +47,8 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
-/// Visits the nodes from `root` down. Skips subtrees for which `enter` returns `false`.
+/// Calls functions for the nodes of a version 1 B-tree from `root` down. Skips subtrees for which
+/// `enter` returns `false`.
 fn visit(
     store: &Store,
     root: Address,
@@ -108,8 +112,8 @@ pub fn descend(
     }
 }
 
-/// Returns the node at `address`. Its level must be one less than the level of its parent, so that
-/// each path ends.
+/// Returns the B-tree node at `address`. Checks that its level is one less than the level of its
+/// parent, so that each path ends.
 fn node_at(
     store: &Store,
     address: Address,
@@ -121,7 +125,7 @@ fn node_at(
     Ok(node)
 }
 
-/// Checks that the level of a node is one less than the level of its parent.
+/// Checks that the level of a B-tree node is one less than the level of its parent.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] for another level.

@@ -11,7 +11,7 @@ use crate::store::{AddressSet, Store};
 /// root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
-/// The blocks that one walk has visited.
+/// The set of blocks that one walk over a structure has visited.
 #[derive(Debug)]
 pub struct VisitedBlocks {
     structure: &'static str,
@@ -23,7 +23,7 @@ pub struct VisitedBlocks {
 }
 
 impl VisitedBlocks {
-    /// Returns the state of a new walk over blocks of the kind `structure`: no block is visited.
+    /// Creates the state of a walk over blocks of the kind `structure`. No block is visited yet.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }

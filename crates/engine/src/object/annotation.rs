@@ -37,7 +37,7 @@ pub fn set_comment(edit: &mut Edit<'_>, object: Address, text: &[u8]) -> Result<
     header.save(edit)
 }
 
-/// Returns the time of the last change of the object, in seconds since 1970-01-01 UTC.
+/// Returns the time of the object's last change, in seconds since 1970-01-01 UTC.
 pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result<Option<i64>> {
     if let Some(times) = times(header) {
         return Ok(Some(i64::from(times.modification)));
@@ -48,7 +48,7 @@ pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result
     Ok(message::find::<ModificationTimeOld>(container, header)?.and_then(ModificationTimeOld::unix_seconds))
 }
 
-/// Returns the times of the object, if its version 2 header stores them.
+/// Returns the four times of the object, if its version 2 header stores them.
 pub fn times(header: &ObjectHeader) -> Option<ObjectTimes> {
     match header.prefix() {
         Prefix::V1(_) => None,

@@ -20,7 +20,8 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::{Bytes, at};
 
-/// A function that is called with each attribute. `Break` ends the walk.
+/// A function that a walk over the attributes of an object calls for each attribute. `Break` ends
+/// the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
 /// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on
@@ -65,17 +66,17 @@ impl Attribute {
         Ok(Self { charset: message.charset, creation_order, owner, name, body })
     }
 
-    /// Returns the bytes of the name.
+    /// Returns the bytes of the attribute's name.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Returns the size of the stored message in bytes.
+    /// Returns the size of the stored attribute message in bytes.
     pub fn stored_length(&self) -> usize {
         self.body.len()
     }
 
-    /// Decodes the datatype and the dataspace.
+    /// Decodes the datatype and the dataspace of the attribute. Returns them with the elements.
     pub fn value(&self, container: &Container) -> Result<DecodedAttribute> {
         let params = container.params();
         let message = at(AttributeMessage::decode(&self.body, params), self.owner)?;
@@ -97,7 +98,7 @@ impl Attribute {
     }
 }
 
-/// Returns `part`, a slice of `whole`, without copying the bytes.
+/// Returns the shared bytes for `part`, a slice of `whole`, without copying the bytes.
 fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
     let start =
         if part.is_empty() { Some(0) } else { part.as_ptr().addr().checked_sub(whole.as_ptr().addr()) };
@@ -117,7 +118,8 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     for_each_named(container, header, None, visit)
 }
 
-/// Calls `visit` for each attribute, or at least for those with the name `wanted`.
+/// Calls `visit` for each attribute, or for some attributes that include all with the name
+/// `wanted`.
 fn for_each_named(
     container: &Container,
     header: &ObjectHeader,
@@ -152,7 +154,7 @@ fn for_each_named(
     }
 }
 
-/// Returns the attribute with this name.
+/// Returns the attribute of the object with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut visit = |attribute: Attribute| {
@@ -171,7 +173,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     Ok(found)
 }
 
-/// Attributes in dense storage, with the index by name.
+/// The attributes of an object in dense storage, with the index by name.
 struct DenseAttributes<'a> {
     container: &'a Container,
     owner: Address,
@@ -193,7 +195,7 @@ impl<'a> DenseAttributes<'a> {
         })
     }
 
-    /// Visits all attributes, or the attributes whose names have this hash.
+    /// Visits all attributes in dense storage, or the attributes whose names have this hash.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
         self.tree.walk_range(

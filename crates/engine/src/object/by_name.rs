@@ -50,7 +50,8 @@ pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<u
     keys.into_iter().map(|(_, position)| position).collect()
 }
 
-/// Sorts keys with a stable radix sort, from the last byte with differences to the first.
+/// Sorts the names' keys with a stable radix sort, from the last byte with differences to the
+/// first.
 fn sort_by_heads(keys: &mut Vec<Key>) {
     let Some((first, _)) = keys.first().copied() else { return };
     let differing = keys.iter().fold(0, |differing, (head, _)| differing | (head ^ first));

@@ -20,7 +20,7 @@ pub struct Container {
     pub settings: FileSettings,
 }
 
-/// Settings from the superblock and its extension.
+/// The settings of an open file, from the superblock and its extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSettings {
     /// Half of the maximum number of entries in a symbol table node.
@@ -36,12 +36,12 @@ pub struct FileSettings {
 }
 
 impl Container {
-    /// Returns a container without shared messages.
+    /// Creates a container of an open file that has no shared messages.
     pub fn new(store: Store, settings: FileSettings) -> Self {
         Self { store, shared_messages: None, heap: GlobalHeap::new(), settings }
     }
 
-    /// Returns the widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths in the file.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }

@@ -19,7 +19,8 @@ use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
-/// The description of a dataset.
+/// The description of a dataset, from its object header: datatype, dataspace, layout, filters and
+/// fill value.
 #[derive(Debug, Clone)]
 pub struct DatasetDescription {
     /// Datatype of the elements.
@@ -47,7 +48,8 @@ pub enum Filters {
     Sections(FilterPipeline),
 }
 
-/// Fill value, and the times at which the fill value is written and space is allocated.
+/// The description of the fill value, and of the times at which the fill value is written and space
+/// is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillDescription {
     /// The fill value.
@@ -58,7 +60,7 @@ pub struct FillDescription {
     pub allocation_time: AllocationTime,
 }
 
-/// A fill value, as stored.
+/// A fill value in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredFillValue {
     /// Undefined: there is no fill value.
@@ -81,7 +83,7 @@ pub struct ExternalPiece {
 }
 
 impl DatasetDescription {
-    /// Reads the description from the dataset's header.
+    /// Reads the description of a dataset from its object header.
     pub fn read(container: &Container, header: &ObjectHeader) -> Result<Self> {
         let missing = |kind: MessageType| {
             Error::corrupt("object header of a dataset", "messages", format!("a {}", kind.name()), "none")
@@ -199,7 +201,7 @@ pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<u
     Ok(at(writer.finish(), header.address())?.len())
 }
 
-/// Returns the datatype of a committed datatype.
+/// Returns the datatype that a committed datatype object stores.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.

@@ -97,7 +97,7 @@ pub fn update(
     header.save(edit)
 }
 
-/// Overwrites the dataspace or the layout in the editor of an object header.
+/// Overwrites the dataspace or the layout of a dataset in the editor of its object header.
 ///
 /// # Errors
 /// Returns the errors of shared messages.
@@ -213,7 +213,7 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
     Ok(FilterPipeline { version, filters: FilterDescriptions::Chunk(stored_filters(pipeline, version)?) })
 }
 
-/// Returns the filters as a message of this version stores them.
+/// Returns the filters of a dataset in the form that a message of this version stores.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for too many filters.

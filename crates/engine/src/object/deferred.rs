@@ -13,7 +13,8 @@ use crate::store::AddressHasher;
 /// Limit of the memory for deferred messages in bytes.
 const MAX_DEFERRED_BYTES: usize = 16 << 20;
 
-/// Deferred messages, in the order in which they were added.
+/// The deferred messages of an object: new links or attributes that are not yet in dense storage,
+/// in the order of their addition.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     messages: Vec<DeferredMessage>,
@@ -23,7 +24,7 @@ pub(super) struct Deferred {
     bytes: Vec<u8>,
 }
 
-/// A deferred message.
+/// A deferred message of a link or an attribute, with its name.
 #[derive(Debug, Clone)]
 pub(super) struct DeferredMessage {
     pub(super) hash: u32,
@@ -47,13 +48,13 @@ impl Deferred {
         self.messages.is_empty()
     }
 
-    /// Returns whether the messages exceed their limit and must be inserted.
+    /// Returns whether the deferred messages exceed their limit and must be inserted.
     pub(super) fn is_over_limit(&self) -> bool {
         // Both sizes are sizes of allocations, so the sum does not overflow.
         self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_DEFERRED_BYTES
     }
 
-    /// Adds a message. No deferred message may have its name.
+    /// Adds a message to the deferred messages. No deferred message may have its name.
     pub(super) fn push(
         &mut self,
         name: &[u8],
@@ -68,7 +69,7 @@ impl Deferred {
         self.messages.push(DeferredMessage { hash, flags, order, cached, name, body, before });
     }
 
-    /// Returns the index of the message with this name.
+    /// Returns the index of the deferred message with this name.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
         if self.messages.is_empty() {
             return None;
@@ -84,7 +85,7 @@ impl Deferred {
         None
     }
 
-    /// Replaces the body of a message.
+    /// Replaces the body of a deferred message.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no message with this index.
@@ -96,7 +97,7 @@ impl Deferred {
         Ok(())
     }
 
-    /// Returns the message with this index.
+    /// Returns the deferred message with this index.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no message with this index.
@@ -117,7 +118,7 @@ impl Deferred {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Returns all messages in the order in which they were added.
+    /// Returns all deferred messages in the order in which they were added.
     pub(super) fn messages(&self) -> &[DeferredMessage] {
         &self.messages
     }

@@ -23,7 +23,7 @@ use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
 use crate::store::{Bytes, Edit, at};
 
-/// Name of the structure in internal errors.
+/// Name of the dense storage structure in internal errors.
 const NAME: &str = "dense storage";
 
 fn no_entry() -> FormatError {
@@ -36,7 +36,7 @@ fn attribute_order(order: u64) -> Result<u32, FormatError> {
         .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
 }
 
-/// The addresses of the heap and of the indexes.
+/// The addresses of the fractal heap and of the B-tree indexes of dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dense {
     pub(super) kind: DenseKind,
@@ -45,7 +45,7 @@ pub(super) struct Dense {
     pub(super) order: Option<Address>,
 }
 
-/// The new content of an entry, which replaces its message.
+/// The new message of an entry in dense storage.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
     /// A message for the heap.
@@ -54,14 +54,14 @@ pub(super) enum Content<'a> {
     Shared([u8; 8]),
 }
 
-/// The kind of the stored messages.
+/// The kind of messages that dense storage holds: links or attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DenseKind {
     Links,
     Attributes,
 }
 
-/// A link or an attribute, decoded from its records.
+/// A link or an attribute in dense storage, decoded from its index record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DenseEntry {
     /// Heap ID of the message. IDs of links have seven bytes.
@@ -74,7 +74,8 @@ pub(super) struct DenseEntry {
 }
 
 impl DenseEntry {
-    /// Returns the heap ID of a shared message, if the entry is a shared attribute.
+    /// Returns the heap ID of a shared message, if the entry of dense storage is a shared
+    /// attribute.
     pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }
@@ -121,7 +122,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the name in a message of the heap.
+    /// Returns the name of the link or attribute in a message of the heap.
     fn name(self, container: &Container, body: &[u8]) -> Result<Vec<u8>, FormatError> {
         match self {
             Self::Links => Ok(LinkMessage::decode(body, container.params())?.name.to_vec()),
@@ -180,7 +181,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the hash in a record of the index by name.
+    /// Returns the hash of the name in a record of the index by name.
     fn hash_in(self, record: &[u8]) -> Result<u32, FormatError> {
         match self {
             Self::Links => LinkNameRecord::hash_in(record),
@@ -188,7 +189,7 @@ impl DenseKind {
         }
     }
 
-    /// Compares the creation order of a record with `order`.
+    /// Compares the creation order in a B-tree record with `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
             Self::Links => {
@@ -203,7 +204,7 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Creates an empty heap and its indexes.
+    /// Creates an empty fractal heap and its indexes for dense storage.
     pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
         let heap = FractalHeap::create(edit, &kind.heap())?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
@@ -211,12 +212,12 @@ impl Dense {
         Ok(Self { kind, heap, names, order })
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of entries in dense storage.
     pub(super) fn len(&self, edit: &Edit<'_>) -> Result<u64> {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Inserts many messages. The storage must have no entries with their names.
+    /// Inserts many messages into dense storage. The storage must have no entries with their names.
     pub(super) fn insert_all(
         &self,
         container: &Container,
@@ -279,7 +280,7 @@ impl Dense {
         }
     }
 
-    /// Returns the entry with this name, and its message.
+    /// Returns the entry of dense storage with this name, and its message.
     pub(super) fn find(
         &self,
         container: &Container,
@@ -294,8 +295,8 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Replaces the message of an entry. Name and creation order stay the same. The caller releases
-    /// a shared message.
+    /// Replaces the message of an entry in dense storage. Name and creation order stay the same.
+    /// The caller releases a shared message.
     pub(super) fn replace(
         &self,
         container: &Container,
@@ -325,7 +326,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Stores the message that replaces an entry's message. Returns the new entry.
+    /// Stores the new message of an entry in the heap. Returns the changed entry.
     fn put_content(
         &self,
         edit: &mut Edit<'_>,
@@ -349,8 +350,8 @@ impl Dense {
         Ok(DenseEntry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
-    /// Removes the entry with this name, and its message. Returns both. The caller releases a
-    /// shared message.
+    /// Removes the entry with this name and its message from dense storage. Returns both. The
+    /// caller releases a shared message.
     pub(super) fn remove(
         &self,
         container: &Container,
@@ -374,7 +375,8 @@ impl Dense {
         Ok(Some((entry, body)))
     }
 
-    /// Returns all entries and their messages, in the order of the hashes of their names.
+    /// Returns all entries of dense storage and their messages, in the order of the hashes of their
+    /// names.
     pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(DenseEntry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut entries = Vec::new();
@@ -386,7 +388,7 @@ impl Dense {
         Ok(entries)
     }
 
-    /// Frees the heap and the indexes.
+    /// Frees the fractal heap and the indexes of dense storage.
     pub(super) fn delete(&self, edit: &mut Edit<'_>) -> Result<()> {
         for tree in std::iter::once(self.names).chain(self.order) {
             BTreeV2::edit(edit, tree)?.delete(edit, &mut |_, _| Ok(()))?;
@@ -404,7 +406,7 @@ impl Dense {
         }
     }
 
-    /// Returns whether the message is a shared message of the file.
+    /// Returns whether the message of the entry is a shared message of the file.
     fn is_shared(&self, entry: &DenseEntry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }
@@ -421,7 +423,8 @@ impl Dense {
         }
     }
 
-    /// Returns the creation order. The creation order of a link is in its message.
+    /// Returns the creation order of an entry in dense storage. The creation order of a link is in
+    /// its message.
     fn order_of(&self, container: &Container, entry: &DenseEntry, body: &[u8]) -> Result<u64> {
         match self.kind {
             DenseKind::Attributes => Ok(entry.order),
@@ -449,8 +452,8 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
     id
 }
 
-/// A comparison of records with a name. Reads the names of equal hashes in the heap, and keeps the
-/// first error from reading.
+/// A comparison of dense storage records with a name. It reads the names of equal hashes in the
+/// heap, and keeps the first error from reading.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,
@@ -484,7 +487,7 @@ impl<'a> ByName<'a> {
         Ok(kind.name(self.container, &body)?.as_slice().cmp(self.name))
     }
 
-    /// Returns the result, or the error from reading the heap.
+    /// Returns the result of the comparison, or the first error from reading the heap.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

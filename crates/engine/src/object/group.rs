@@ -20,10 +20,10 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::at;
 
-/// A function that is called with each link. `Break` ends the walk.
+/// A function that a walk over the links of a group calls for each link. `Break` ends the walk.
 pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
 
-/// The storage of a group's links.
+/// The storage of a group's links: a symbol table, compact storage or dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupStorage {
     /// A symbol table: a version 1 B-tree of symbol table nodes, and a local heap of names.
@@ -36,7 +36,7 @@ pub enum GroupStorage {
 }
 
 impl GroupStorage {
-    /// Returns the storage of the group with this header.
+    /// Returns the storage of links in the group with this object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -73,7 +73,7 @@ pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<Link
     Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
 }
 
-/// Returns the estimated number of links, and the estimated length of a name.
+/// Returns the estimates in the group info message: the number of links, and the length of a name.
 ///
 /// # Errors
 /// Returns read errors.
@@ -160,7 +160,7 @@ pub fn visit_in_order<G>(
     Ok(())
 }
 
-/// Returns the number of links.
+/// Returns the number of links in the group.
 pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     let mut count = 0_u64;
     match GroupStorage::of(container, header)? {
@@ -175,7 +175,8 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     Ok(count)
 }
 
-/// Visits the links of damaged dense storage to which at least one of the indexes still refers.
+/// Visits the links of damaged dense storage to which at least one of the B-tree indexes still
+/// refers.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;
@@ -208,7 +209,7 @@ fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>)
     Ok(())
 }
 
-/// Returns the link with this name.
+/// Returns the link of the group with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     match GroupStorage::of(container, header)? {
         GroupStorage::SymbolTable(table) => symbol_table::find(container, &table, name),
@@ -254,7 +255,7 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-/// Decodes the link in the body of a message.
+/// Decodes the link in the body of a link message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     decode_view(container, body).map(LinkView::to_link)
 }

@@ -15,7 +15,7 @@ use crate::store::{Bytes, MessageLocation, Store, at};
 
 const NAME: &str = "object header";
 
-/// Number of bytes of the first read. Most headers are not longer.
+/// Number of bytes in the first read of an object header. Most headers are not longer.
 const FIRST_READ_BYTES: u64 = 512;
 
 /// An object header: its prefix, and the bytes of its messages.
@@ -30,7 +30,7 @@ pub struct ObjectHeader {
     messages: SmallVec<[HeaderMessage; 12]>,
 }
 
-/// The prefix of an object header.
+/// The prefix of an object header, in version 1 or 2.
 #[derive(Debug, Clone, Copy)]
 pub enum Prefix {
     /// Version 1.
@@ -52,7 +52,7 @@ impl Prefix {
     }
 }
 
-/// An undecoded message.
+/// One message of an object header, not yet decoded.
 #[derive(Debug, Clone)]
 pub struct HeaderMessage {
     /// Type of the message.
@@ -68,7 +68,7 @@ pub struct HeaderMessage {
 }
 
 impl ObjectHeader {
-    /// Reads the header at `address` and all its continuation blocks.
+    /// Reads the object header at `address` and all its continuation blocks.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         store.attempt(|| Self::load_once(store, address))
     }
@@ -84,12 +84,12 @@ impl ObjectHeader {
         Ok(loader.header)
     }
 
-    /// Returns the address of the header, which is the identity of the object in the file.
+    /// Returns the address of the object header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the version of the header: 1 or 2.
+    /// Returns the version of the object header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1(_) => 1,
@@ -97,7 +97,7 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the prefix.
+    /// Returns the prefix of the object header.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
@@ -124,32 +124,34 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the number of chunks: the first chunk and the continuation blocks.
+    /// Returns the number of chunks of the object header: the first chunk and the continuation
+    /// blocks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Returns the size of the messages and the gap in each chunk, in bytes.
+    /// Returns the size in bytes of the messages and of the gap in each chunk of the object header.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
 
-    /// Returns the continuation blocks in the order of their chunks.
+    /// Returns the continuation blocks of the object header in the order of their chunks.
     pub(crate) fn continuations(&self) -> &[Continuation] {
         &self.continuations
     }
 
-    /// Returns all messages in order, including NIL messages and continuations.
+    /// Returns all messages of the object header in order, including NIL messages and
+    /// continuations.
     pub fn messages(&self) -> &[HeaderMessage] {
         &self.messages
     }
 
-    /// Returns the messages of one type.
+    /// Returns the messages of one type in the object header.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Returns the first message of one type.
+    /// Returns the first message of one type in the object header.
     pub fn find(&self, kind: MessageType) -> Option<&HeaderMessage> {
         self.messages_of(kind).next()
     }
@@ -159,7 +161,8 @@ impl ObjectHeader {
         self.find(kind).is_some()
     }
 
-    /// Returns the stored bytes of a message's body. The body of a shared message is a reference.
+    /// Returns the stored bytes of a message's body. For a shared message, these bytes are a
+    /// reference.
     pub fn body<'m>(&self, message: &'m HeaderMessage) -> &'m [u8] {
         &message.body
     }
@@ -170,7 +173,7 @@ impl ObjectHeader {
         message.body.clone()
     }
 
-    /// Returns the location of a message's body in the file.
+    /// Returns the location of a message's body in the file: offset and length.
     pub(crate) fn place(&self, message: &HeaderMessage) -> Option<MessageLocation> {
         let messages = to_u64(self.chunks.get(message.chunk)?.len());
         let chunk = match message.chunk.checked_sub(1) {
@@ -202,7 +205,7 @@ impl ObjectHeader {
     }
 }
 
-/// The state while a header is read, chunk by chunk.
+/// The state of a read of an object header, which proceeds chunk by chunk.
 struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
@@ -258,7 +261,8 @@ impl<'a> Loader<'a> {
         Self { store, layout, header }
     }
 
-    /// Adds the messages of one chunk, and collects the continuations among them.
+    /// Adds the messages of one header chunk to the list, and collects the continuations among
+    /// them.
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {
@@ -302,7 +306,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Reads the messages of a continuation block.
+    /// Reads the messages of a continuation block of the object header.
     fn continuation(&self, continuation: Continuation, visited: &mut HashSet<Address>) -> Result<Bytes> {
         const NAME: &str = "object header continuation block";
         let limit = self.store.limits().header_chunks;
@@ -322,8 +326,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks a message with the flag that requires readers to know its type: returns an error if this
-/// version does not know it.
+/// Checks a message whose flag requires that readers know its type. Returns an error if this
+/// version does not know the type.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());

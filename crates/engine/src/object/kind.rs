@@ -4,7 +4,7 @@ use hyperslab_format::message::MessageType;
 
 use super::header::ObjectHeader;
 
-/// The kinds of objects that links refer to.
+/// The kind of an object to which a link refers: group, dataset or committed datatype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
@@ -32,7 +32,7 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the name of the kind, for messages.
+    /// Returns the name of the object kind, for error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

@@ -39,7 +39,7 @@ pub enum LinkTarget {
     },
 }
 
-/// A [`Link`] that borrows its names.
+/// A link like [`Link`] whose names are borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkView<'a> {
     /// The bytes of the name, as stored.
@@ -52,7 +52,7 @@ pub struct LinkView<'a> {
     pub target: TargetView<'a>,
 }
 
-/// A [`LinkTarget`] that borrows its names.
+/// The target of a link like [`LinkTarget`], whose names are borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetView<'a> {
     /// An object of this file: the address of its object header.
@@ -77,7 +77,7 @@ pub enum TargetView<'a> {
 }
 
 impl Link {
-    /// Returns a view that borrows the names of this link.
+    /// Returns a view of this link that borrows its names.
     pub fn view(&self) -> LinkView<'_> {
         let target = match &self.target {
             LinkTarget::Hard(address) => TargetView::Hard(*address),

@@ -14,7 +14,7 @@ use crate::store::{Bytes, at};
 /// Largest number of references to follow from one shared message to the next.
 const MAX_REFERENCES: usize = 4;
 
-/// The body of a message.
+/// The decoded body of a message: bytes of the header itself, or of a shared message.
 #[derive(Debug, Clone)]
 pub struct Body {
     bytes: Bytes,
@@ -32,18 +32,19 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Returns a body that is part of the message itself.
+    /// Creates a body whose bytes are part of the message itself.
     pub(crate) fn own(bytes: Bytes) -> Self {
         Self { bytes, committed: None }
     }
 
-    /// Returns the shared bytes.
+    /// Returns the bytes of the message body, which share the memory of the file's block.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 }
 
-/// Returns the body of `message` of `header`.
+/// Returns the body of the message `message` in the object header `header`. Resolves a reference to
+/// a shared message.
 pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMessage) -> Result<Body> {
     if !message.flags.contains(MessageFlags::SHARED) {
         return Ok(Body::own(header.body_bytes(message)));
@@ -52,7 +53,8 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message with these flags and stored bytes in the header at `owner`.
+/// Returns the body of a message with these flags and these stored bytes in the object header at
+/// `owner`. Resolves a reference to a shared message.
 pub(super) fn resolve_body(
     container: &Container,
     owner: Address,
@@ -105,7 +107,7 @@ pub fn resolve_reference(
     Err(Error::corrupt("shared message", "address", expected, "another reference"))
 }
 
-/// Decodes the first message of `M`'s type, if the header has one.
+/// Decodes the first message of the type `M` in an object header, if the header has such a message.
 pub fn find<M: for<'a> Message<'a>>(container: &Container, header: &ObjectHeader) -> Result<Option<M>> {
     let Some(message) = header.find(M::TYPE) else { return Ok(None) };
     if !message.flags.contains(MessageFlags::SHARED) {

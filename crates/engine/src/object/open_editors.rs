@@ -21,11 +21,11 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason in the error of later writes, after the write of an open editor has failed.
+/// The reason in errors of later writes after the write of an open editor has failed.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
-/// The open editors of one file. An object has at most one open editor: for its attributes or for
-/// its links.
+/// The open editors of the objects of one file. An object has at most one open editor: for its
+/// attributes or for its links.
 #[derive(Debug, Default)]
 pub struct OpenEditors {
     /// True if an editor may be open. Readers of files without writing threads therefore never take
@@ -88,7 +88,7 @@ impl OpenEditors {
         Ok(edit)
     }
 
-    /// Writes and closes the open editors.
+    /// Writes the changes of all open editors and closes the editors.
     ///
     /// # Errors
     /// Returns allocation and read errors.
@@ -102,7 +102,7 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Writes and closes the open editor of an object.
+    /// Writes the changes of an object's open editor and closes the editor.
     ///
     /// # Errors
     /// Returns the same errors as [`flush`](Self::flush).

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 /// Largest number of soft links in the resolution of one path (libhdf5's H5L_NUM_LINKS).
 const MAX_SOFT_LINKS: usize = 16;
 
-/// The result of the resolution of a path.
+/// The result of resolving a path: an object of this file, an external link, or a user-defined
+/// link.
 #[derive(Debug)]
 pub enum Resolved {
     /// An object of this file.
@@ -42,13 +43,14 @@ pub enum Resolved {
     },
 }
 
-/// Resolves `path` from the group at `start`. A path that begins with `/` starts at the root group.
-/// The same rule holds for targets of soft links. Empty names and `.` are skipped.
+/// Finds the object or link at `path`, which begins at the group at `start`. A path that begins
+/// with `/` starts at the root group. The same rule holds for targets of soft links. Empty names
+/// and `.` are skipped.
 pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
     resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
 }
 
-/// Resolves `path` as [`resolve`] does, from the group with this header.
+/// Finds the object or link at `path` as [`resolve`] does, from the group with this header.
 pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]) -> Result<Resolved> {
     let root = container.store.superblock().root();
     let mut at = if path.starts_with(b"/") { root } else { start.address() };
@@ -112,7 +114,7 @@ fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
 }
 
 impl Resolved {
-    /// Returns the object, or an error if the path led out of the file.
+    /// Returns the header of the resolved object, or an error if the path leads out of the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a
@@ -126,12 +128,12 @@ impl Resolved {
     }
 }
 
-/// Returns the error of a user-defined link that cannot be followed.
+/// Creates an error about a user-defined link that the library cannot follow.
 pub fn user_defined(class: u8, name: &[u8]) -> Error {
     Error::unsupported(format!("following the user-defined link `{}` of class {class}", lossy(name)))
 }
 
-/// Returns a name as text, with replacement characters for invalid UTF-8.
+/// Converts the bytes of a name to text, with replacement characters for invalid UTF-8.
 pub fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

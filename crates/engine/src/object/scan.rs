@@ -13,10 +13,10 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Bytes, Store};
 
-/// Number of bytes per read.
+/// Number of bytes per read during the search for object headers.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Number of bytes per read in a window that cannot be read as a whole.
+/// Number of bytes per read in a part of the file that cannot be read as a whole.
 const SECTOR_BYTES: usize = 4096;
 
 /// Largest number of messages in an accepted version 1 header.
@@ -27,7 +27,7 @@ const MAX_LINKS: u32 = 1 << 20;
 /// Largest size of the first chunk of an accepted version 1 header, in bytes.
 const MAX_CHUNK_BYTES: u32 = 1 << 20;
 
-/// A function that is called with each object header.
+/// A function that a search for object headers calls for each found header.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
 /// Finds object headers outside of `raw`, the ranges of raw data in ascending order (start and
@@ -90,7 +90,7 @@ fn is_inside(raw: &[(u64, u64)], address: u64) -> bool {
     next.checked_sub(1).and_then(|before| raw.get(before)).is_some_and(|(_, end)| address < *end)
 }
 
-/// Returns whether the bytes can be the prefix of a version 1 header.
+/// Returns whether the bytes can be the prefix of a version 1 object header.
 fn seems_version_1(bytes: &[u8]) -> bool {
     let Ok(prefix) = PrefixV1::decode(bytes) else { return false };
     let reserved = bytes.get(12..16).is_none_or(|reserved| reserved.iter().all(|byte| *byte == 0));
@@ -101,8 +101,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose header is at `address`, or `None` if the bytes there are
-/// not an object header.
+/// Returns the kind of the object whose header is at `address`, or `None` if the bytes at this
+/// address are no object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();

@@ -23,14 +23,14 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Returns a message that is not shared.
+    /// Creates the stored form of a message that is not shared.
     pub(super) fn own(flags: MessageFlags, body: Vec<u8>) -> Self {
         let flags = flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
         Self { flags, body, id: None }
     }
 }
 
-/// Reads a message in the header of its only user.
+/// Reads a shared message that is still in the header of its only user.
 pub(crate) fn message_in_header(
     store: &Store,
     header: Address,
@@ -81,7 +81,8 @@ pub(super) fn place_counted(
     }
 }
 
-/// Places the messages of a new header.
+/// Stores each message of a new object header as a shared message, if the file shares such
+/// messages.
 pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut NewHeader) -> Result<()> {
     if container.shared_messages.is_none() {
         return Ok(());

@@ -63,7 +63,7 @@ pub(super) fn chunked_source(
     Ok((source, shape))
 }
 
-/// Returns the form of structured chunks, and the parameters of their index.
+/// Returns the form of a dataset's structured chunks, and the parameters of their index.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the filters or the layout contradict the rest of the header.

@@ -19,7 +19,7 @@ use crate::data::transfer::{ChunkCache, Due, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of dirty chunks that are encoded without an `Edit`.
+/// Smallest number of bytes of dirty chunks for which the encoding runs without an `Edit`.
 const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 
 /// Largest number of bytes in unfiltered chunks that one write stores under one `Edit`.

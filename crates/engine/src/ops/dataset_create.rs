@@ -23,10 +23,10 @@ use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Largest number of bytes of elements in compact layout.
+/// Largest size in bytes of a dataset's elements for compact layout.
 pub const MAX_COMPACT: u64 = 65_000;
 
-/// The properties of a new dataset.
+/// The properties of a new dataset: dataspace, datatype, layout, filters and fill value.
 #[derive(Debug, Clone)]
 pub struct NewDataset {
     /// The type of the elements.
@@ -140,8 +140,8 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements lie in separate space of this file: not in the object header,
-    /// in external files or in other datasets.
+    /// Returns whether the elements of a new dataset have blocks of their own in this file. The
+    /// alternatives are the object header, external files and other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }

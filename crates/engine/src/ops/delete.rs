@@ -24,8 +24,8 @@ impl OpenFile {
         })
     }
 
-    /// Decrements the reference count of an object that another object replaces. The handles of the
-    /// replaced object become invalid.
+    /// Decrements the reference count of an object that another object replaces in a link. The
+    /// handles of the replaced object become invalid.
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -133,7 +133,7 @@ impl OpenFile {
         }
     }
 
-    /// Frees the space of an object's attributes and elements outside of headers.
+    /// Frees the space that an object's attributes and elements take outside of object headers.
     ///
     /// # Errors
     /// Returns I/O errors, and the errors of damaged heaps and indexes.

@@ -10,8 +10,8 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Writes the open editors, and returns the right to read. One thread may hold several
-    /// `Reading`s, but not together with an [`Edit`].
+    /// Writes the open editors, and returns a [`Reading`]: the right to read the structure of the
+    /// file. One thread may hold several `Reading`s, but not together with an [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open objects.
@@ -19,7 +19,7 @@ impl OpenFile {
         self.editors.reading(&self.container)
     }
 
-    /// Writes the open editors, and returns the right to change the file.
+    /// Writes the open editors, and returns an [`Edit`]: the exclusive right to change the file.
     ///
     /// # Errors
     /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.
@@ -27,8 +27,8 @@ impl OpenFile {
         self.editors.edit(&self.container)
     }
 
-    /// Returns the right to change the file without writing the open editors. The blocks of their
-    /// objects in the file are out of date.
+    /// Returns an [`Edit`], the exclusive right to change the file, without writing the open
+    /// editors. The blocks of their objects in the file are out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).
@@ -36,7 +36,7 @@ impl OpenFile {
         self.container.store.edit()
     }
 
-    /// Writes the open editors to the blocks of their objects.
+    /// Writes the changes in all open editors to the blocks of their objects.
     ///
     /// # Errors
     /// Returns the errors of allocating and reading.
@@ -54,7 +54,8 @@ impl OpenFile {
         self.container.store.is_writable() && self.is_open(object)
     }
 
-    /// Opens an object and calls `work` with its attributes and header, whose changes are deferred.
+    /// Opens the attribute editor of an object and calls `work` with it. The changes in the editor
+    /// are deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the header, and those of `work`.
@@ -67,7 +68,8 @@ impl OpenFile {
         self.editors.with_attributes(&self.container, edit, object, work)
     }
 
-    /// Opens a group and calls `work` with its links, whose changes are deferred.
+    /// Opens the link editor of a group and calls `work` with it. The changes in the editor are
+    /// deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the group, and those of `work`.
@@ -80,7 +82,7 @@ impl OpenFile {
         self.editors.with_links(&self.container, edit, group, work)
     }
 
-    /// Creates a group. The write of its header is deferred.
+    /// Creates a group and defers the write of its object header.
     ///
     /// # Errors
     /// Returns the errors of allocating and of shared messages.
@@ -88,8 +90,8 @@ impl OpenFile {
         self.editors.create_group(&self.container, edit, options)
     }
 
-    /// Adds a hard link to a group, and increments the reference count of the object. The writes of
-    /// both headers are deferred.
+    /// Adds a hard link to a group, and increments the reference count of the object. Defers the
+    /// writes of both object headers.
     ///
     /// # Errors
     /// Returns [`Error::Exists`](crate::Error::Exists) if the name is taken, and

@@ -66,7 +66,7 @@ fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
     header.save(&mut edit)
 }
 
-/// Opens the index of shared messages that the extension names.
+/// Opens the index of shared messages that the superblock extension names.
 pub(super) fn read_shared_messages(container: &mut Container, extension: &ObjectHeader) -> Result<()> {
     if let Some(table) = message::find::<SharedMessageTableMessage>(container, extension)? {
         let (address, indexes) = (table.table, table.index_count);

@@ -9,12 +9,12 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of flushes after which a reader may find new dirty chunks. After that, the reader
-/// excludes writers.
+/// Largest number of flushes after which a reader may find new dirty chunks. After the last flush,
+/// the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {
-    /// Flushes a dataset, or all datasets, if any chunk or header is dirty.
+    /// Flushes a dataset, or all datasets, if there are dirty chunks or dirty headers.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -46,8 +46,8 @@ impl OpenFile {
         self.container.store.is_writable() && self.writers.any(dataset, DatasetWriter::is_dirty)
     }
 
-    /// Flushes a dataset, or all datasets, and returns the right to read. No chunk of these
-    /// datasets is dirty while the caller holds it.
+    /// Flushes a dataset, or all datasets, and returns the right to read the file. While the caller
+    /// holds this right, these datasets have no dirty chunks.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -68,8 +68,8 @@ impl OpenFile {
         Ok(edit.into_reading())
     }
 
-    /// Ends an operation: deletes unlinked objects without handles, and commits if the dirty data
-    /// exceeds its limit.
+    /// Completes an operation that changed the file: deletes unlinked objects without handles, and
+    /// commits if the dirty data exceeds its limit.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -92,8 +92,9 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Flushes and closes the file. Truncates free space at the end, and stores the free-space
-    /// managers if the file has persistent free space. Only reads are possible afterwards.
+    /// Flushes and closes the file. Truncates free space at the end of the file, and stores the
+    /// free-space managers if the file has persistent free space. Only reads are possible
+    /// afterwards.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -117,7 +118,7 @@ impl OpenFile {
         self.writers.slots().into_iter().try_for_each(flush)
     }
 
-    /// Flushes all datasets.
+    /// Flushes all datasets that have writers.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush(self.writer_context(), edit),

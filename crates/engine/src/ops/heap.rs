@@ -38,7 +38,7 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// The heap for elements of virtual datasets, which may come from other files.
+/// A heap for variable-length elements of virtual datasets, whose data may come from other files.
 #[derive(Debug)]
 pub struct SharedHeap {
     /// The file.

@@ -15,7 +15,7 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{MembersLocation, Store, StoreOptions};
 
-/// The division of a file into members.
+/// The division of an HDF5 file into member files, as the file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
@@ -35,7 +35,7 @@ pub enum Members {
     Other(String),
 }
 
-/// The members of the multi driver.
+/// The members of an HDF5 file that the multi driver stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMembers {
     /// The members that are in use.
@@ -43,7 +43,7 @@ pub struct MultiMembers {
     information: MultiInformation,
 }
 
-/// One member of the multi driver.
+/// The range of addresses and the name of one member of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRange {
     /// The address of the first byte.
@@ -55,7 +55,8 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads the members that a file states. `driver` stores the first member or the whole file.
+    /// Reads the division of an HDF5 file into members. `driver` stores the first member or the
+    /// whole file.
     ///
     /// # Errors
     /// Returns an error if the bytes contain no superblock.
@@ -94,7 +95,8 @@ impl Members {
     }
 }
 
-/// Returns the ranges of the members in use. A member without an address is not in use.
+/// Returns the address ranges of the multi driver's members that are in use. A member without an
+/// address is not in use.
 fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     let range = |member: &DriverInfoMember| {
         let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
@@ -103,7 +105,8 @@ fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     multi.members.iter().filter_map(range).collect()
 }
 
-/// Reads the driver information block of an old superblock.
+/// Reads the members of the multi or family driver from the driver information block of an old
+/// superblock.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the block is damaged, and I/O errors.
@@ -123,7 +126,8 @@ pub(super) fn in_block(store: &Store) -> Result<Members> {
     Members::decode(block.identification, &block.information)
 }
 
-/// Reads the driver info message of a superblock extension.
+/// Reads the members of the multi or family driver from the driver info message of a superblock
+/// extension.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the message is damaged.
@@ -134,15 +138,16 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Assigns the members of the driver information block to the store, if they have ends of their
-/// own.
+/// Passes the members that the driver information block states to the store, if they have ends of
+/// their own.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
         store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Assigns the members of the driver info message to the store, if they have ends of their own.
+/// Passes the members that the driver info message states to the store, if they have ends of their
+/// own.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);

@@ -17,9 +17,9 @@ use crate::object::container::Container;
 use crate::object::open_editors::OpenEditors;
 use crate::store::{Store, StoreOptions};
 
-/// Opens the other files that links and datasets name.
+/// A resolver that opens the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
-    /// Opens the file with the name `name`, as the link or the dataset stores it.
+    /// Opens the file with a name, which a link or a dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
@@ -34,12 +34,12 @@ pub trait FileResolver: RawFileResolver {
         Err(Error::unsupported(format!("writing to the file `{name}`")))
     }
 
-    /// Adds a folder in which names are searched before all other folders.
+    /// Adds a folder to the search for file names. The search begins with this folder.
     fn search_first(&self, folder: &Path) {
         let _ = folder;
     }
 
-    /// Returns whether `name` refers to the file that contains the link.
+    /// Returns whether `name` refers to the file itself that contains the link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
@@ -56,7 +56,7 @@ pub trait FileResolver: RawFileResolver {
     }
 }
 
-/// An open file.
+/// An open HDF5 file, with its caches, open editors and dataset writers.
 #[derive(Debug)]
 pub struct OpenFile {
     /// The store, the shared messages and the settings of the file.
@@ -117,7 +117,7 @@ impl OpenFile {
         }
     }
 
-    /// Returns the file with a resolver of other files.
+    /// Returns the open file with a resolver that opens other files.
     #[must_use]
     pub fn with_resolver(mut self, resolver: Arc<dyn FileResolver>) -> Self {
         self.raw_files = Some(Arc::<_>::clone(&resolver) as Arc<dyn RawFileResolver>);
@@ -125,24 +125,24 @@ impl OpenFile {
         self
     }
 
-    /// Returns the file with options for reading virtual datasets.
+    /// Returns the open file with options for reading virtual datasets.
     #[must_use]
     pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
     }
 
-    /// Returns the store and the caches for reads of raw data.
+    /// Returns the store and the caches that reads of raw data use.
     pub fn read_context(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }
 
-    /// Returns the resolver of the files of external storage.
+    /// Returns the resolver that opens external raw data files.
     pub(super) fn raw_files(&self) -> Option<&Arc<dyn RawFileResolver>> {
         self.raw_files.as_ref()
     }
 
-    /// Returns the parts of the file that the writers of datasets use.
+    /// Returns the resources of the file that the writers of datasets use.
     pub(super) fn writer_context(&self) -> WriterContext<'_> {
         WriterContext {
             container: &self.container,
@@ -152,7 +152,7 @@ impl OpenFile {
         }
     }
 
-    /// Opens another file that a link of this file names.
+    /// Opens another HDF5 file that a link of this file names.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file has no resolver, and the resolver's errors.
@@ -163,15 +163,15 @@ impl OpenFile {
         }
     }
 
-    /// Adds a folder in which the files that links and datasets of this file name are searched
-    /// before all other folders.
+    /// Adds a folder to the search for files that links and datasets of this file name. The search
+    /// begins with this folder.
     pub fn search_first(&self, folder: &Path) {
         if let Some(resolver) = &self.resolver {
             resolver.search_first(folder);
         }
     }
 
-    /// Returns the address of the root group's object header.
+    /// Returns the address of the object header of the root group.
     pub fn root(&self) -> Address {
         self.container.store.superblock().root()
     }

@@ -9,15 +9,15 @@ use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// Opens the files of external storage that datasets name.
+/// A resolver that opens the external raw data files that datasets name.
 pub trait RawFileResolver: Send + Sync + fmt::Debug {
-    /// Opens a file of raw data by the name that a dataset stores.
+    /// Opens an external raw data file by the name that a dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
 
-    /// Opens a file of raw data for writing, and creates the file if it does not exist.
+    /// Opens an external raw data file for writing, and creates the file if it does not exist.
     ///
     /// # Errors
     /// Returns an error if the file must not be opened or created.
@@ -27,7 +27,8 @@ pub trait RawFileResolver: Send + Sync + fmt::Debug {
     }
 }
 
-/// Opens files of raw data through the resolver of an open file, if the file has a resolver.
+/// An opener of external raw data files, which uses the resolver of an open file if the file has
+/// one.
 #[derive(Debug)]
 pub(super) struct RawFiles {
     resolver: Option<Arc<dyn RawFileResolver>>,
@@ -35,12 +36,12 @@ pub(super) struct RawFiles {
 }
 
 impl RawFiles {
-    /// Returns an opener for reading.
+    /// Creates an opener that opens external raw data files for reading.
     pub(super) fn to_read(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
         Self { resolver: resolver.cloned(), write: false }
     }
 
-    /// Returns an opener for writing, which creates missing files.
+    /// Creates an opener that opens external raw data files for writing and creates missing files.
     pub(super) fn to_write(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
         Self { resolver: resolver.cloned(), write: true }
     }

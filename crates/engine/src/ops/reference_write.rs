@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl OpenFile {
-    /// Returns the element of `size` bytes that refers to `target`. Stores the parts of the
-    /// reference that an element cannot hold in the global heap.
+    /// Returns the element of `size` bytes that stores a reference to `target`. Stores the parts of
+    /// the reference that an element cannot hold in the global heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a reference of this kind cannot refer to `target`, and the

@@ -13,7 +13,7 @@ impl OpenFile {
         self.container.store.refresh()
     }
 
-    /// Flushes the file, and permits SWMR readers from now on.
+    /// Flushes the file and begins SWMR writing: other programs may read the file from now on.
     ///
     /// # Errors
     /// As [`Edit::start_swmr_write`](crate::store::Edit::start_swmr_write) and

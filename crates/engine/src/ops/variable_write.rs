@@ -24,14 +24,15 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
 
-/// Number of elements that are converted in one step.
+/// Number of variable-length elements that are converted in one step.
 const BLOCK_ELEMENTS: usize = 4096;
 
-/// Largest depth of nested sequences whose data is freed.
+/// Largest depth of nested sequences for which variable-length data is freed.
 const MAX_DEPTH: usize = 64;
 
 impl OpenFile {
-    /// Stores strings in the global heap, and returns the elements that refer to them.
+    /// Stores strings in the global heap, and returns the variable-length elements that refer to
+    /// them.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a string is too long for the format, and the errors of
@@ -94,7 +95,7 @@ impl OpenFile {
         outcome.map(|()| out)
     }
 
-    /// Returns the objects of the global heap to which the selected elements of a dataset refer.
+    /// Returns the global heap objects to which the selected elements of a dataset refer.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.
@@ -136,8 +137,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the objects of the fill value from `ids`, because elements that were never written
-    /// refer to these objects.
+    /// Removes the heap objects of the fill value from `ids`, because elements that were never
+    /// written refer to these objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -147,8 +148,8 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Sets an attribute. Frees the variable-length data of the replaced attribute, except in files
-    /// with shared messages, where several objects may share the attribute.
+    /// Sets an attribute of an object. Frees the variable-length data of the replaced attribute,
+    /// except in files with shared messages, where several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -170,7 +171,7 @@ impl OpenFile {
         }
     }
 
-    /// Removes an attribute and its variable-length data.
+    /// Removes an attribute of an object and frees its variable-length data.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -224,7 +225,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Frees objects of the global heap.
+    /// Frees objects of the global heap. Ignores objects that do not exist.
     ///
     /// # Errors
     /// Returns an error if a collection is damaged.
@@ -236,7 +237,8 @@ impl OpenFile {
         }
     }
 
-    /// Adds the heap objects of an element to `ids`, the deepest first.
+    /// Adds the global heap objects of an element to `ids`. The most deeply nested objects come
+    /// first.
     ///
     /// # Errors
     /// Returns the errors of reading nested sequences.
@@ -312,7 +314,7 @@ fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
     staged::each(store, runs.len(), true, fill, write)
 }
 
-/// Returns the number of bytes of a block of elements.
+/// Returns the size of a block of variable-length elements in bytes.
 fn block_bytes(element_size: usize) -> Result<usize> {
     byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }
@@ -329,7 +331,7 @@ fn is_unwritten(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Returns whether elements own objects in the global heap.
+/// Returns whether elements of a datatype own objects in the global heap.
 pub(super) fn refers_to_heap(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,

@@ -19,7 +19,7 @@ use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 use crate::store::Edit;
 
-/// The elements of a write for one source dataset.
+/// The elements that a write to a virtual dataset passes to one source dataset.
 struct TargetShare {
     file: Arc<OpenFile>,
     dataset: Address,
@@ -30,7 +30,7 @@ struct TargetShare {
     partial: bool,
 }
 
-/// A file that another file names.
+/// A file, opened for writing, that another file names.
 #[derive(Debug)]
 struct OtherFile {
     parent: Arc<OpenFile>,
@@ -40,7 +40,7 @@ struct OtherFile {
     is_shared: bool,
 }
 
-/// The files of one write.
+/// The source files that one write to a virtual dataset has opened.
 #[derive(Debug)]
 struct Targets<'a> {
     /// The file whose `Edit` the caller holds.
@@ -49,7 +49,7 @@ struct Targets<'a> {
     steps: Steps,
 }
 
-/// The shapes of the sources of a dataset in `file`.
+/// The shapes of the source datasets of a virtual dataset in `file`.
 #[derive(Debug)]
 struct TargetShapes<'a> {
     targets: &'a Targets<'a>,
@@ -128,7 +128,7 @@ impl OpenFile {
 }
 
 impl<'a> Targets<'a> {
-    /// Returns the targets of a write of `elements` elements.
+    /// Creates an empty list of source files for a write of `elements` elements.
     fn new(root: &'a Arc<OpenFile>, elements: u64) -> Self {
         let limit = root.container.store.limits().virtual_steps;
         Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
@@ -217,7 +217,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Returns the conversion to elements of a source in `file`, and whether the write changes only
-    /// parts of the elements.
+    /// some members of the elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is read-only, and [`Error::Unsupported`] if the
@@ -241,7 +241,8 @@ impl<'a> Targets<'a> {
         Ok((Conversions::default().plan(shown, stored)?, leaves_parts(shown, stored)))
     }
 
-    /// Opens a source dataset that `parent` names; `None` if it does not exist.
+    /// Opens a source dataset that the file `parent` names. Returns `None` if the dataset does not
+    /// exist.
     ///
     /// # Errors
     /// Returns the errors of opening the file and the dataset.
@@ -280,7 +281,7 @@ impl<'a> Targets<'a> {
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
-    /// Opens for writing a file that `parent` names. Each file is opened once.
+    /// Opens a file that `parent` names for writing. Opens each file once.
     ///
     /// # Errors
     /// Returns the errors of the resolver.
@@ -314,7 +315,7 @@ impl<'a> Targets<'a> {
         Ok(file)
     }
 
-    /// Closes the other files, which commits their changes.
+    /// Closes the source files of the write, which commits their changes.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -14,7 +14,7 @@ use crate::store::Edit;
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
 
-/// The dataset of a write, by the address of its object header.
+/// The dataset that a write changes, by the address of its object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteTo {
     /// A dataset with elements of its own.
@@ -24,7 +24,7 @@ pub enum WriteTo {
 }
 
 impl OpenFile {
-    /// Writes the selected elements. Holds the right to change the file only while chunks are
+    /// Writes the selected elements of a dataset. Locks the file exclusively only while chunks are
     /// stored.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl OpenFile {
         self.finish(edit)
     }
 
-    /// Writes the selected elements under `edit`.
+    /// Writes the selected elements of a dataset under the given `edit`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if `from` does not have the selected number
@@ -108,7 +108,7 @@ impl OpenFile {
     }
 
     /// Extends a dataset at the end of a dimension and writes the new elements, an array of the
-    /// shape `added`. Holds the right to change the file only while chunks are stored.
+    /// shape `added`. Locks the file exclusively only while chunks are stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the new shape, or
@@ -151,7 +151,7 @@ impl OpenFile {
         })
     }
 
-    /// Changes the shape of a dataset.
+    /// Changes the shape of a dataset and writes its header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the shape, or
@@ -166,7 +166,8 @@ impl OpenFile {
         })
     }
 
-    /// Replaces the stored bytes of the chunk that contains an element. The bytes are not decoded.
+    /// Replaces the stored bytes of the chunk that contains an element. The caller passes encoded
+    /// bytes, which are stored unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no chunks or no such
@@ -184,8 +185,8 @@ impl OpenFile {
         })
     }
 
-    /// Calls `work` with the structured chunks of a dataset. `contents` holds the variable-length
-    /// data that elements refer to.
+    /// Calls `work` with the writer of a dataset's structured chunks. `contents` holds the
+    /// variable-length data to which new elements refer.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no structured chunks, and

@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 
 use super::DatasetWriter;
 
-/// The writers of datasets, by the addresses of the object headers.
+/// The table of dataset writers of one file, by the addresses of the object headers.
 #[derive(Debug, Default)]
 pub struct Writers {
     /// Ordered by address, so that the same calls produce the same file.
     pub(super) known: Mutex<BTreeMap<Address, Arc<WriterSlot>>>,
 }
 
-/// The slot of one writer. Only a thread with an `Edit` fills or empties a slot.
+/// The table entry of one dataset writer. Only a thread with an `Edit` fills or empties the entry.
 #[derive(Debug)]
 pub(super) struct WriterSlot(pub(super) Mutex<Option<DatasetWriter>>);
 
@@ -29,7 +29,7 @@ impl Writers {
         self.known.lock().values().cloned().collect()
     }
 
-    /// Removes all writers.
+    /// Removes all writers from the table.
     pub(super) fn clear(&self) {
         self.known.lock().clear();
     }

@@ -27,7 +27,7 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Largest number of writers in the table.
+/// Largest number of dataset writers in the table.
 const MAX_WRITERS: usize = 256;
 
 impl OpenFile {
@@ -82,8 +82,8 @@ impl OpenFile {
         if keeps_all { Ok(()) } else { self.end_writers(edit) }
     }
 
-    /// Returns the dataspace of a dataset that is being written. The header may have an older
-    /// dataspace.
+    /// Returns the current dataspace of a dataset that is open for writes. The object header may
+    /// hold an older dataspace.
     pub fn current_dataspace(&self, dataset: Address) -> Option<Dataspace> {
         let writable = self.container.store.is_writable();
         writable

@@ -10,7 +10,8 @@ use super::page_source::PageSource;
 use super::space::Space;
 use crate::error::{Error, Result};
 
-/// The driver of a file, and the ends of the file's bytes, as offsets in the file.
+/// The driver of a file, with the ends of the stored, written and allocated bytes as offsets in the
+/// file.
 #[derive(Debug)]
 pub(super) struct Backing {
     pub(super) driver: Arc<dyn Driver>,
@@ -29,7 +30,8 @@ pub(super) struct Backing {
 }
 
 impl Backing {
-    /// Creates the backing of a file of `length` bytes, of which `stored` bytes are stored.
+    /// Creates the backing of a file with `length` bytes, of which the driver stores `stored`
+    /// bytes.
     pub(super) fn new(driver: Arc<dyn Driver>, base: u64, length: u64, stored: u64) -> Self {
         Self {
             driver,
@@ -41,23 +43,23 @@ impl Backing {
         }
     }
 
-    /// Returns the end of the file.
+    /// Returns the end of the file: the length that the file has after all changes.
     pub(super) fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Returns the number of stored bytes.
+    /// Returns the number of bytes that the driver stores.
     pub(super) fn stored(&self) -> u64 {
         self.stored.load(Ordering::Acquire)
     }
 
-    /// Returns the end of all addresses that were ever written, or `None` if not even the user
-    /// block was written.
+    /// Returns the end of the bytes that were ever written, or `None` if not even the user block
+    /// was written.
     pub(super) fn touched(&self) -> Option<u64> {
         self.touched.load(Ordering::Acquire).checked_sub(self.base)
     }
 
-    /// Returns the driver with the end of its bytes, without a journal.
+    /// Returns the driver and the end of its bytes, for reads without a journal.
     pub(super) fn source(&self) -> PageSource<'_> {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }
@@ -68,7 +70,7 @@ impl Backing {
         address.get()?.checked_add(self.base)
     }
 
-    /// Records that the driver has all bytes up to `end`.
+    /// Records that the driver stores all bytes up to `end`.
     pub(super) fn note_written(&self, end: u64) {
         self.written.fetch_max(end, Ordering::AcqRel);
     }
@@ -86,7 +88,7 @@ impl Backing {
         }
     }
 
-    /// Records the end of the file after a commit.
+    /// Records the new end of the file after a commit.
     pub(super) fn set_end(&self, end: u64) {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// Bytes of the file: a range of a shared buffer. Clones and slices share the buffer.
+/// A range of bytes of the file in a shared buffer. Clones and slices share the buffer.
 #[derive(Clone)]
 pub struct Bytes {
     buffer: Arc<[u8]>,
@@ -14,7 +14,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Returns a range of a shared buffer, or `None` if it exceeds the buffer.
+    /// Creates a range of a shared buffer. Returns `None` if the range exceeds the buffer.
     pub(crate) fn of(buffer: Arc<[u8]>, range: Range<usize>) -> Option<Self> {
         buffer.get(range.clone())?;
         Some(Self { buffer, range })

@@ -10,7 +10,7 @@ use super::decoded::Decoded;
 use super::dirty_blocks::DirtyBlocks;
 use super::pages::Pages;
 
-/// The blocks of a file in memory.
+/// The caches of one file: clean and dirty pages, decoded blocks and dirty blocks.
 #[derive(Debug)]
 pub(super) struct Caches {
     pub(super) pages: Pages,
@@ -21,7 +21,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    /// Creates empty caches with limits in bytes for clean and for dirty pages.
+    /// Creates empty caches with limits in bytes for clean and for dirty pages of the page buffer.
     pub(super) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         Self {
             pages: Pages::new(clean_bytes, dirty_bytes),
@@ -31,7 +31,7 @@ impl Caches {
         }
     }
 
-    /// Removes the block at `address`, decoded or dirty.
+    /// Removes the block at `address` from the caches of decoded and dirty blocks.
     pub(super) fn remove(&self, address: Address) {
         self.dirty_blocks.remove(address);
         self.decoded.remove(address);

@@ -9,19 +9,20 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The threads that run a callback of one file.
+/// The set of threads that run a callback of one file.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     count: AtomicUsize,
     threads: Mutex<Vec<ThreadId>>,
 }
 
-/// A running callback, which ends when this value is dropped.
+/// A guard for a running callback. The callback ends when the guard is dropped.
 #[derive(Debug)]
 pub struct Callback<'a>(&'a Store);
 
 impl Store {
-    /// Begins a callback. Until it ends, a change of the file by this thread is an error.
+    /// Begins a callback and returns its guard. Until the guard is dropped, a change of the file by
+    /// this thread is an error.
     pub fn begin_callback(&self) -> Callback<'_> {
         let callbacks = &self.sharing.callbacks;
         callbacks.threads.lock().push(thread::current().id());
@@ -29,7 +30,7 @@ impl Store {
         Callback(self)
     }
 
-    /// Checks that this thread runs no callback.
+    /// Checks that the calling thread runs no callback of the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] inside of a callback.

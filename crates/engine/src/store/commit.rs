@@ -19,8 +19,8 @@ use crate::error::Result;
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Commits all changes: the file on disk gets the state of the file in memory. Freed space can
-    /// then be allocated again.
+    /// Commits all changes, so that the file on disk gets the state of the file in memory. Freed
+    /// space can then be allocated again.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -29,8 +29,8 @@ impl Edit<'_> {
         self.write_out()
     }
 
-    /// Commits all changes for the last time and removes the journal. The file becomes as short as
-    /// possible, and stores its free space if its creation options ask for that. Returns the
+    /// Commits all changes for the last time and removes the journal. Truncates the file as far as
+    /// possible, and stores its free space if the creation options require that. Returns the
     /// numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors
@@ -102,8 +102,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether there is nothing to write. A file that is only opened and closed keeps all
-    /// its bytes.
+    /// Returns whether a commit has no changes to write. A file that is only opened and closed
+    /// keeps all its bytes.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
@@ -157,7 +157,7 @@ impl Edit<'_> {
         self.disown_managers()
     }
 
-    /// Writes the message about the management of the file's space.
+    /// Writes the file space info message, which describes the management of the file's space.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
         let Some(SpaceRecord { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
@@ -167,8 +167,8 @@ impl Edit<'_> {
         self.write(location.chunk, &chunk, "superblock extension")
     }
 
-    /// Stores the free space. The space of the managers is itself not free, so that it must be
-    /// reserved before its size is known.
+    /// Stores the free space of the file in free-space managers. The space of the managers is
+    /// itself not free, so that it must be reserved before its size is known.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
         let header_size = to_u64(FreeSpaceHeader::size(&params));
@@ -231,7 +231,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether every class with free sections has a manager whose list has exactly the
+    /// Returns whether each free-space manager that is needed exists, and its list has exactly the
     /// space that it needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
@@ -273,7 +273,8 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Reserves space for the list of a manager. Returns whether the earlier reservation was exact.
+    /// Reserves space for the section list of a free-space manager. Returns whether the earlier
+    /// reservation was exact.
     fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {

@@ -155,7 +155,8 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of B-trees, or `None` if they have the default values.
+    /// Returns the ranks of the B-trees for the superblock extension, or `None` if they have the
+    /// default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,
@@ -261,7 +262,7 @@ impl CreateOptions {
     }
 }
 
-/// The superblock extension of a new file.
+/// The parts of a new file's superblock extension.
 struct Extension {
     bytes: Vec<u8>,
     info: Option<FileSpaceInfo>,
@@ -271,7 +272,8 @@ struct Extension {
 }
 
 impl Store {
-    /// Creates a file in `driver`, whose present bytes are lost. The file has no root group yet.
+    /// Creates a file in `driver`. The previous bytes of `driver` are lost. The new file has no
+    /// root group yet.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the options are invalid or the driver is read-only, and I/O

@@ -11,11 +11,12 @@ use super::journal::{MAX_SMALL_COMMIT_BYTES, WrittenSectors};
 use super::write_state::FileRange;
 use crate::error::Result;
 
-/// Size of a write from which on another thread computes the sums during the write.
+/// Smallest write in bytes for which another thread computes the checksums during the write.
 const MIN_SHARED_SUM_BYTES: usize = 256 << 10;
 
 impl Store {
-    /// Splits a range of the file into parts that may be written directly, and other parts.
+    /// Splits a range of the file into parts that may be written directly, and parts that must go
+    /// through the journal.
     pub(super) fn ranges(&self, start: u64, end: u64) -> Result<SmallVec<[FileRange; 3]>> {
         let state = &self.write_state;
         if !state.journal.is_enabled() || start >= state.direct_from() {
@@ -44,7 +45,7 @@ impl Store {
         Ok(ranges)
     }
 
-    /// Writes bytes to the driver.
+    /// Writes bytes directly to the driver.
     pub(super) fn write_through(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let _writing = self.write_state.gate.read();
         self.write_state.journal.note_write();
@@ -56,7 +57,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes bytes to the driver and, if a commit will rely on them, computes their sums.
+    /// Writes bytes to the driver. If a commit will rely on the bytes, also computes their
+    /// checksums.
     fn write_and_sum(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let driver = &self.backing.driver;
         let journal = &self.write_state.journal;

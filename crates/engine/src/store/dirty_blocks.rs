@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// Dirty blocks by their addresses.
+/// A cache of dirty blocks by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyBlocks {
     blocks: RwLock<AddressMap<DirtyBlock>>,
@@ -21,7 +21,7 @@ pub(crate) struct DirtyBlocks {
     bytes: AtomicUsize,
 }
 
-/// A dirty block.
+/// A dirty block: its decoded value and the context for its encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
@@ -48,7 +48,7 @@ where
 }
 
 impl DirtyBlock {
-    /// Creates a block from its value and context.
+    /// Creates a dirty block from its value and context.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,
@@ -58,17 +58,17 @@ impl DirtyBlock {
         Self { value, context: Arc::new(context.clone()), encode: encode::<T>, bytes, structure: T::NAME }
     }
 
-    /// Returns the name of the structure.
+    /// Returns the name of the block's structure, for errors.
     pub(crate) fn structure(&self) -> &'static str {
         self.structure
     }
 
-    /// Encodes the block.
+    /// Encodes the dirty block to bytes.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         (self.encode)(&*self.value, &*self.context)
     }
 
-    /// Returns the value, if it has that type and context.
+    /// Returns the decoded value of the dirty block, if it has that type and context.
     pub(crate) fn value<T>(self, context: &T::Context) -> Option<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
@@ -80,7 +80,7 @@ impl DirtyBlock {
         self.value.downcast().ok()
     }
 
-    /// Returns the value, if it has that type.
+    /// Returns the decoded value of the dirty block, if it has that type.
     fn of_type<T: Send + Sync + 'static>(self) -> Option<Arc<T>> {
         self.value.downcast().ok()
     }
@@ -99,17 +99,17 @@ impl DirtyBlocks {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the size of all blocks in the file, in bytes.
+    /// Returns the total size of all dirty blocks in the file, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         to_u64(self.bytes.load(Ordering::Acquire))
     }
 
-    /// Returns the block at `address`, which stays dirty.
+    /// Returns the dirty block at `address`, which stays dirty.
     pub(crate) fn get(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
-    /// Adds a block, or replaces the block at `address`.
+    /// Adds a dirty block, or replaces the dirty block at `address`.
     pub(crate) fn insert(&self, address: Address, block: DirtyBlock) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);
@@ -119,7 +119,7 @@ impl DirtyBlocks {
         self.count.store(blocks.len(), Ordering::Release);
     }
 
-    /// Removes the block at `address`.
+    /// Removes the dirty block at `address`.
     pub(crate) fn remove(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() {
             return None;
@@ -131,7 +131,7 @@ impl DirtyBlocks {
         Some(removed)
     }
 
-    /// Returns the addresses of all blocks, ascending.
+    /// Returns the addresses of all dirty blocks in ascending order.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = self.blocks.read().keys().copied().collect();
         addresses.sort_unstable();

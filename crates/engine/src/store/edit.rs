@@ -19,23 +19,24 @@ use crate::versions::LibverBounds;
 /// Largest number of zero bytes in one write.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The exclusive right to change a file. While it exists, no other thread reads the structure of
-/// the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not
-/// undo them.
+/// The exclusive right to change a file. While an `Edit` exists, no other thread reads the
+/// structure of the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit`
+/// does not undo its changes.
 #[derive(Debug)]
 pub struct Edit<'a> {
     store: &'a Store,
     writing: RwLockWriteGuard<'a, Option<Writing>>,
 }
 
-/// The right to read the structure of a file. While it exists, no thread changes the structure.
+/// The right to read the structure of a file. While a `Reading` exists, no thread changes the
+/// structure.
 #[derive(Debug)]
 pub struct Reading<'a>(
     #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
 );
 
 impl Store {
-    /// Takes the right to read the structure of the file, and waits for a thread that changes it.
+    /// Waits until no thread changes the structure of the file, and returns the right to read it.
     /// One thread may hold several `Reading`s, but not together with an [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
         let state = &self.write_state;
@@ -47,7 +48,8 @@ impl Store {
         self.write_state.is_writable
     }
 
-    /// Takes the right to change the file. Waits for other threads that read or change it.
+    /// Waits until no other thread reads or changes the file, and returns the exclusive right to
+    /// change it.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only, or was closed, or if this
@@ -72,36 +74,38 @@ impl Store {
         }
     }
 
-    /// Returns a number that every edit of the file increases.
+    /// Returns the generation of the file's contents: a number that every edit of the file
+    /// increases.
     pub fn generation(&self) -> u64 {
         self.write_state.generation()
     }
 }
 
 impl<'a> Edit<'a> {
-    /// Releases the right to change the file. No other thread gets it while the returned `Reading`
-    /// lives.
+    /// Converts the right to change the file to a right to read it. No other thread changes the
+    /// file while the returned `Reading` exists.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// Returns the file, for reads. Reads see the changes of this edit.
+    /// Returns the store of the edited file, for reads. The reads see the changes of this edit.
     pub fn store(&self) -> &'a Store {
         self.store
     }
 
-    /// Returns the widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths in the file.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }
 
-    /// Returns the versions of the library that must be able to read the written structures.
+    /// Returns the version bounds: the versions of the library that must be able to read the
+    /// written structures.
     pub fn bounds(&self) -> LibverBounds {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
-    /// Sets the versions of the library that must be able to read the structures that are written
-    /// from now on.
+    /// Sets the version bounds: the versions of the library that must be able to read all
+    /// structures that are written from now on.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only.
@@ -117,8 +121,8 @@ impl<'a> Edit<'a> {
             .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", store.name())))
     }
 
-    /// Allocates `length` bytes of the file for a block of that kind. The contents of the bytes are
-    /// undefined.
+    /// Allocates `length` bytes of the file for a block of the kind `kind`. The contents of the
+    /// bytes are undefined.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
@@ -135,7 +139,7 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Extends the block of `old` bytes at `address` by `more` bytes, if the bytes after it are
+    /// Extends the block of `old` bytes at `address` by `more` bytes, if the adjacent bytes are
     /// free. Returns whether the block was extended.
     ///
     /// # Errors
@@ -151,9 +155,9 @@ impl<'a> Edit<'a> {
         Ok(extended)
     }
 
-    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest. Returns false
-    /// without a change if this is impossible: in a file with paged allocation, a short block
-    /// cannot stay at the address of a long block.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the bytes after it.
+    /// Returns false without a change if this is impossible: in a file with paged allocation, a
+    /// short block cannot stay at the address of a long block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -164,7 +168,7 @@ impl<'a> Edit<'a> {
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
-    /// Returns the page size in bytes, if the file has paged allocation.
+    /// Returns the page size in bytes if the file has paged allocation, and `None` otherwise.
     pub fn page(&self) -> Option<u64> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
@@ -174,8 +178,8 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// Allocates bytes as [`allocate`](Self::allocate) does, and clears them. Zeros are not written
-    /// after the end of all earlier writes.
+    /// Allocates bytes as [`allocate`](Self::allocate) does, and sets them to zero. Does not write
+    /// the zeros beyond the last byte that was ever written.
     ///
     /// # Errors
     /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
@@ -185,7 +189,8 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Allocates blocks as [`allocate_blocks`](Self::allocate_blocks) does, and clears them.
+    /// Allocates blocks as [`allocate_blocks`](Self::allocate_blocks) does, and sets their bytes to
+    /// zero.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate_zeroed`](Self::allocate_zeroed).
@@ -235,7 +240,7 @@ impl<'a> Edit<'a> {
         (0..to_u64(count)).map(|number| block(first.checked_add(number * length))).collect()
     }
 
-    /// Frees `length` bytes at `address`, and removes the dirty block there.
+    /// Frees `length` bytes at `address`, and removes the dirty block at this address from memory.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -247,14 +252,14 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Removes the dirty or decoded block at `address`, which lies in a block that is
-    /// [`free`](Self::free)d.
+    /// Removes the dirty or decoded block at `address` from memory. The block lies inside a block
+    /// that is [`free`](Self::free)d.
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }
 
-    /// Adds a block, or replaces the block at `address`. The block is encoded when its bytes are
-    /// needed.
+    /// Adds a block of metadata at `address`, or replaces the block there. The block is encoded
+    /// when its bytes are needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
         T: Structure + Send + Sync + 'static,
@@ -264,7 +269,7 @@ impl<'a> Edit<'a> {
         self.store.caches.dirty_blocks.insert(address, DirtyBlock::new(Arc::new(value), context));
     }
 
-    /// Allocates space for a block and adds the block there.
+    /// Allocates space for a block of metadata and adds the block there.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate`](Self::allocate).
@@ -278,9 +283,9 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Takes the block at `address` for a change. The caller [`put`](Self::put)s it back, under the
-    /// same or another context, at the same or another address. Until then, earlier changes of the
-    /// block are only in the returned value.
+    /// Takes the block of metadata at `address` out of the cache for a change. The caller
+    /// [`put`](Self::put)s it back, under the same or another context, at the same or another
+    /// address. Until then, earlier changes of the block are only in the returned value.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].
@@ -295,7 +300,7 @@ impl<'a> Edit<'a> {
         Ok(Arc::unwrap_or_clone(value))
     }
 
-    /// Changes the block at `address`.
+    /// Changes the block of metadata at `address` with a function.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`]; the block is unchanged then.
@@ -315,7 +320,7 @@ impl<'a> Edit<'a> {
         Ok(result)
     }
 
-    /// Writes bytes of metadata.
+    /// Writes bytes of metadata at an address.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes do not lie in the file, and I/O errors.
@@ -336,8 +341,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Writes raw data to allocated space. Data that cannot be written now stay in memory until the
-    /// commit.
+    /// Writes raw data to allocated space. Raw data that cannot be written now stay in memory until
+    /// the commit.
     ///
     /// # Errors
     /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
@@ -354,7 +359,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Returns bytes of a block of metadata.
+    /// Returns bytes of metadata, including the changes of this edit.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::read`].
@@ -362,7 +367,7 @@ impl<'a> Edit<'a> {
         self.store.read(address, length, structure)
     }
 
-    /// Changes the superblock.
+    /// Changes the superblock of the file with a function.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.

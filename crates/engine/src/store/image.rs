@@ -9,7 +9,7 @@ use hyperslab_vfd::{Core, Driver as _};
 use super::{CreateOptions, Store, StoreOptions};
 use crate::versions::LibverBounds;
 
-/// Length of the file in bytes.
+/// Length of the test file in bytes.
 const FILE_BYTES: u64 = 4096;
 
 /// Opens a file of 4096 bytes with a superblock, without objects, and with blocks at their
@@ -31,7 +31,7 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
 }
 
-/// Creates a file in memory for writing.
+/// Creates a test file in memory for writing.
 pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };

@@ -11,7 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The treatment of a journal that was found beside the file when the file was opened.
+/// The action that opening a file took on the journal beside the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -38,8 +38,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the addresses of object headers without links that the previous writer held open.
-    /// The file holds these objects, but no link leads to them.
+    /// Returns the addresses of unlinked objects that the previous writer held open. The file holds
+    /// the headers of these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -47,8 +47,8 @@ impl JournalOutcome {
         }
     }
 
-    /// Returns whether users should be warned, because the commits of the journal are not in the
-    /// file.
+    /// Returns whether a program should warn its users that the commits of the journal are not in
+    /// the file.
     pub fn is_warning(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Ignored { .. })
     }
@@ -78,7 +78,7 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A file in the state of its last commit, and the journal beside it.
+/// A file that was recovered to the state of its last commit, and the journal beside it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -118,7 +118,7 @@ impl LeftJournal {
         }
     }
 
-    /// Adds the report about a journal that does not belong to the file to an error of the file.
+    /// Adds the report about a journal that does not belong to the file to an error about the file.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
@@ -165,7 +165,7 @@ impl LeftJournal {
     }
 }
 
-/// Creates an error about a file that has the name of the journal but is not a journal.
+/// Creates an error about a file that is not a journal but has the name of the journal.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
         "`{}` is not a journal and was not changed: rename it, choose another path for the journal, or write without a \

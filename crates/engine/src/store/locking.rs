@@ -9,7 +9,8 @@ use hyperslab_vfd::{Driver, DriverError, LockKind};
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The locking of a file while it is open: shared for reading, exclusive for writing.
+/// The policy for locking a file while it is open. The lock is shared for reading and exclusive for
+/// writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FileLocking {
     /// The file is locked. If that fails, the file is not opened.
@@ -30,7 +31,7 @@ pub(super) struct FileLock {
 }
 
 impl FileLock {
-    /// Locks the file of a driver, for writing or for reading.
+    /// Locks the file that a driver stores, for writing or for reading.
     pub(super) fn take(driver: &Arc<dyn Driver>, write: bool, locking: FileLocking) -> Result<Self> {
         let kind = if write { LockKind::Exclusive } else { LockKind::Shared };
         let is_held = match locking {
@@ -47,7 +48,7 @@ impl FileLock {
         Ok(Self { driver: Arc::clone(driver), is_held: AtomicBool::new(is_held) })
     }
 
-    /// Makes an exclusive lock shared, so that other programs can read the file.
+    /// Changes an exclusive lock to a shared lock, so that other programs can read the file.
     pub(super) fn share(&self) -> Result<()> {
         if !self.is_held.load(Ordering::Acquire) {
             return Ok(());
@@ -57,7 +58,7 @@ impl FileLock {
             .map_err(|source| Error::Io { action: "cannot share the lock of the file".into(), source })
     }
 
-    /// Releases the lock, if it is held.
+    /// Releases the lock of the file, if the lock is held.
     pub(super) fn release(&self) -> Result<()> {
         if !self.is_held.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -69,7 +70,7 @@ impl FileLock {
 }
 
 impl Store {
-    /// Releases the lock of the file, which stays open.
+    /// Releases the lock of the file. The file stays open.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -77,14 +78,14 @@ impl Store {
         self.sharing.lock.release()
     }
 
-    /// Refuses later changes and shares the lock: other programs may read the file while handles of
-    /// this program still read it.
+    /// Refuses later changes of the file and shares its lock: other programs may read the file
+    /// while handles of this program still read it.
     pub(crate) fn end_writing(&self) -> Result<()> {
         self.write_state.close();
         self.sharing.lock.share()
     }
 
-    /// Returns whether the file was closed. Its last handles can still read it.
+    /// Returns whether the file was closed. Handles of the file's objects can still read it.
     pub fn is_closed(&self) -> bool {
         self.write_state.is_closed()
     }

@@ -12,7 +12,7 @@ use super::space::{MemberEnd, MembersLocation, SpaceKind, StatedMembers};
 use super::{Store, at};
 use crate::error::{Error, Result};
 
-/// The kinds of data, in the order in which the multi driver maps them to members.
+/// The kinds of data in the order in which the multi driver assigns them to members.
 const MULTI_KINDS: [SpaceKind; 6] = SpaceKind::ALL;
 
 impl Store {
@@ -90,7 +90,7 @@ impl Store {
         Ok(())
     }
 
-    /// Spills dirty pages of all members.
+    /// Spills dirty pages of all members of the file.
     pub(super) fn spill_members(&self) -> Result<()> {
         let driver = &*self.backing.driver;
         let ranges = driver.member_ranges().map_err(write_failed)?;
@@ -109,7 +109,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Writes the ends of the members into the file, if they changed.
+    /// Writes the ends of the multi driver's members into the file, if they changed.
     pub(super) fn write_members(&mut self) -> Result<()> {
         let ends = self.writing()?.space.member_ends();
         let params = self.params();

@@ -80,7 +80,8 @@ use salvage::Salvaging;
 use sharing::Sharing;
 use write_state::WriteState;
 
-/// An open file as bytes at addresses. Addresses count from the base address of the file.
+/// An open file as bytes at addresses, with caches of metadata. Addresses count from the base
+/// address of the file.
 #[derive(Debug)]
 pub struct Store {
     superblock: RwLock<Superblock>,
@@ -100,12 +101,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the superblock.
+    /// Returns the superblock of the file.
     pub fn superblock(&self) -> Superblock {
         self.superblock.read().clone()
     }
 
-    /// Returns the widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths in the file.
     pub fn params(&self) -> FileParams {
         self.params
     }
@@ -115,7 +116,7 @@ impl Store {
         self.backing.base
     }
 
-    /// Returns the length of the file, or of all its members, in bytes, with the user block.
+    /// Returns the length of the file in bytes, including the user block and all members.
     pub fn file_length(&self) -> u64 {
         let by_members = self.backing.driver.kind().has_member_ends();
         if !by_members && (self.write_state.is_writable || self.is_swmr_reader()) {
@@ -134,7 +135,7 @@ impl Store {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
 
-    /// Returns whether nothing was changed since the last commit.
+    /// Returns whether the file has not changed since the last commit.
     fn is_as_committed(&self) -> bool {
         self.caches.dirty_bytes() == 0
             && !self.write_state.journal.has_spilled()
@@ -147,12 +148,12 @@ impl Store {
         self.write_state.journal.refuse_writes(why);
     }
 
-    /// Returns the driver.
+    /// Returns the driver that stores the bytes of the file.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.backing.driver
     }
 
-    /// Returns the kind of the driver.
+    /// Returns the kind of the file's driver.
     pub fn driver_kind(&self) -> DriverKind {
         self.backing.driver.kind()
     }
@@ -162,7 +163,7 @@ impl Store {
         superblock::stated_end(&self.superblock(), self.base()).is_some_and(|end| end <= self.length())
     }
 
-    /// Returns the limits of the resources that the contents of the file may require.
+    /// Returns the limits on the memory and work that the contents of the file can cause.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -177,12 +178,13 @@ impl Store {
         *self.filters.write() = filters;
     }
 
-    /// Returns the name of the file or image, for error messages.
+    /// Returns the name of the file or memory image, for error messages.
     pub fn name(&self) -> &str {
         self.backing.driver.name()
     }
 
-    /// Returns the offset of `length` bytes at `address` in the file.
+    /// Returns the file offset of `length` bytes at `address`, after a check that the bytes lie in
+    /// the file.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes do not lie in the file.
@@ -205,13 +207,13 @@ impl Store {
         Ok(start)
     }
 
-    /// Returns whether the known length of the file includes `length` bytes at `address`.
+    /// Returns whether `length` bytes at `address` lie before the known end of the file.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = self.backing.offset_of(address);
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
     }
 
-    /// Checks that `length` bytes at `address` lie in the file.
+    /// Checks that `length` bytes at `address` lie inside the file.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if they do not.
@@ -220,7 +222,7 @@ impl Store {
     }
 }
 
-/// Adds the block's address to a decoding error.
+/// Adds the address of a block to an error from decoding the block.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

@@ -26,7 +26,7 @@ use super::write_state::{WriteState, Writing};
 use crate::error::{Error, Result};
 
 impl Store {
-    /// Opens the file that `driver` holds.
+    /// Opens the file that `driver` stores.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
         if options.write.is_some() && driver.is_read_only() {

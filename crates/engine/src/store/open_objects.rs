@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life of a deleted object without handles.
+/// The life number of a deleted object, which no handle has.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -45,14 +45,14 @@ struct OpenState {
     ended: AddressMap<DeletedObject>,
 }
 
-/// The handles of one object.
+/// The open handles of one object, as the table counts them.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The deletion of an object at an address.
+/// The record of a deletion of an object at an address.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -62,21 +62,22 @@ struct DeletedObject {
 }
 
 impl OpenState {
-    /// Returns the life of the object at an address: the number of the last deletion of an object
-    /// at this address, or 0 if none was deleted there.
+    /// Returns the life number of the object at an address: the number of the last deletion of an
+    /// object at this address, or 0 without such a deletion.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether no object has its header at an address, or only an object that will be
-    /// deleted.
+    /// Returns whether the object at an address was deleted or is about to be deleted, and no new
+    /// object replaces it.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
     }
 }
 
-/// A handle of an object. An object with handles is not deleted. Each clone is a handle.
+/// A handle that keeps an object open. An object with handles is not deleted. Each clone is a
+/// handle.
 #[derive(Debug)]
 pub struct ObjectHandle {
     address: Address,
@@ -86,18 +87,19 @@ pub struct ObjectHandle {
 }
 
 impl ObjectHandle {
-    /// Returns the address of the object header.
+    /// Returns the address of the object's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns a number that differs from the lives of earlier objects at the same address.
+    /// Returns the life number of the object, which differs from the numbers of earlier objects at
+    /// the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Checks that the object was not deleted. The close of a file deletes unlinked objects with
-    /// handles, and the replacement of a file's contents deletes the old root group.
+    /// Checks that the object of this handle was not deleted. The close of a file deletes unlinked
+    /// objects with handles, and the replacement of a file's contents deletes the old root group.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object was deleted.
@@ -148,7 +150,7 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// Creates an error about a deleted object.
+/// Creates an error about an object that was deleted.
 fn deleted(object: Address) -> Error {
     Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
@@ -168,8 +170,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object of that [`life`](ObjectHandle::life), as [`hold`](Self::hold)
-    /// does.
+    /// Opens a handle of the object at this address with this [`life`](ObjectHandle::life) number,
+    /// as [`hold`](Self::hold) does.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -192,7 +194,7 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object whose handles have this [`life`](ObjectHandle::life) was not deleted.
+    /// Checks that the object with this [`life`](ObjectHandle::life) number was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -200,14 +202,14 @@ impl Store {
         self.hold_known(object, life).map(drop)
     }
 
-    /// Returns the number of deleted objects.
+    /// Returns the number of objects that were deleted since the file was opened.
     pub fn deletions(&self) -> u64 {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) of the object that was at an address when the
-    /// number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted since,
-    /// returns a life that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number of the object that was at an address when
+    /// the number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted
+    /// since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -218,19 +220,19 @@ impl Store {
         }
     }
 
-    /// Returns whether an object is unlinked and stays for its handles.
+    /// Returns whether an object has no links and exists only because of its handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the unlinked objects that stay for their handles, or that must be deleted. A commit
-    /// writes them into the file although no link leads to them. After a crash,
+    /// Returns the unlinked objects that exist only because of their handles, or that must be
+    /// deleted. A commit writes them into the file although no link leads to them. After a crash,
     /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// Checks that the object has no handles and was not deleted since the file was opened.
+    /// Checks that an object has no handles and was not deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
         let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
@@ -242,8 +244,8 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the last link of an object was removed. Returns whether the object stays for
-    /// its handles.
+    /// Records that the last link of an object was removed. Returns whether handles keep the object
+    /// in the file.
     pub(crate) fn unlink(&self, object: Address) -> bool {
         let mut state = self.sharing.open_objects.state.lock();
         let held = state.open.contains_key(&object);
@@ -264,7 +266,7 @@ impl Store {
         }
     }
 
-    /// Records that a link leads to an object again.
+    /// Records that a link leads to an unlinked object again.
     pub(crate) fn relink(&self, object: Address) {
         let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {
@@ -273,8 +275,8 @@ impl Store {
         }
     }
 
-    /// Takes the objects that must be deleted: the unlinked objects without handles, or all
-    /// unlinked objects if the file is closed.
+    /// Removes and returns the list of objects that must be deleted: the unlinked objects without
+    /// handles, or all unlinked objects if the file is closed.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {

@@ -1,6 +1,7 @@
 //! The formats of files that are not HDF5 files, recognized by their first bytes.
 
-/// The signatures of formats, with their names. If several entries match, the first entry counts.
+/// The signatures of other file formats, with the names of the formats. If several entries match,
+/// the first entry counts.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x01", "a netCDF classic file"),
     (b"CDF\x02", "a netCDF classic file with 64-bit offsets"),
@@ -33,15 +34,15 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"<?xml", "an XML document"),
 ];
 
-/// The characters between fields of tables, with the names of the tables.
+/// The characters that separate the fields of text tables, with the names of the table formats.
 const SEPARATORS: &[(char, &str)] = &[
     (',', "text with fields between commas (csv)"),
     (';', "text with fields between semicolons (csv)"),
     ('\t', "text with fields between tabs (csv)"),
 ];
 
-/// Returns the format that the first bytes of a file suggest, with its article, such as "a PNG
-/// image". Returns `None` if the bytes suggest no known format.
+/// Returns the name of the format that the first bytes of a file suggest, with its article, such as
+/// "a PNG image". Returns `None` if the bytes suggest no known format.
 pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     if first_bytes.is_empty() {
         return Some("an empty file");
@@ -56,7 +57,7 @@ pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     text(first_bytes)
 }
 
-/// Returns the kind of text, or `None` if the bytes are not text.
+/// Returns the kind of text that the bytes contain, or `None` if the bytes are not text.
 fn text(first_bytes: &[u8]) -> Option<&'static str> {
     // The last character may be incomplete, because only the first bytes are known.
     let valid = first_bytes.utf8_chunks().next()?;

@@ -11,7 +11,7 @@ pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 /// Size of a page in bytes, as a `usize`.
 pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
-/// The number of the page that contains the largest offset.
+/// The number of the page that contains the largest possible offset.
 const LAST_PAGE: u64 = u64::MAX / PAGE;
 
 /// The part of a byte range that lies on one page.
@@ -39,7 +39,7 @@ pub(super) fn page_parts(start: u64, length: usize) -> impl Iterator<Item = Page
     })
 }
 
-/// Returns the number of bytes of a page before the offset.
+/// Returns the number of bytes between the start of a page and the offset.
 pub(super) fn skip_of(offset: u64) -> usize {
     (offset % PAGE) as usize
 }
@@ -51,17 +51,18 @@ pub(super) fn last_page(start: u64, length: u64) -> u64 {
     start.checked_add(rest).map_or(LAST_PAGE, |last| last / PAGE)
 }
 
-/// Returns zeros in a new shared buffer. Creates no vector that must be copied.
+/// Returns a new shared buffer of zeros.
 pub(super) fn shared_zeros(length: usize) -> Arc<[u8]> {
     std::iter::repeat_n(0, length).collect()
 }
 
-/// Copies bytes onto a page, after its first `skip` bytes.
+/// Copies bytes into a page, after its first `skip` bytes.
 pub(super) fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
     Arc::make_mut(page).split_at_mut(skip).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
 }
 
-/// Copies the bytes that two ranges of the file share. Each range has the offset of its first byte.
+/// Copies bytes from one buffer to another, where the file ranges of the buffers overlap. Each
+/// buffer has the file offset of its first byte.
 pub(super) fn copy_shared(from_start: u64, from: &[u8], to_start: u64, to: &mut [u8]) {
     let (from_skip, to_skip) = match to_start.checked_sub(from_start) {
         Some(skip) => (skip, 0),

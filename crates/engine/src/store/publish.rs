@@ -15,7 +15,7 @@ use super::bytes::{count_before, part};
 use super::journal::{Change, Commit, MAX_SMALL_COMMIT_BYTES};
 use crate::error::Result;
 
-/// Neighbouring sectors of a page that change.
+/// A run of neighbouring sectors on one page that a commit changes in place.
 struct InPlace {
     page: Arc<[u8]>,
     old: Arc<[u8]>,
@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns the ranges of a page in which sectors differ. The sector at `single` gets a separate
-/// range.
+/// Returns the byte ranges of a page in which the sectors of `old` and `new` differ. The sector at
+/// `single` gets a separate range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -82,7 +82,8 @@ impl Store {
         Ok(())
     }
 
-    /// Publishes without a journal. A crash during this step may leave a damaged file.
+    /// Writes the changes of a commit to the file without a journal. A crash during this step may
+    /// leave a damaged file.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let written = self.caches.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {});
@@ -103,8 +104,8 @@ impl Store {
         journal.sync(driver)
     }
 
-    /// Publishes the first commit of a new file. The superblock is written last, after a sync: the
-    /// file is an HDF5 file as soon as the superblock is there.
+    /// Writes the first commit of a new file. The superblock is written last, after a sync, so that
+    /// the file is not an HDF5 file before the commit is complete.
     fn publish_first(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
@@ -130,8 +131,8 @@ impl Store {
         Ok(())
     }
 
-    /// Publishes a later commit: writes new space, syncs the file, writes the in-place changes to
-    /// the journal, and then to the file.
+    /// Writes a later commit: writes new space, syncs the file, writes the in-place changes to the
+    /// journal, and then to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
@@ -189,7 +190,8 @@ impl Store {
         self.publish_through_journal(changes, &seam, border, file_end, CommitForm { is_small, append })
     }
 
-    /// Writes a single sector. A disk writes a sector as a whole or not at all.
+    /// Writes a single sector of the file, without the journal. A disk writes a sector as a whole
+    /// or not at all.
     fn publish_sector(&self, only: &InPlace) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         journal.note_write();
@@ -219,7 +221,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the sector in which new space begins.
+    /// Returns the sector in which the committed file ends and new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
         // A file that is truncated may end before its new space began.
@@ -292,8 +294,8 @@ impl Store {
     }
 
     /// Returns the last sector of a file that is truncated inside of a sector, before and after the
-    /// commit. The journal records this sector, because its sum must not depend on the truncated
-    /// bytes.
+    /// commit. The journal records this sector, because its checksum must not depend on the
+    /// truncated bytes.
     fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
         let start = file_end - file_end % SECTOR;
         let length = self.backing.driver.len().map_err(write_failed)?;
@@ -329,7 +331,7 @@ impl Store {
     }
 }
 
-/// The form of a commit in the journal.
+/// The properties that determine how a commit is written to the journal.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.
@@ -356,7 +358,7 @@ struct EndSector {
 }
 
 impl Seam {
-    /// Returns the new bytes of the sector.
+    /// Returns the new bytes of the sector, which follow the committed bytes.
     fn new_bytes(&self) -> &[u8] {
         self.after.split_at(self.new_at).1
     }

@@ -10,15 +10,15 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Largest size of raw data that is read through the page buffer, like metadata, because a read of
-/// its neighbours is likely to follow.
+/// Largest size in bytes of a raw data read that uses the page buffer, like metadata, because a
+/// read of the neighbouring bytes is likely to follow.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
-/// Largest size of raw data that is copied from a page in memory.
+/// Largest size in bytes of a raw data read that is copied from a page in memory.
 const MAX_SHORT_READ_BYTES: usize = 1024;
 
 impl Store {
-    /// Returns bytes of metadata, read through the page buffer.
+    /// Returns bytes of metadata, which are read through the page buffer.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the block is larger than the limits allow, [`Error::Corrupt`] if
@@ -47,8 +47,8 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata, without use of the clean pages in the page buffer. The function
-    /// is for scattered blocks, because the neighbouring blocks on their pages are not read soon.
+    /// Returns bytes of metadata without the clean pages of the page buffer. The function is for
+    /// scattered blocks, because the neighbouring blocks on their pages are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -85,7 +85,7 @@ impl Store {
         blocks
     }
 
-    /// Returns at most `length` bytes of metadata, and fewer if the file ends before.
+    /// Returns at most `length` bytes of metadata. Returns fewer bytes if the file ends before.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -145,7 +145,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Copies a short run from a page in memory. Returns whether the page is in memory.
+    /// Copies a short run of raw data from a page in memory. Returns whether the page is in memory.
     fn read_short(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may_be_buffered = buffer.len() <= MAX_SHORT_READ_BYTES
             && self.buffers_raw_data
@@ -154,8 +154,8 @@ impl Store {
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
     }
 
-    /// Reads all raw data of one dataset. Small data are read through the page buffer, together
-    /// with their neighbours, because a read of these is likely to follow.
+    /// Reads all raw data of one dataset. Reads small data through the page buffer, together with
+    /// their neighbours, because a read of the neighbours is likely to follow.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -216,7 +216,7 @@ impl Store {
         self.backing.driver.as_bytes()?.get(start..end)
     }
 
-    /// Returns all bytes of the file as it was committed, with the user block.
+    /// Returns all bytes of the file in the state of the last commit, including the user block.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the bytes do not fit in memory, and I/O errors.

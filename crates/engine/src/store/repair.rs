@@ -11,7 +11,7 @@ use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
 use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
-/// The repairs that are allowed.
+/// The options of a repair, which permit or limit single corrections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
     /// True to remove a journal without reading it.
@@ -39,7 +39,7 @@ pub struct Repaired {
     pub end: Option<EndRepair>,
 }
 
-/// The treatment of a journal in a repair.
+/// The action of a repair on the journal beside the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {
@@ -58,14 +58,14 @@ pub enum JournalRepair {
     },
 }
 
-/// The status flags that a writer left.
+/// The status flags that an interrupted writer left, and their repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StatusFlagsRepair {
     /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
 
-/// The end of a file.
+/// The stated and the actual end of a file, and the repair of the stated end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EndRepair {
     /// The end that the superblock states, as an offset in the file; `None` if it states none.
@@ -84,7 +84,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether the repair found any fault.
+    /// Returns whether the repair found any fault in the file.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
@@ -173,7 +173,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Returns the stated end and the length of a file. Changes nothing, and ignores a journal.
+/// Returns the stated end of a file and its length. Changes nothing, and ignores a journal.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
@@ -225,8 +225,8 @@ fn repair_journal(
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal in `side` with the file beside it. Changes nothing. Returns `None` if there
-/// is no journal, or none with a complete commit.
+/// Compares the journal in `side` with the file beside it, without changes. Returns `None` if there
+/// is no journal, or if the journal has no complete commit.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
@@ -242,7 +242,7 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, without regard to the
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the result of the
 /// comparison.
 ///
 /// # Errors

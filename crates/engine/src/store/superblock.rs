@@ -54,7 +54,7 @@ pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     Superblock::unknown(FileParams::DEFAULT, length)
 }
 
-/// Checks that offsets and lengths have at most 8 bytes.
+/// Checks that the offsets and lengths of a file have at most 8 bytes.
 pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     let params = superblock.params;
     if params.size_of_offsets > 8 || params.size_of_lengths > 8 {
@@ -66,7 +66,8 @@ pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the status flags do not state a writer, except a SWMR writer if `swmr_read` is true.
+/// Checks that the status flags name no active writer. A SWMR writer is permitted if `swmr_read` is
+/// true.
 pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
         return Ok(());
@@ -82,7 +83,7 @@ pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Re
     )))
 }
 
-/// Returns whether the status flags state a SWMR writer.
+/// Returns whether the status flags name an active SWMR writer.
 pub(super) fn has_swmr_writer(superblock: &Superblock) -> bool {
     superblock.version_number() >= 3 && superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS)
 }
@@ -139,7 +140,8 @@ pub(super) fn stored_end(superblock: &Superblock, length: u64) -> Result<Address
     })
 }
 
-/// Returns the undefined address of a file, which no block can have: all bits of an offset set.
+/// Returns the limit of addresses in a file: the undefined address, in which all bits of an offset
+/// are set.
 pub(super) fn address_limit(params: FileParams) -> u64 {
     match params.size_of_offsets {
         bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,

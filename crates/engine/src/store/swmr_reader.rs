@@ -12,17 +12,17 @@ use crate::error::{ErrorKind, Result};
 /// Largest number of repeated reads of a block that seems corrupt.
 const MAX_RETRIES: u32 = 100;
 
-/// The longest pause before a repeated read, in microseconds.
+/// Largest pause before a repeated read of a SWMR reader, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// The state of SWMR reading.
+/// The state of a file that is open as a SWMR reader.
 #[derive(Debug, Default)]
 pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Runs a function that reads a block. Runs it again if the block seems corrupt, because a writer
-/// may be in the middle of a write.
+/// Calls a function that reads a block. Repeats the call if the block seems corrupt, because a
+/// writer may be in the middle of a write.
 fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
     for number in 0..MAX_RETRIES {
@@ -39,18 +39,19 @@ fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
 }
 
 impl Store {
-    /// Returns whether the file is read while another program may write it.
+    /// Returns whether this process reads the file as a SWMR reader, while another program may
+    /// write it.
     pub fn is_swmr_reader(&self) -> bool {
         self.sharing.swmr_reader.is_some()
     }
 
-    /// Returns the number of repeated reads of blocks that seemed corrupt.
+    /// Returns the number of repeated reads of blocks that seemed corrupt to a SWMR reader.
     pub fn retries(&self) -> u64 {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
-    /// Runs a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, runs it again at most a hundred times.
+    /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
+    /// write, repeats a failed call at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.
@@ -78,7 +79,7 @@ impl Store {
     }
 }
 
-/// Runs `read`. Runs it again if it fails and another program may be writing the file.
+/// Calls `read`. Repeats the call if it fails and another program may be writing the file.
 pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }
 }

@@ -24,8 +24,8 @@ use super::bytes::part;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
-/// The order in which changed blocks are written: all blocks of a rank before the blocks of the
-/// next rank. Blocks point only to blocks of lower ranks.
+/// The rank of a changed block in a SWMR write: all blocks of a rank are written before the blocks
+/// of the next rank. Blocks point only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteRank {
     /// The superblock, which states the length of the file. The file has that length already.
@@ -68,14 +68,14 @@ impl WriteRank {
     }
 }
 
-/// The state of SWMR writing.
+/// The state of a file that is open for SWMR writing.
 #[derive(Debug, Default)]
 pub(super) struct SwmrWriter {
     is_on: AtomicBool,
     blocks: Mutex<SwmrBlocks>,
 }
 
-/// Blocks by their offsets in the file.
+/// The new, changed and retired blocks of a SWMR writer, by their offsets in the file.
 #[derive(Debug, Default)]
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.
@@ -88,7 +88,7 @@ struct SwmrBlocks {
 }
 
 impl SwmrBlocks {
-    /// Returns the parts of a range outside of changed and retired blocks.
+    /// Returns the parts of a range that lie outside of changed and retired blocks.
     fn others(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before = |from: u64| self.changed.range(..=from).next_back().map(|(from, (to, _))| (*from, *to));
         let retired = |from: u64| self.retired.range(..=from).next_back().map(|(from, to)| (*from, *to));
@@ -111,8 +111,8 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether other programs may read the file while it is written, so that the file must
-    /// be consistent at every instant.
+    /// Returns whether the file is open for SWMR writing: other programs may read it, so that the
+    /// file must be consistent at every instant.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
@@ -134,7 +134,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records a block whose bytes change.
+    /// Records a metadata block whose bytes change during SWMR writing.
     pub(super) fn note_block(&self, start: u64, bytes: &[u8], structure: &str) {
         if self.is_swmr_writer() {
             let end = start + to_u64(bytes.len());
@@ -228,19 +228,21 @@ impl Edit<'_> {
         store.sharing.lock.share()
     }
 
-    /// Ends SWMR writing, after the last commit.
+    /// Ends SWMR writing of a file, after the last commit.
     pub(super) fn end_swmr_write(&mut self) -> Result<()> {
         let store = self.store();
         store.sharing.swmr_writer.is_on.store(false, Ordering::Release);
         store.write_status_flags(ConsistencyFlags::empty())
     }
 
-    /// Returns whether other programs may read the file while it is written.
+    /// Returns whether the edited file is open for SWMR writing, so that other programs may read
+    /// it.
     pub fn is_swmr_writer(&self) -> bool {
         self.store().is_swmr_writer()
     }
 
-    /// Records a newly allocated block. No reader has its address.
+    /// Records a block that was allocated during SWMR writing. No reader has the address of the
+    /// block.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_swmr_writer()
@@ -250,8 +252,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Keeps a freed block unchanged and unused if readers may still visit the block. Returns
-    /// whether this is the case.
+    /// Keeps a freed block unchanged if readers may still visit the block. Returns whether the
+    /// block must be kept.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
         if !store.is_swmr_writer() {
@@ -265,7 +267,7 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether the block at `address` is new, so that no reader has its address.
+    /// Returns whether the block at `address` is new, so that no SWMR reader knows its address.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };

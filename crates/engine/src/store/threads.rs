@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 use super::Store;
 use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
-/// The threads of a writable file, created at their first use.
+/// The thread pool of a writable file, which is created at its first use.
 #[derive(Debug, Default)]
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
 impl Store {
-    /// Returns whether a thread that holds a lock of the file may share work; see
-    /// [`share`](Self::share).
+    /// Returns whether a thread that holds a lock of the file may divide its work among threads;
+    /// see [`share`](Self::share).
     pub fn may_share(&self) -> bool {
         if !self.write_state.is_writable || parallel::current_thread_index().is_none() {
             return parallel::current_num_threads() > 1;
@@ -26,7 +26,7 @@ impl Store {
         own.is_some_and(|own| own.current_thread_index().is_some())
     }
 
-    /// Runs `work` on a thread pool, where `work` can share parts of itself with other threads, if
+    /// Calls `work` on a thread pool, where `work` can divide itself among threads, if
     /// [`may_share`](Self::may_share) returns true.
     pub fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.own_threads() {
@@ -43,7 +43,8 @@ impl Store {
         }
     }
 
-    /// Returns the threads of the file, if the file is writable and this thread belongs to no pool.
+    /// Returns the thread pool of the file, if the file is writable and this thread belongs to no
+    /// pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
         if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;

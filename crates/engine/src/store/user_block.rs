@@ -28,7 +28,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Writes the first bytes of the user block.
+    /// Overwrites the first bytes of the user block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `bytes` are longer than the user block, and I/O errors.

@@ -13,8 +13,8 @@ use super::pages::ByteRows;
 use super::write_state::FileRange;
 use crate::error::{Error, Result};
 
-/// Largest size of raw data that stays in memory until the commit, which writes it together with
-/// its neighbours.
+/// Size in bytes of the largest raw data write that stays in memory until the commit, which writes
+/// it together with its neighbours.
 const MAX_BUFFERED_WRITE_BYTES: usize = 16 << 10;
 
 /// Largest number of rows that are written during one access to the dirty pages.
@@ -56,7 +56,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes rows of raw data to an allocated block, which is given by its address and its length.
+    /// Writes rows of raw data to an allocated block. The block is given by its address and its
+    /// length.
     ///
     /// # Errors
     /// Returns the same errors as [`write_raw`](Self::write_raw).
@@ -108,7 +109,7 @@ impl Store {
         self.caches.pages.write(self.source(), start, bytes)
     }
 
-    /// Encodes the dirty block at `address`, if there is one, and writes its bytes to pages in
+    /// Encodes the dirty block at `address`, if this block exists, and writes its bytes to pages in
     /// memory.
     pub(super) fn encode_dirty_block(&self, address: Address) -> Result<()> {
         let Some(block) = self.caches.dirty_blocks.get(address) else { return Ok(()) };
@@ -149,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Spills the dirty pages of the committed file to the journal.
+    /// Spills dirty pages of the committed file to the journal.
     fn spill_to_journal(&self, new_from: u64) -> Result<()> {
         let (driver, state) = (&*self.backing.driver, &self.write_state);
         let pages = self.caches.pages.dirty_before(new_from);

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::space::{BlockPlacement, Fresh, Space, SpaceRecord, StatedMembers};
 use crate::versions::LibverBounds;
 
-/// The state that an edit changes.
+/// The state of a writable file that an edit changes.
 #[derive(Debug)]
 pub(crate) struct Writing {
     pub(super) space: Space,
@@ -73,18 +73,18 @@ impl WriteState {
         }
     }
 
-    /// Returns the offset from which on no byte is part of the committed file; 0 before the first
+    /// Returns the first offset that is not part of the committed file. Returns 0 before the first
     /// commit of a new file.
     pub(super) fn new_from(&self) -> u64 {
         self.new_from.load(Ordering::Acquire)
     }
 
-    /// Records that no byte from the offset `from` on is part of the committed file.
+    /// Records that all bytes at the offset `from` and after it are not part of the committed file.
     pub(super) fn set_new_from(&self, from: u64) {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the offset from which on bytes are written without the journal: they are part of no
+    /// Returns the first offset at which bytes are written without the journal: they are part of no
     /// commit, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
@@ -102,9 +102,9 @@ impl WriteState {
         }
     }
 
-    /// Splits a range into parts that must be written through the journal, because the journal has
-    /// a record of their bytes, and other parts. A range that is not new is written through the
-    /// journal as a whole.
+    /// Splits a range of the file into parts that must be written through the journal, because the
+    /// journal has a record of their bytes, and parts that need no journal. A range that is not new
+    /// is written through the journal as a whole.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();
@@ -127,23 +127,23 @@ impl WriteState {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Counts an edit of the file.
+    /// Increases the number of edits of the file by one.
     pub(super) fn next_generation(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns whether the file may no longer be changed.
+    /// Returns whether the file was closed, so that it may no longer be changed.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Refuses later edits of the file.
+    /// Refuses all later edits of the file, because it is closed.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 }
 
-/// A range of offsets in the file.
+/// A range of offsets in the file, with start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileRange {
     pub(super) start: u64,

@@ -4,7 +4,8 @@
 //! compiler knows the position of each number in its group and reduces the work per number to a
 //! load, two shifts and a store.
 
-/// The number of words in a group. A group takes whole bytes for every width.
+/// The number of words in a group for packing and unpacking. A group takes whole bytes for every
+/// width.
 pub(crate) const GROUP_WORDS: usize = 8;
 
 /// The number of words that callers should process in one call. These words fit in the first-level
@@ -17,11 +18,11 @@ const GROUP_INPUT_BYTES: usize = 72;
 
 /// An unsigned integer of 1, 2, 4 or 8 bytes.
 pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
-    /// The type of the words in bulk operations.
+    /// The type of the words in bulk operations, which may be wider than the word.
     type Row: Word;
     /// The number of bits of a word.
     const BITS: usize;
-    /// Returns the low bits of `value`.
+    /// Returns the low bits of `value` as a word.
     fn low(value: u64) -> Self;
     /// Converts the word to 64 bits.
     fn wide(self) -> u64;
@@ -31,13 +32,13 @@ pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
     fn right(self, bits: u32) -> Self;
     /// Returns the bitwise exclusive or of both words.
     fn exclusive_or(self, other: Self) -> Self;
-    /// Reads words from bytes, as many as both slices have.
+    /// Reads words from bytes, until one of the two slices ends.
     fn read(bytes: &[u8], big_endian: bool, words: &mut [Self::Row]);
-    /// Writes words as bytes, as many as both slices have.
+    /// Writes words as bytes, until one of the two slices ends.
     fn write(words: &[Self::Row], big_endian: bool, bytes: &mut [u8]);
-    /// Reads the word at offset `at`.
+    /// Reads the word at the offset `at` of a byte slice.
     fn get(bytes: &[u8], at: usize, big_endian: bool) -> Option<Self>;
-    /// Writes the word at offset `at`.
+    /// Writes the word at the offset `at` of a byte slice.
     fn put(self, bytes: &mut [u8], at: usize, big_endian: bool) -> Option<()>;
 }
 

@@ -6,7 +6,7 @@ mod window;
 
 pub(crate) use window::BitWindow;
 
-/// The maximum number of bits that one call reads or writes.
+/// The maximum number of bits that one call of a bit reader or writer transfers.
 const MAX_BITS_PER_CALL: u32 = 32;
 
 /// A writer that appends bits to a byte buffer.
@@ -24,7 +24,7 @@ impl<'a> BitWriter<'a> {
         Self { output, buffer: 0, held: 0 }
     }
 
-    /// Appends the low `count` bits of `value`; `count` is at most 32.
+    /// Appends the low `count` bits of `value` to the buffer; `count` is at most 32.
     #[inline]
     pub(crate) fn put(&mut self, value: u32, count: u32) {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
@@ -38,7 +38,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends the low `count` bits of `value`; `count` is at most 64.
+    /// Appends the low `count` bits of `value` to the buffer; `count` is at most 64.
     #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
@@ -47,7 +47,7 @@ impl<'a> BitWriter<'a> {
         self.put(low(value), count.min(32));
     }
 
-    /// Appends `count` zero bits and a one bit.
+    /// Appends `count` zero bits and a one bit to the buffer.
     #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
@@ -81,8 +81,8 @@ impl<'a> BitReader<'a> {
         Self { rest: bytes, buffer: 0, held: 0 }
     }
 
-    /// Reads the next `count` bits; `count` is at most 32. Returns [`None`] at the end of the
-    /// bytes.
+    /// Reads the next `count` bits as a number; `count` is at most 32. Returns [`None`] at the end
+    /// of the bytes.
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
         if self.held < count {
@@ -95,8 +95,8 @@ impl<'a> BitReader<'a> {
         Some(low(self.buffer >> self.held & !(u64::MAX << count.min(MAX_BITS_PER_CALL))))
     }
 
-    /// Reads the next `count` bits; `count` is at most 64. Returns [`None`] at the end of the
-    /// bytes.
+    /// Reads the next `count` bits as a number; `count` is at most 64. Returns [`None`] at the end
+    /// of the bytes.
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
             return self.get(count).map(u64::from);
@@ -126,7 +126,8 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Buffers the next 32 bits, or all remaining bits if there are fewer. `held` must be below 32.
+    /// Loads the next 32 bits into the buffer, or all remaining bits if there are fewer. `held`
+    /// must be below 32.
     fn refill(&mut self) {
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {
             self.buffer = self.buffer << 32 | u64::from(u32::from_be_bytes(*word));
@@ -141,7 +142,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns the low 32 bits of `value`.
+/// Returns the low 32 bits of `value` as a 32-bit number.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
     (value & 0xffff_ffff) as u32

@@ -20,8 +20,8 @@ impl<'a> BitWindow<'a> {
         Self { bytes, next: 0, end }
     }
 
-    /// Reads the next `count` bits; `count` is at most 32. Returns [`None`] at the end of the
-    /// bytes.
+    /// Reads the next `count` bits as a number; `count` is at most 32. Returns [`None`] at the end
+    /// of the bytes.
     #[inline]
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         let bits = self.at(self.next) >> 1 >> (63 - count);
@@ -38,7 +38,8 @@ impl<'a> BitWindow<'a> {
         Some(zeros)
     }
 
-    /// Calls `each` with each of `items` and the result of [`get_unary`](Self::get_unary).
+    /// Reads a unary number for each of `items`, as [`get_unary`](Self::get_unary) does, and calls
+    /// `each` with both.
     #[inline]
     pub(crate) fn get_unaries<T>(
         &mut self,
@@ -92,13 +93,14 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Returns the number of bits that [`at`](Self::at) loads: at least 57.
+    /// Returns the number of valid bits in a window that [`at`](Self::at) loads: at least 57.
     #[inline]
     fn held(bit: u64) -> u64 {
         64 - bit % 8
     }
 
-    /// Loads the bits from position `bit`, the first one as the highest. Missing bits are 0.
+    /// Loads the bits of a window from position `bit` on, the first bit as the highest. Missing
+    /// bits are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
         // Past the end of the bytes, the rest is empty.

@@ -37,14 +37,15 @@ const UNCOMPRESSED_FLAG: u8 = 1 << 1;
 const BIT_SHUFFLE_FLAG: u8 = 1 << 2;
 const UNSPLIT_FLAG: u8 = 1 << 4;
 
-/// The maximum number of streams of a block, and thus the maximum element size in bytes of blocks
-/// that are split.
+/// The maximum number of streams in a Blosc block, and thus the maximum element size in bytes of
+/// blocks that are split.
 const MAX_STREAMS: usize = 16;
 
-/// The minimum size of a stream in bytes. Blocks with smaller streams are not split.
+/// The minimum size of a stream in a Blosc block in bytes. Blocks with smaller streams are not
+/// split.
 const MIN_STREAM_BYTES: usize = 128;
 
-/// The maximum ratio of decoded to encoded bytes, for all codecs.
+/// The maximum ratio of decoded to encoded bytes of Blosc, for all codecs.
 const MAX_EXPANSION_RATIO: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +55,7 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// The parameters of the encoder.
+/// The parameters of the Blosc encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BloscSettings {
     /// Bytes of an element.
@@ -64,7 +65,7 @@ pub(super) struct BloscSettings {
     pub(super) codec: Codec,
 }
 
-/// The properties that all blocks of a buffer share, from the buffer's header.
+/// The properties that all blocks of a Blosc buffer share, from the buffer's header.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     size: usize,
@@ -136,7 +137,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     Ok(Produced::Output)
 }
 
-/// Buffers that are reused for all blocks.
+/// Buffers that are reused for all blocks of a Blosc buffer.
 #[derive(Debug, Default)]
 struct BlockScratch {
     planes: Vec<u8>,
@@ -145,7 +146,7 @@ struct BlockScratch {
 }
 
 impl Layout {
-    /// Returns the number of streams of a block of `block` bytes.
+    /// Returns the number of streams in a Blosc block of `block` bytes.
     fn streams(&self, block: usize) -> usize {
         let is_split = self.is_split
             && self.size <= MAX_STREAMS
@@ -186,8 +187,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Returns true if a block consists of whole groups of elements. Otherwise the bits of the
-    /// block are not shuffled.
+    /// Returns true if a Blosc block consists of whole groups of elements. Otherwise the bits of
+    /// the block are not shuffled.
     fn has_groups(&self, block: usize) -> bool {
         (block / self.size).is_multiple_of(bit_planes::GROUP_ELEMENTS)
     }

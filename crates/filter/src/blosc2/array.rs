@@ -23,8 +23,8 @@ use super::corrupt;
 
 const MAX_DIMENSIONS: usize = 16;
 
-/// The maximum number of dimensions that the encoder writes. Every version of the HDF5 plug-in can
-/// decode arrays with this number of dimensions.
+/// The maximum number of dimensions that the Blosc2 encoder writes. Every version of the HDF5
+/// plug-in can decode arrays with this number of dimensions.
 const MAX_ENCODED_DIMENSIONS: usize = 8;
 
 const ARRAY: u8 = 0x90;
@@ -32,13 +32,14 @@ const INT_32: u8 = 0xd2;
 const INT_64: u8 = 0xd3;
 const STRING_32: u8 = 0xdb;
 
-/// The dimensions of an array, its chunks and its blocks.
+/// The dimensions of a Blosc2 array, of its chunks and of its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Array {
     sides: Vec<Side>,
 }
 
-/// One dimension, in elements of the array, of a chunk and of a block; no number is 0.
+/// The lengths of a Blosc2 array, its chunks and its blocks along one dimension, in elements. No
+/// length is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Side {
     array: usize,
@@ -56,7 +57,7 @@ impl Side {
     }
 }
 
-/// The range along one dimension in which a block overlaps the array.
+/// The range along one dimension in which a Blosc2 block overlaps the array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Overlap {
     start: usize,
@@ -68,8 +69,8 @@ pub(super) struct Overlap {
 }
 
 impl Array {
-    /// Returns an array that consists of one chunk of this shape, in blocks of about `block` bytes;
-    /// [`None`] if Blosc 2 cannot represent such an array.
+    /// Creates the description of a Blosc2 array that consists of one chunk of this shape, in
+    /// blocks of about `block` bytes. Returns [`None`] if Blosc 2 cannot represent such an array.
     pub(super) fn for_chunks(shape: &[usize], size: usize, block: usize) -> Option<Self> {
         if !(2..=MAX_ENCODED_DIMENSIONS).contains(&shape.len()) || shape.contains(&0) {
             return None;
@@ -121,7 +122,7 @@ impl Array {
         Some(Self { sides: sides.collect::<Option<_>>()? })
     }
 
-    /// Appends the metalayer with the array's shape.
+    /// Appends the metalayer with the shape of the Blosc2 array.
     pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) -> Result<()> {
         let dimensions = self.sides.len().to_le_bytes()[0];
         output.extend([ARRAY | 7, 0, dimensions, ARRAY | dimensions]);
@@ -147,18 +148,18 @@ impl Array {
         self.sides.iter().try_fold(size, |product, side| product.checked_mul(number(side)?))
     }
 
-    /// Returns the size of the array in bytes; [`None`] if the size overflows.
+    /// Returns the size of the array in bytes, or [`None`] if the size overflows.
     pub(super) fn length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.array))
     }
 
-    /// Returns the size of a chunk in bytes, padding of the blocks included; [`None`] if the size
-    /// overflows.
+    /// Returns the size of a chunk in bytes, including the padding of the blocks, or [`None`] if
+    /// the size overflows.
     pub(super) fn chunk_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| side.blocks().checked_mul(side.block))
     }
 
-    /// Returns the size of a block in bytes; [`None`] if the size overflows.
+    /// Returns the size of a block in bytes, or [`None`] if the size overflows.
     pub(super) fn checked_block_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.block))
     }
@@ -169,7 +170,7 @@ impl Array {
         self.checked_block_length(size).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of chunks, which is at most the number of elements.
+    /// Returns the number of chunks in the Blosc2 array, which is at most the number of elements.
     pub(super) fn chunks(&self) -> usize {
         self.sides.iter().map(|side| side.chunks()).product()
     }
@@ -207,7 +208,8 @@ impl Array {
         Ok(())
     }
 
-    /// Copies the elements of a block into the array; [`None`] if the block lies outside the array.
+    /// Copies the elements of a block into the array. Returns [`None`] if the block lies outside
+    /// the array.
     pub(super) fn scatter(
         &self,
         parts: &[Overlap],
@@ -222,7 +224,7 @@ impl Array {
         })
     }
 
-    /// Returns the blocks of the array's only chunk, one after another.
+    /// Returns the bytes of all blocks of the array's only chunk, one block after another.
     pub(super) fn gather(&self, size: usize, input: &[u8]) -> Vec<u8> {
         let length = self.block_length(size);
         let mut blocks = vec![0; self.chunk_length(size).unwrap_or(0)];

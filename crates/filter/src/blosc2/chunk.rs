@@ -31,14 +31,15 @@ use crate::codec::blosc_codec::Codec;
 use super::transform::{Elements, Transform};
 use super::{ID, corrupt, unsupported};
 
-/// Size of the short header.
+/// Size of the short header of a Blosc2 chunk in bytes.
 pub(super) const HEADER_BYTES: usize = 16;
-/// Size of the long header, which starts with the short one.
+/// Size of the long header of a Blosc2 chunk in bytes. The long header starts with the short
+/// header.
 pub(super) const LONG_HEADER_BYTES: usize = 32;
 
-/// The version that the encoder writes.
+/// The version of Blosc2 chunks that the encoder writes.
 pub(super) const VERSION: u8 = 5;
-/// The latest version that the decoder supports.
+/// The latest version of Blosc2 chunks that the decoder supports.
 const LATEST_VERSION: u8 = 6;
 
 const SHUFFLE_FLAG: u8 = 1;
@@ -53,13 +54,14 @@ const EXTERNAL_FLAG: u8 = 1 << 3;
 const INSTRUMENTED_FLAG: u8 = 1 << 7;
 const VARYING_BLOCKS_FLAG: u8 = 1;
 
-/// The number of transforms that a long header stores.
+/// The number of transforms that a long Blosc2 chunk header stores.
 pub(super) const TRANSFORM_COUNT: usize = 6;
 
-/// The flag, after a negative stream length, of a stream whose bytes are all equal.
+/// The flag of a Blosc2 stream whose bytes are all equal. The flag follows a negative stream
+/// length.
 pub(super) const RUN_FLAG: u8 = 1;
 
-/// The value that all elements of a chunk without blocks have.
+/// The value that all elements of a Blosc2 chunk without blocks have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     Zeros,
@@ -83,7 +85,7 @@ impl Special {
     }
 }
 
-/// A chunk with its parsed header.
+/// A Blosc2 chunk with its parsed header.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk<'a> {
     /// Size of the decoded chunk in bytes.
@@ -102,7 +104,7 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses the chunk at the start of `bytes`, in a frame with elements of `size` bytes.
+    /// Parses the Blosc2 chunk at the start of `bytes`, in a frame with elements of `size` bytes.
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
         let truncated = || corrupt("a chunk is truncated");
         let [version, _, flags, element, numbers @ ..] =
@@ -185,7 +187,7 @@ impl<'a> Chunk<'a> {
         self.transforms = set.map(|(_, transform)| transform).collect();
     }
 
-    /// Returns a chunk of one value that has no stored bytes, with elements of `size` bytes.
+    /// Creates a Blosc2 chunk of one value that has no stored bytes, with elements of `size` bytes.
     pub(super) fn special(special: Special, size: usize, length: usize, block: usize) -> Self {
         Self {
             length,
@@ -211,7 +213,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Buffers that are reused for all blocks.
+/// Buffers that are reused for all blocks of a Blosc2 chunk.
 #[derive(Debug, Default)]
 pub(super) struct BlockScratch {
     pub(super) planes: Vec<u8>,
@@ -219,7 +221,7 @@ pub(super) struct BlockScratch {
     pub(super) stream: Vec<u8>,
 }
 
-/// A decoder of the blocks of a chunk.
+/// A decoder of the blocks of a Blosc2 chunk.
 #[derive(Debug)]
 pub(super) struct Decoder<'a> {
     chunk: &'a Chunk<'a>,
@@ -232,15 +234,15 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes the block after the last decoded one.
+    /// Decodes the block after the block that was decoded last.
     pub(super) fn decode_next(&mut self, block: &mut [u8]) -> Result<()> {
         let index = self.next;
         self.next += 1;
         self.decode_at(index, block)
     }
 
-    /// Decodes block number `index` into `block`, which has the length of the decoded block. Block
-    /// 0 must be decoded before other blocks.
+    /// Decodes the block number `index` into `block`, which has the length of the decoded block.
+    /// Block 0 must be decoded before other blocks.
     pub(super) fn decode_at(&mut self, index: usize, block: &mut [u8]) -> Result<()> {
         let chunk = self.chunk;
         if let Some(special) = chunk.special {
@@ -309,7 +311,7 @@ impl Chunk<'_> {
         Ok(())
     }
 
-    /// Returns the number of streams of a block of `block` bytes.
+    /// Returns the number of streams in a Blosc2 block of `block` bytes.
     fn streams(&self, block: usize) -> usize {
         if self.flags & UNSPLIT_FLAG == 0 && block == self.block { self.size } else { 1 }
     }

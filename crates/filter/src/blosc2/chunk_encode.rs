@@ -11,7 +11,7 @@ use super::chunk::{
 use super::transform::{Elements, Transform};
 use super::{ID, failed};
 
-/// The parameters of the encoder.
+/// The parameters of the Blosc2 encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blosc2Settings {
     pub(super) codec: Codec,
@@ -24,18 +24,20 @@ pub(super) struct Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Returns the element size for the chunk header: 1 if the size does not fit into one byte.
+    /// Returns the element size for the Blosc2 chunk header: 1 if the size does not fit into one
+    /// byte.
     fn element(&self) -> u8 {
         // The header field has one byte. Larger elements count as single bytes.
         u8::try_from(self.size).unwrap_or(1)
     }
 
-    /// Returns true if the blocks are split into one stream for each byte of an element.
+    /// Returns true if the encoder splits blocks into one stream for each byte of an element.
     fn is_split(&self) -> bool {
         self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
     }
 
-    /// Returns a header for a chunk of `length` bytes; the size of the encoded chunk is still 0.
+    /// Returns a Blosc2 header for a chunk of `length` bytes, in which the size of the encoded
+    /// chunk is still 0.
     fn header(&self, length: u32) -> Result<[u8; LONG_HEADER_BYTES]> {
         let mut header = [0; LONG_HEADER_BYTES];
         let flags =
@@ -54,7 +56,7 @@ impl Blosc2Settings {
     }
 }
 
-/// Returns the encoded chunk; no bytes if `input` is empty.
+/// Encodes `input` as a Blosc2 chunk. Returns no bytes if `input` is empty.
 pub(super) fn encode(settings: Blosc2Settings, input: &[u8]) -> Result<Vec<u8>> {
     if input.is_empty() {
         return Ok(Vec::new());

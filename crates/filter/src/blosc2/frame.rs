@@ -39,7 +39,7 @@ use super::{corrupt, failed, unsupported};
 
 const MAGIC: &[u8] = b"b2frame\0";
 
-/// The offset of the metalayers.
+/// The offset of the metalayers in a Blosc2 frame, in bytes.
 const METALAYERS_OFFSET: usize = 87;
 
 const WIDE_OFFSETS: u8 = 1 << 4;
@@ -47,7 +47,7 @@ const OFFSET_WIDTH_MASK: u8 = 3 << 4;
 const VARYING_CHUNKS: u8 = 1 << 6;
 const VARYING_BLOCKS: u8 = 1 << 7;
 
-/// A frame with its parsed header.
+/// A Blosc2 frame with its parsed header.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     /// Size of the decoded frame in bytes.
@@ -64,7 +64,7 @@ pub(super) struct Frame<'a> {
     index_offset: usize,
 }
 
-/// The location of a chunk.
+/// The location of a chunk in a Blosc2 frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChunkLocation<'a> {
     /// The chunk is stored at the start of these bytes.
@@ -73,7 +73,7 @@ pub(super) enum ChunkLocation<'a> {
     Special(Special),
 }
 
-/// Reads `N` bytes at offset `at`.
+/// Reads `N` bytes at the offset `at` of a frame.
 fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
     let taken = bytes.get(at..).and_then(<[u8]>::first_chunk);
     taken.copied().ok_or_else(|| corrupt("the frame header is truncated"))
@@ -119,7 +119,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Returns the locations of the frame's chunks; `count` is their expected number.
+    /// Returns the locations of the Blosc2 frame's chunks; `count` is their expected number.
     pub(super) fn locations(&self, count: usize) -> Result<Vec<ChunkLocation<'a>>> {
         // Chunks with a single value take no bytes. But no encoder writes more such chunks than the
         // frame has bytes.
@@ -155,7 +155,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the contents of the first metalayer with one of these names.
+/// Returns the contents of the first metalayer of the frame with one of these names.
 fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> {
     let invalid = || corrupt("the metalayers of the frame are invalid");
     let Some(map) = header.get(METALAYERS_OFFSET..).filter(|bytes| !bytes.is_empty()) else {
@@ -179,8 +179,8 @@ fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> 
     Ok(None)
 }
 
-/// Replaces `output` by a frame with one chunk that decodes to `length` bytes; with no chunk if
-/// `length` is 0.
+/// Replaces `output` by a Blosc2 frame with one chunk that decodes to `length` bytes. If `length`
+/// is 0, the frame has no chunk.
 pub(super) fn encode(
     settings: &Blosc2Settings,
     array: Option<&Array>,
@@ -246,7 +246,7 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Returns the number of a compressor in a frame header.
+/// Returns the compressor number for a Blosc2 frame header.
 fn compressor(codec: Codec) -> u8 {
     match codec {
         Codec::BloscLz => 0,

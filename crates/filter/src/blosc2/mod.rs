@@ -43,13 +43,13 @@ const ID: FilterId = FilterId::BLOSC2;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// The revision of the filter, client data value 0.
+/// The revision of the Blosc2 filter, which is client data value 0.
 const FILTER_REVISION: u32 = 1;
 
-/// The highest level. In Blosc 2, Zstandard and zlib support no higher level.
+/// The highest compression level of Blosc2. In Blosc 2, Zstandard and zlib support no higher level.
 const MAX_LEVEL: u32 = 9;
 
-/// The index of the client data value with the number of dimensions.
+/// The index of the Blosc2 client data value with the number of dimensions.
 const DIMENSIONS_INDEX: usize = 7;
 
 fn corrupt(problem: &str) -> FilterError {
@@ -159,8 +159,8 @@ fn number(value: u32) -> usize {
     value as usize
 }
 
-/// Decodes all chunks of a frame without dimensions into `output`, which has the length of the
-/// decoded frame.
+/// Decodes all chunks of a Blosc2 frame without dimensions into `output`, which has the length of
+/// the decoded frame.
 fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     if output.is_empty() {
         return Ok(());
@@ -185,7 +185,7 @@ fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the blocks of all chunks and copies their elements into the array `output`.
+/// Decodes the blocks of all Blosc2 chunks and copies their elements into the array `output`.
 fn decode_array(frame: &Frame<'_>, array: &Array, output: &mut [u8]) -> Result<()> {
     let size = frame.size;
     let block = array

@@ -3,7 +3,7 @@
 use crate::codec::{blosclz, lz4, snappy, zlib, zstd};
 use crate::{FilterError, FilterId, Result};
 
-/// A codec for the streams of Blosc buffers.
+/// A codec for the streams of Blosc and Blosc2 buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     BloscLz,
@@ -14,8 +14,7 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec with this number in the flags of a buffer, which identify the stream
-    /// format.
+    /// Returns the Blosc codec with this stream format number, which is in the flags of a buffer.
     pub(crate) fn of_format(format: u8) -> Option<Self> {
         match format {
             0 => Some(Self::BloscLz),
@@ -38,7 +37,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec with this compressor number, as client data store it.
+    /// Returns the Blosc codec with this compressor number, as client data store it.
     pub(crate) fn of_compressor(compressor: u32) -> Option<Self> {
         match compressor {
             0 => Some(Self::BloscLz),
@@ -56,7 +55,7 @@ impl Codec {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 
-    /// Returns the recommended block size in bytes.
+    /// Returns the recommended block size in bytes for this codec.
     pub(crate) fn block(self) -> usize {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }
@@ -75,7 +74,7 @@ impl Codec {
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, subject: subject.to_owned() }) }
     }
 
-    /// Decodes a stream that must fill `output` exactly; `scratch` is a scratch buffer.
+    /// Decodes a stream, which must fill `output` exactly; `scratch` is a scratch buffer.
     pub(crate) fn decode(
         self,
         id: FilterId,
@@ -98,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Appends the stream that encodes `input`, which must not be empty.
+    /// Encodes `input`, which must not be empty, and appends the stream.
     pub(crate) fn encode(self, id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::BloscLz => {

@@ -14,16 +14,16 @@
 
 use crate::codec::lz77::{self, Finder, Sequence};
 
-/// The smallest distance that needs two more bytes, minus one.
+/// The smallest match distance that needs two more bytes in BloscLZ, minus one.
 const FAR_DISTANCE: usize = 8191;
 
-/// The maximum number of literal bytes after one control byte.
+/// The maximum number of literal bytes after one control byte of BloscLZ.
 const MAX_LITERAL_BYTES: usize = 32;
 
 const FINDER: Finder = Finder { max_distance: FAR_DISTANCE + (1 << 16), max_length: usize::MAX, tail: 12 };
 
-/// Decodes `input` and appends exactly `length` bytes; [`None`] if `input` is not valid or has
-/// another length.
+/// Decodes BloscLZ bytes and appends exactly `length` bytes. Returns [`None`] if `input` is not
+/// valid or has another length.
 pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Option<()> {
     let mut bytes = input.iter();
     let mut take = output.len();
@@ -70,7 +70,7 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
     }
 }
 
-/// Appends the encoded `input`, which must not be empty.
+/// Encodes `input`, which must not be empty, with BloscLZ and appends the encoded bytes.
 pub(crate) fn encode(input: &[u8], output: &mut Vec<u8>) {
     FINDER.run(input, |Sequence { literals, length, distance }| {
         for run in literals.chunks(MAX_LITERAL_BYTES) {

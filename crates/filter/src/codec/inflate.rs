@@ -2,7 +2,7 @@
 
 use fdeflate::{DecompressionError, Decompressor};
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
 /// `output` is too short. Bytes after the end of the stream are ignored.
 pub(crate) fn inflate(input: &[u8], output: &mut [u8]) -> Result<Option<usize>, String> {
     let (mut stream, mut rest, mut at) = (Decompressor::new(), input, 0);

@@ -1,10 +1,10 @@
 //! Common parts of the LZ77 codecs: search for matches, copying of matches.
 
-/// The minimum length in bytes of a match.
+/// The minimum length of a match in bytes, for LZ77 encoders.
 const MIN_MATCH_BYTES: usize = 4;
 
-/// Appends a match of `length` bytes from a distance of `distance` bytes; [`None`] if the output
-/// has fewer bytes.
+/// Appends a match of `length` bytes from a distance of `distance` bytes to the output. Returns
+/// [`None`] if the output has fewer bytes than the distance.
 #[inline]
 pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Option<()> {
     let start = output.len().checked_sub(distance).filter(|_| distance > 0)?;
@@ -59,8 +59,8 @@ pub(crate) struct Sequence<'a> {
     pub(crate) distance: usize,
 }
 
-/// The limits of the search for matches. The last `tail` bytes of the input are never part of a
-/// match.
+/// The parameters of an LZ77 encoder's search for matches. The last `tail` bytes of the input are
+/// never part of a match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finder {
     pub(crate) max_distance: usize,
@@ -69,7 +69,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Calls `each` with the sequences that make up `input`. The last sequence has no match.
+    /// Divides `input` into sequences of literal bytes and a match, and calls `each` with each
+    /// sequence. The last sequence has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);
@@ -105,7 +106,7 @@ impl Finder {
         each(Sequence { literals: input.split_at(begin).1, length: 0, distance: 0 });
     }
 
-    /// Returns the length of the common prefix.
+    /// Returns the length of the common prefix of two byte slices.
     #[inline]
     fn length(self, earlier: &[u8], later: &[u8]) -> usize {
         let later = later.get(..self.max_length).unwrap_or(later);

@@ -18,7 +18,7 @@ pub(crate) fn times(length: usize, factor: usize) -> usize {
     length.saturating_mul(factor)
 }
 
-/// Returns a length as the 32-bit number that a format stores.
+/// Converts a length to the 32-bit number that a format stores.
 pub(crate) fn length_u32(id: FilterId, length: usize) -> Result<u32> {
     u32::try_from(length).map_err(|_| FilterError::failed(id, format!("{length} bytes exceed 4 GiB")))
 }
@@ -29,21 +29,22 @@ pub(crate) fn remaining_input(id: FilterId, input: &[u8], taken: u64) -> Result<
     rest.ok_or(FilterError::Internal { id, invariant: "a codec consumes no more bytes than the input has" })
 }
 
-/// Resizes a buffer to `length` bytes. Returns an error if the memory cannot be allocated.
+/// Resizes a buffer to `length` bytes, or returns an error if the memory cannot be allocated.
 pub(crate) fn resize(id: FilterId, output: &mut Vec<u8>, length: usize) -> Result<()> {
     reserve(id, output, length.max(output.len()) - output.len())?;
     output.resize(length, 0);
     Ok(())
 }
 
-/// Reserves memory for `more` bytes. Returns an error if the memory cannot be allocated.
+/// Reserves memory for `more` bytes in a buffer, or returns an error if the memory cannot be
+/// allocated.
 pub(crate) fn reserve(id: FilterId, output: &mut Vec<u8>, more: usize) -> Result<()> {
     // The sum saturates: the number is only part of a message.
     let bytes = output.len().saturating_add(more);
     output.try_reserve_exact(more).map_err(|_| FilterError::Memory { id, bytes })
 }
 
-/// Returns `count` copies of `value`, or an error if the memory cannot be allocated.
+/// Returns a vector of `count` copies of `value`, or an error if the memory cannot be allocated.
 pub(crate) fn filled<T: Clone>(id: FilterId, value: T, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let bytes = times(count, size_of::<T>());

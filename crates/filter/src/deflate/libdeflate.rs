@@ -7,14 +7,14 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// A decoder, and an encoder with its level; both are reused from chunk to chunk.
+/// A deflate decoder, and an encoder with its level; both are reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct State {
     decoder: Decompressor,
     encoder: Option<(i32, Compressor)>,
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
 /// `output` is too short.
 pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     let corrupt = |detail: &str| FilterError::corrupt(ID, detail);

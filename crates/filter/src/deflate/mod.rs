@@ -27,7 +27,7 @@ pub struct Deflate;
 /// The maximum ratio of decoded to encoded bytes of deflate.
 const MAX_EXPANSION_RATIO: usize = 1032;
 
-/// The parameters of the encoder.
+/// The parameters of the deflate encoder.
 #[derive(Debug, Clone, Copy)]
 struct DeflateSettings {
     level: u32,
@@ -49,7 +49,7 @@ impl DeflateSettings {
     }
 }
 
-/// The default level.
+/// The default compression level of deflate.
 const DEFAULT_LEVEL: u32 = 6;
 
 impl Filter for Deflate {

@@ -10,13 +10,13 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// Encoders, each with its level, that are reused from chunk to chunk.
+/// The deflate encoders, each with its level, that are reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct State {
     encoders: [Option<(u32, Deflate)>; 3],
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
 /// `output` is too short.
 pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
@@ -66,8 +66,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Encodes one part after the first `written` bytes of `output`, ends the block, and returns the
-/// new number of written bytes.
+/// Encodes one part of a zlib stream after the first `written` bytes of `output`, ends the block,
+/// and returns the new number of written bytes.
 fn encode_part(
     stream: &mut Deflate,
     part: &[u8],

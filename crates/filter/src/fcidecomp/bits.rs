@@ -1,7 +1,7 @@
 //! Bits of a JPEG-LS scan (T.87, A.1). The most significant bit of a byte comes first; the byte
 //! after a byte 255 has only 7 bits.
 
-/// A reader of bits up to the next marker.
+/// A reader of the bits of a JPEG-LS scan, up to the next marker.
 #[derive(Debug)]
 pub(super) struct BitSource<'a> {
     rest: &'a [u8],
@@ -13,7 +13,7 @@ pub(super) struct BitSource<'a> {
 
 const FULL_BYTE: u8 = 0xff;
 
-/// The maximum number of bits that one call reads or writes.
+/// The maximum number of bits that one call of the JPEG-LS bit reader or writer transfers.
 const MAX_BITS_PER_CALL: u32 = 32;
 
 impl<'a> BitSource<'a> {
@@ -21,8 +21,8 @@ impl<'a> BitSource<'a> {
         Self { rest: bytes, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Returns the bytes from the next marker on. The caller has read all bits except the padding
-    /// of the last byte.
+    /// Returns the bytes that begin with the next marker. The caller has read all bits except the
+    /// padding of the last byte.
     pub(super) fn rest(self) -> &'a [u8] {
         let marker = |pair: &[u8]| matches!(pair, [FULL_BYTE, next] if *next >= 0x80);
         let at = self.rest.windows(2).position(marker).unwrap_or(self.rest.len());
@@ -60,7 +60,7 @@ impl<'a> BitSource<'a> {
         self.held -= count;
     }
 
-    /// Reads the next `count` bits; `count` is at most 32.
+    /// Reads the next `count` bits of the scan; `count` is at most 32.
     #[inline]
     pub(super) fn get(&mut self, count: u32) -> Option<i64> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
@@ -102,7 +102,7 @@ impl<'a> BitSource<'a> {
     }
 }
 
-/// A writer that appends bits.
+/// A writer that appends bits to a JPEG-LS scan.
 #[derive(Debug)]
 pub(super) struct BitSink<'a> {
     output: &'a mut Vec<u8>,
@@ -117,7 +117,7 @@ impl<'a> BitSink<'a> {
         Self { output, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Appends the low `count` bits of `value`; `count` is at most 32.
+    /// Appends the low `count` bits of `value` to the scan; `count` is at most 32.
     #[inline]
     pub(super) fn put(&mut self, value: i64, count: u32) {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
@@ -136,7 +136,7 @@ impl<'a> BitSink<'a> {
         }
     }
 
-    /// Appends `count` zero bits and a one bit.
+    /// Appends `count` zero bits and a one bit to the scan.
     pub(super) fn put_unary(&mut self, count: u32) {
         let mut count = count;
         while count >= MAX_BITS_PER_CALL {
@@ -146,7 +146,7 @@ impl<'a> BitSink<'a> {
         self.put(1, count + 1);
     }
 
-    /// Pads the last byte with zero bits. The last byte is never 255.
+    /// Pads the last byte of the scan with zero bits. The last byte is never 255.
     pub(super) fn finish(mut self) {
         if self.held > 0 {
             self.put(0, if self.after_full { 7 } else { 8 } - self.held);

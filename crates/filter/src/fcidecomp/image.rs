@@ -28,7 +28,7 @@ const SCAN: u8 = 0xda;
 const FRAME: u8 = 0xf7;
 const PARAMETERS: u8 = 0xf8;
 
-/// The dimensions of an image and of its samples.
+/// The size of a JPEG-LS image: bits of a sample, height, width and number of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) bits: u32,
@@ -38,7 +38,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the size of a sample in bytes.
+    /// Returns the size of an image sample in bytes.
     pub(super) fn sample_bytes(self) -> usize {
         if self.bits > 8 { 2 } else { 1 }
     }
@@ -51,11 +51,11 @@ impl Frame {
     }
 }
 
-/// A reader of the segments of an image.
+/// A reader of the segments of a JPEG-LS image.
 struct Segments<'a>(&'a [u8]);
 
 impl<'a> Segments<'a> {
-    /// Reads the next marker and the bytes of its segment.
+    /// Reads the next marker of the image and the bytes of its segment.
     fn next(&mut self) -> Result<(u8, &'a [u8])> {
         let truncated = || corrupt("a segment of the image is truncated");
         let [0xff, marker, rest @ ..] = self.0 else { return Err(truncated()) };
@@ -89,7 +89,7 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// An image whose segments before the first scan are parsed.
+/// A JPEG-LS image whose segments before the first scan are parsed.
 pub(super) struct Image<'a> {
     pub(super) frame: Frame,
     numbers: Vec<u8>,
@@ -98,7 +98,7 @@ pub(super) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the segments up to the frame.
+    /// Parses the segments of a JPEG-LS image up to the frame.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
         let mut segments = Segments(bytes);
         if segments.next()?.0 != BEGIN {
@@ -211,7 +211,7 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
     Ok((frame, entries.iter().map(|[number, ..]| *number).collect()))
 }
 
-/// Parses a segment that is neither a frame nor a scan.
+/// Parses a segment of a JPEG-LS image that is neither a frame nor a scan.
 fn read_other(marker: u8, segment: &[u8], stored: &mut StoredPreset) -> Result<()> {
     match (marker, segment) {
         (PARAMETERS, [1, numbers @ ..]) => {
@@ -239,7 +239,7 @@ fn store(line: &[i32], width: usize, output: &mut [u8]) {
     }
 }
 
-/// The parameters of the encoder.
+/// The parameters of the JPEG-LS encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ImageSettings {
     pub(super) frame: Frame,
@@ -249,7 +249,8 @@ pub(super) struct ImageSettings {
     pub(super) stored: StoredPreset,
 }
 
-/// Appends an image of the samples in `input`, which have the order of [`Image::decode`].
+/// Encodes the samples in `input`, which have the order of [`Image::decode`], and appends the
+/// image.
 pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: &str| FilterError::failed(ID, reason);
     let ImageSettings { frame, near, interleave, stored } = *settings;

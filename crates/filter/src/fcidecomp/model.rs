@@ -2,24 +2,24 @@
 
 use super::bits::{BitSink, BitSource};
 
-/// The number of contexts: triples of quantised gradients, where a triple and its negative share a
-/// context.
+/// The number of contexts in JPEG-LS: triples of quantised gradients, where a triple and its
+/// negative share a context.
 const CONTEXT_COUNT: usize = 365;
 
 const MIN_BIAS: i64 = -128;
 const MAX_BIAS: i64 = 127;
 
-/// The maximum magnitude of a prediction error.
+/// The maximum magnitude of a prediction error in JPEG-LS.
 const MAX_ERROR: i64 = 0xffff;
 
-/// The maximum number of low bits (Golomb parameter k) that are coded separately.
+/// The maximum number of low bits (Golomb parameter k) that JPEG-LS codes separately.
 const MAX_LOW_BITS: u32 = 24;
 
-/// The binary logarithms of run lengths (table J of T.87).
+/// The binary logarithms of run lengths in JPEG-LS (table J of T.87).
 pub(super) const RUN_BITS: [u32; 32] =
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The coding parameters with all defaults applied (T.87, C.2.4.1).
+/// The JPEG-LS coding parameters with all defaults applied (T.87, C.2.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preset {
     pub(super) largest: i32,
@@ -27,7 +27,7 @@ pub(super) struct Preset {
     pub(super) reset: i64,
 }
 
-/// The coding parameters as an image stores them; 0 stands for the default.
+/// The JPEG-LS coding parameters as an image stores them; 0 stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct StoredPreset {
     pub(super) largest: u16,
@@ -44,8 +44,8 @@ impl StoredPreset {
 }
 
 impl Preset {
-    /// Returns the parameters for samples of `bits` bits with errors of at most `near`; [`None`] if
-    /// the stored parameters are invalid.
+    /// Computes the JPEG-LS coding parameters for samples of `bits` bits with errors of at most
+    /// `near`. Returns [`None`] if the stored parameters are invalid.
     pub(super) fn new(stored: StoredPreset, bits: u32, near: i32) -> Option<Self> {
         let maximum = (1 << bits) - 1;
         let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(maximum);
@@ -80,7 +80,7 @@ fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
     [t1, t2, clamp(t3, t2)]
 }
 
-/// The statistics of a context.
+/// The statistics of one context of the JPEG-LS model.
 #[derive(Debug, Clone, Copy)]
 struct Context {
     /// The sum of the error magnitudes.
@@ -93,7 +93,7 @@ struct Context {
     bias: i64,
 }
 
-/// The statistics of the samples that end runs; `negatives` counts the negative errors.
+/// The statistics of the samples that end runs in JPEG-LS; `negatives` counts the negative errors.
 #[derive(Debug, Clone, Copy)]
 struct EndContext {
     sizes: i64,
@@ -101,7 +101,7 @@ struct EndContext {
     negatives: i64,
 }
 
-/// The adaptive model of a scan.
+/// The adaptive model of a JPEG-LS scan, from which samples are predicted.
 #[derive(Debug)]
 pub(super) struct Model {
     rules: Rules,
@@ -109,7 +109,7 @@ pub(super) struct Model {
     ends: [EndContext; 2],
 }
 
-/// The part of a model that does not change during a scan.
+/// The fixed parameters of a JPEG-LS model, which do not change during a scan.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     preset: Preset,
@@ -120,7 +120,7 @@ struct Rules {
     limit: u32,
 }
 
-/// The neighbours of a sample: to the left, above, and above to the left.
+/// The neighbours of a sample in a JPEG-LS image: to the left, above, and above to the left.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Neighbours {
     pub(super) left: i32,
@@ -132,8 +132,8 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// Returns the number of low bits that are coded separately: the smallest number for which
-/// `count << bits` is not less than the sum of the error magnitudes; [`None`] if the number is too
+/// Returns the number of low bits that are coded separately: the smallest number for which `count
+/// << bits` is not less than the sum of the error magnitudes. Returns [`None`] if the number is too
 /// large.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
@@ -172,7 +172,7 @@ impl Model {
         (sample - run).abs() <= self.rules.near
     }
 
-    /// Decodes a sample in a context.
+    /// Decodes a sample from its context and its neighbours.
     #[inline]
     pub(super) fn decode(
         &mut self,
@@ -196,7 +196,7 @@ impl Model {
         Some(rules.sample(predicted, sign * error))
     }
 
-    /// Encodes a sample in a context and returns the value that the decoder obtains.
+    /// Encodes a sample with its context and returns the value that the decoder obtains.
     #[inline]
     pub(super) fn encode(
         &mut self,
@@ -248,7 +248,7 @@ impl Model {
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Encodes the sample that ends a run and returns the value that the decoder obtains.
+    /// Encodes the sample after a run and returns the value that the decoder obtains.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
@@ -287,7 +287,7 @@ impl Rules {
         i64::from(2 * self.near + 1)
     }
 
-    /// Returns the sample with this prediction and this error.
+    /// Returns the value of the sample with this prediction and this error.
     #[inline]
     fn sample(&self, predicted: i64, error: i64) -> i32 {
         let (near, largest) = (i64::from(self.near), i64::from(self.preset.largest));
@@ -300,7 +300,7 @@ impl Rules {
         i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
     }
 
-    /// Returns the quantised error for a difference from the prediction.
+    /// Returns the quantised prediction error for a difference between a sample and its prediction.
     #[inline]
     fn error(&self, difference: i64) -> i64 {
         let near = i64::from(self.near);
@@ -320,7 +320,7 @@ impl Rules {
         error
     }
 
-    /// Reads a limited-length Golomb code of at most `limit` bits.
+    /// Reads a Golomb code of limited length, which has at most `limit` bits.
     #[inline]
     fn get(&self, source: &mut BitSource<'_>, low: u32, limit: u32) -> Option<i64> {
         let maximum = limit - self.range_bits - 1;
@@ -347,7 +347,7 @@ impl Rules {
         }
     }
 
-    /// Returns the predicted sample.
+    /// Returns the prediction of a sample from its neighbours.
     #[inline]
     fn predict(&self, neighbours: Neighbours, bias: i64) -> i64 {
         let Neighbours { left, above, corner } = neighbours;
@@ -361,8 +361,8 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if negative errors are more frequent in this context and have the shorter
-    /// codes.
+    /// Returns true if negative prediction errors are more frequent in this context, so that they
+    /// get the shorter codes.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }

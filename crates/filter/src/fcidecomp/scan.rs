@@ -3,8 +3,8 @@
 use super::bits::{BitSink, BitSource};
 use super::model::{Model, Neighbours, RUN_BITS};
 
-/// The samples of one component in the current line and the line above. Each line has an additional
-/// sample before the first one and after the last one.
+/// The current line of one JPEG-LS component and the line above. Each line has an additional sample
+/// before the first sample and after the last sample.
 #[derive(Debug)]
 struct Lines {
     above: Vec<i32>,
@@ -18,7 +18,7 @@ impl Lines {
         Self { above: vec![0; width + 2], line: vec![0; width + 2], run: 0 }
     }
 
-    /// Begins the next line.
+    /// Begins the next line of the component.
     fn begin(&mut self) {
         std::mem::swap(&mut self.above, &mut self.line);
         if let [.., before, last] = &mut self.above[..] {
@@ -61,7 +61,7 @@ impl Lines {
     }
 }
 
-/// The order of the components of a scan.
+/// The order of the components in a JPEG-LS scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interleave {
     /// The components alternate line by line; also the mode of a single component.
@@ -70,7 +70,7 @@ pub(super) enum Interleave {
     Samples,
 }
 
-/// The dimensions of a scan; no number is 0.
+/// The dimensions of a JPEG-LS scan. No dimension is 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: usize,
@@ -78,8 +78,8 @@ pub(super) struct Size {
     pub(super) components: usize,
 }
 
-/// Decodes the samples of a scan and calls `each` with every line. With several components, the
-/// samples of one position are adjacent. Returns [`None`] if the bits are invalid.
+/// Decodes the samples of a JPEG-LS scan and calls `each` with every line. With several components,
+/// the samples of one position are adjacent. Returns [`None`] if the bits are invalid.
 pub(super) fn decode(
     source: &mut BitSource<'_>,
     mut model: Model,

@@ -6,19 +6,19 @@ use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
 use super::{NbitMember, NbitType};
 
-/// The size in bytes of a batch of decoded elements. All columns of a batch are processed before
-/// the next batch.
+/// The size in bytes of a batch of elements that nbit decodes. All columns of a batch are processed
+/// before the next batch.
 const BATCH_BYTES: usize = 16 << 10;
 
-/// The number of padding bytes after the output during encoding, because 64-bit windows extend past
-/// the last bit.
+/// The number of padding bytes after the output while nbit encodes, because 64-bit windows extend
+/// past the last bit.
 const PADDING_BYTES: usize = 16;
 
 /// The maximum number of bits that always fit in eight bytes, at any position of the first bit in
 /// the first byte.
 const MAX_NARROW_BITS: u32 = 57;
 
-/// A repetition of a number with constant distances.
+/// A repetition of a number of the element type with constant distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeat {
     count: usize,
@@ -28,7 +28,8 @@ struct Repeat {
     bytes: isize,
 }
 
-/// A number of the element type, or an array of numbers with the same layout.
+/// A column of the nbit filter: one number of the element type, or an array of numbers with the
+/// same layout.
 #[derive(Debug)]
 struct Column {
     /// Bytes of the number, 1 to 8.
@@ -45,7 +46,7 @@ struct Column {
     repeats: Vec<Repeat>,
 }
 
-/// All columns of an element type.
+/// The list of all columns of an nbit element type.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -53,7 +54,7 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// The position of a column's values: in the encoded bits, in the elements, and the innermost
+/// The position of a column's values in the encoded bits and in the elements, and the innermost
 /// repetition.
 #[derive(Debug, Clone, Copy)]
 struct Position {
@@ -70,7 +71,7 @@ impl Columns {
         columns
     }
 
-    /// Adds the columns of `kind`, which is the element type or a part of the type.
+    /// Adds the columns of a type, which is the element type or a part of it.
     fn add(&mut self, kind: &NbitType, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             NbitType::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
@@ -113,8 +114,8 @@ impl Columns {
         self.columns.push(Column { size, big_endian, precision, offset, bit, at, repeats });
     }
 
-    /// Adds the columns of bytes that are all used: as words of eight bytes, and single bytes for
-    /// the rest.
+    /// Adds the columns of bytes in which all bits are used: words of eight bytes, and single bytes
+    /// after them.
     fn add_bytes(&mut self, size: u32, bit: u64, at: usize, repeats: &[Repeat]) {
         let (words, rest) = (size / 8, size % 8);
         let parts = [(8, words, bit, 0), (1, rest, bit + 64 * u64::from(words), 8 * words)];
@@ -172,7 +173,8 @@ impl Columns {
         }
     }
 
-    /// Decodes the encoded bits `input` to whole elements; [`None`] if `input` is too short.
+    /// Decodes the encoded bits `input` to whole elements. Returns [`None`] if `input` is too
+    /// short.
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
         let mut bit = 0;
@@ -198,8 +200,8 @@ impl Columns {
         Some(())
     }
 
-    /// Replaces `output` by the encoded bits of whole elements, padded with zeros to `length`
-    /// bytes.
+    /// Encodes whole elements with nbit. Replaces `output` by the encoded bits, padded with zeros
+    /// to `length` bytes.
     pub(super) fn encode(&self, elements: &[u8], length: usize, output: &mut Vec<u8>) -> Option<()> {
         output.clear();
         if let [column] = self.columns.as_slice()
@@ -288,7 +290,7 @@ impl Column {
         }
     }
 
-    /// Returns true if there are no gaps between the values of a repetition.
+    /// Returns true if the values of a repetition follow one another without gaps.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
     }
@@ -390,7 +392,7 @@ fn visit(
     Some(())
 }
 
-/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) at position `bit`.
+/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) at the bit position `bit`.
 #[inline]
 fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<u64> {
     let rest = bytes.get(usize::try_from(bit / 8).ok()?..)?;
@@ -414,8 +416,8 @@ fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
     Some(u64::from_be_bytes(window) << passed >> (64 - count))
 }
 
-/// Writes the `count` (1 to 64) low bits of `number` at position `bit`. The bits at this position
-/// must be 0, and at least nine bytes must follow.
+/// Writes the `count` (1 to 64) low bits of `number` at the bit position `bit`. The bits at this
+/// position must be 0, and at least nine bytes must follow.
 #[inline]
 fn put_bits_at(bytes: &mut [u8], bit: u64, count: u32, number: u64) -> Option<()> {
     let rest = bytes.get_mut(usize::try_from(bit / 8).ok()?..)?;

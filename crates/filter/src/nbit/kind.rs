@@ -20,10 +20,10 @@ const ARRAY: u32 = 2;
 const COMPOUND: u32 = 3;
 const OPAQUE: u32 = 4;
 
-/// The maximum nesting depth of types.
+/// The maximum nesting depth of types in nbit client data.
 const MAX_NESTING_DEPTH: u32 = 64;
 
-/// The type of an element, with the properties that nbit needs. All sizes are in bytes.
+/// The type of an element as the nbit filter describes it. All sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NbitType {
     /// An integer or a floating-point number.
@@ -58,7 +58,7 @@ pub enum NbitType {
     },
 }
 
-/// A member of a compound type.
+/// A member of a compound type in the description for the nbit filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NbitMember {
     /// The offset of the member's first byte.
@@ -70,9 +70,9 @@ pub struct NbitMember {
 type Parsed<T> = Result<T, &'static str>;
 
 impl NbitType {
-    /// Returns the description of a datatype, equal to the description that libhdf5 passes to nbit.
-    /// Only integers and floating-point numbers can have unused bits, by themselves or in arrays
-    /// and compounds.
+    /// Returns the nbit description of a datatype, which equals the description that libhdf5 passes
+    /// to nbit. Only integers and floating-point numbers can have unused bits, by themselves or in
+    /// arrays and compounds.
     ///
     /// # Errors
     /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.
@@ -104,7 +104,7 @@ impl NbitType {
         })
     }
 
-    /// Returns the size of a value in bytes.
+    /// Returns the size of a value of this type in bytes.
     pub fn size(&self) -> u32 {
         match self {
             Self::Atomic { size, .. }
@@ -114,7 +114,7 @@ impl NbitType {
         }
     }
 
-    /// Returns the client data of the filter for chunks of `elements` elements of this type.
+    /// Returns the client data of the nbit filter for chunks of `elements` elements of this type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
         self.append(&mut data);
@@ -125,8 +125,8 @@ impl NbitType {
         data
     }
 
-    /// Returns true if all bits are used. Gaps between the members of a compound do not count, as
-    /// in libhdf5.
+    /// Returns true if the type uses all bits of its elements. Gaps between the members of a
+    /// compound do not count, as in libhdf5.
     fn is_full(&self) -> bool {
         match self {
             Self::Atomic { size, precision, offset, .. } => {
@@ -158,13 +158,13 @@ impl NbitType {
         }
     }
 
-    /// Parses a type from client data. Sizes are not 0, and no part is larger than the type that
-    /// contains it.
+    /// Parses an element type from nbit client data. Sizes are not 0, and no part is larger than
+    /// the type that contains it.
     pub(super) fn parse(data: &[u32]) -> Parsed<Self> {
         Parser { rest: data.iter() }.kind(0)
     }
 
-    /// Returns the number of encoded bits of a value.
+    /// Returns the number of encoded bits of a value of this type.
     pub(super) fn bits(&self) -> u64 {
         match self {
             Self::Atomic { precision, .. } => u64::from(*precision),

@@ -27,7 +27,7 @@ pub use kind::{NbitMember, NbitType};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nbit;
 
-/// The parsed client data.
+/// The parsed client data of the nbit filter.
 struct NbitParameters {
     /// True if chunks are stored unchanged.
     is_unchanged: bool,
@@ -134,8 +134,8 @@ impl Filter for Nbit {
     }
 }
 
-/// Parses the client data and returns them with the decoded length of the chunk. The input has
-/// enough bits for all elements.
+/// Parses the nbit client data and returns them with the decoded length of the chunk. Checks that
+/// the input has enough bits for all elements.
 fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
     let corrupt = |problem: &str| FilterError::corrupt(FilterId::NBIT, problem);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };

@@ -27,7 +27,7 @@ impl<'a> ChunkBuffers<'a> {
         self.current.split_at(self.range.end).0.split_at(self.range.start).1
     }
 
-    /// Applies one filter. After an error the bytes are unchanged.
+    /// Applies one filter of the pipeline to the bytes. After an error the bytes are unchanged.
     pub(super) fn apply(
         &mut self,
         id: FilterId,
@@ -54,7 +54,7 @@ impl<'a> ChunkBuffers<'a> {
         Ok(())
     }
 
-    /// Returns both buffers to `scratch`.
+    /// Returns both buffers of the chunk to `scratch`.
     pub(super) fn release(self, scratch: &mut Scratch) {
         let second = match self.current {
             Cow::Owned(bytes) => bytes,
@@ -63,7 +63,7 @@ impl<'a> ChunkBuffers<'a> {
         scratch.spares = [self.spare, second];
     }
 
-    /// Returns the bytes of the chunk, and the other buffers to `scratch`.
+    /// Returns the bytes of the chunk, and puts the spare buffer back into `scratch`.
     pub(super) fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
         scratch.spares = [self.spare, self.second];
         match self.current {

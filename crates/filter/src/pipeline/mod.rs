@@ -25,25 +25,26 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The flag of an optional filter. A chunk that the filter cannot encode is stored without the
-    /// filter.
+    /// The flag of an optional filter in a pipeline. A chunk that the filter cannot encode is
+    /// stored without the filter.
     pub const OPTIONAL: u16 = 1;
 
-    /// Returns a mandatory filter.
+    /// Creates the description of a mandatory filter.
     pub fn new(id: FilterId, client_data: &[u32]) -> Self {
         Self { id, flags: 0, name: None, client_data: client_data.to_vec() }
     }
 
     /// Makes the filter optional. Chunks that the filter cannot encode are stored without it. With
-    /// [`ChunkTarget::only_smaller`], chunks that a compressor does not make smaller are stored
-    /// without it, too.
+    /// [`ChunkTarget::only_smaller`], this also applies to chunks that a compressor does not make
+    /// smaller.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.flags |= Self::OPTIONAL;
         self
     }
 
-    /// Returns true if chunks that the filter cannot encode are stored without it.
+    /// Returns true if the filter is optional: chunks that the filter cannot encode are stored
+    /// without it.
     pub fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }
@@ -108,8 +109,8 @@ impl ChunkTarget {
 }
 
 impl Default for ChunkTarget {
-    /// Returns the target for a chunk of unknown length: at most 4 GiB, an expansion of at most
-    /// 65536, with checksums verified.
+    /// Returns the default target for a chunk of unknown length: at most 4 GiB, an expansion of at
+    /// most 65536, with checksums verified.
     fn default() -> Self {
         // On 32-bit machines, the limit is the address space.
         let max_bytes = if usize::BITS > 32 { 4 << 30 } else { usize::MAX };
@@ -128,7 +129,8 @@ impl Default for ChunkTarget {
     }
 }
 
-/// The default of [`ChunkTarget::min_plane_bytes`].
+/// The default of [`ChunkTarget::min_plane_bytes`], the smallest size of separately encoded byte
+/// planes.
 const MIN_PLANE_BYTES: usize = 8 << 10;
 
 /// The number of bytes that a stage may decode beyond the expected length before the chunk is
@@ -147,7 +149,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Frees buffers with a capacity of more than `bytes` bytes, which a large chunk may have left.
+    /// Frees buffers with a capacity of more than `bytes` bytes, which an earlier large chunk may
+    /// have left.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -166,7 +169,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Returns a pipeline of these filters.
+    /// Creates a pipeline of these filters.
     pub fn new(stages: Vec<Stage>) -> Self {
         Self { stages }
     }
@@ -176,12 +179,13 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
-    /// Returns the filters that `registry` does not contain.
+    /// Returns the filters of the pipeline that `registry` does not contain.
     pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
-    /// Returns the size of an encoded chunk in bytes; [`None`] if the size depends on the content.
+    /// Returns the size of an encoded chunk in bytes, or [`None`] if the size depends on the
+    /// content.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
         self.stages.iter().try_fold(target.length?, |length, stage| {
             registry.get(stage.id)?.encoded_length(&context(stage, target), length)
@@ -274,7 +278,7 @@ impl Pipeline {
     }
 
     /// Decodes a stored chunk like [`Pipeline::decode_into`], but accepts a chunk with too few
-    /// bytes. Returns the number of decoded bytes; the rest of `out` is unspecified.
+    /// bytes. Returns the number of decoded bytes; the later bytes of `out` are unspecified.
     ///
     /// # Errors
     /// The same errors as [`Pipeline::decode_chunk`], except for [`FilterError::Length`].
@@ -436,8 +440,8 @@ fn decode_context<'a>(
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
 
-/// Returns the number of byte planes in the output of a stage; 0 if the output does not consist of
-/// planes.
+/// Returns the number of byte planes in the output of a stage. Returns 0 if the output does not
+/// consist of planes.
 fn plane_count(stage: &Stage) -> usize {
     match stage.client_data.first() {
         Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => *size as usize,
@@ -450,7 +454,8 @@ fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// Returns the bit of a stage in a filter mask; 0 for stages beyond the 32nd, which have no bit.
+/// Returns the bit of a stage in a filter mask. Returns 0 for stages beyond the 32nd, which have no
+/// bit.
 fn mask_bit(stage: usize) -> u32 {
     if stage < 32 { 1 << stage } else { 0 }
 }

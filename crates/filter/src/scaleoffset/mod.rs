@@ -42,7 +42,7 @@ pub use parameters::{Scale, ScaleOffsetNumber, ScaleOffsetParameters};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScaleOffset;
 
-/// The size of the header before the elements, in bytes.
+/// The size of the scaleoffset header before the packed elements, in bytes.
 const HEADER_BYTES: usize = 21;
 
 /// The packing of a chunk's elements as distances from the minimum.
@@ -55,7 +55,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// Returns the distance that stands for the fill value: all bits set.
+    /// Returns the scaleoffset distance that stands for the fill value: all bits set.
     fn fill_distance(&self) -> u64 {
         1_u64.checked_shl(self.bits).map_or(u64::MAX, |bit| bit - 1)
     }
@@ -152,7 +152,7 @@ impl Filter for ScaleOffset {
     }
 }
 
-/// An encoded chunk with its parsed header.
+/// An encoded scaleoffset chunk with its parsed header.
 struct Encoded<'a> {
     parameters: ScaleOffsetParameters,
     /// The packing; [`None`] if chunks are stored unchanged.
@@ -184,8 +184,8 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, packing: Some(packing), distances, length })
     }
 
-    /// Returns the range of the input that equals the decoded chunk; [`None`] if the elements must
-    /// be unpacked.
+    /// Returns the range of the input that equals the decoded chunk. Returns [`None`] if the
+    /// elements must be unpacked.
     fn plain(&self) -> Option<std::ops::Range<usize>> {
         let start = match &self.packing {
             None => 0,
@@ -197,7 +197,7 @@ impl<'a> Encoded<'a> {
         Some(start..start.checked_add(self.length)?)
     }
 
-    /// Decodes the chunk into `elements`, which has the length of the decoded chunk.
+    /// Decodes the scaleoffset chunk into `elements`, which has the length of the decoded chunk.
     fn decode(&self, elements: &mut [u8]) -> Result<()> {
         let Some(packing) = &self.packing else {
             copy_start(self.distances, elements);

@@ -24,7 +24,7 @@ fn write(parameters: &ScaleOffsetParameters, value: u64, element: &mut [u8]) {
     }
 }
 
-/// Decodes a chunk whose distances have fewer bits than its elements.
+/// Decodes a scaleoffset chunk whose distances have fewer bits than its elements.
 pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u8> {
     let (packing, distances) = Packing::parse(stored).unwrap();
     let mut reader = BitReader::new(distances);
@@ -48,7 +48,7 @@ pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u
     chunk
 }
 
-/// Encodes a chunk.
+/// Encodes a chunk with the scaleoffset filter.
 pub(super) fn encode(parameters: &ScaleOffsetParameters, chunk: &[u8]) -> Vec<u8> {
     let values: Vec<u64> =
         chunk.chunks_exact(parameters.stride()).map(|element| read(parameters, element)).collect();

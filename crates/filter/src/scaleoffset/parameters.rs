@@ -5,7 +5,7 @@ use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
 use crate::DatasetFill;
 use crate::facts::float_order;
 
-/// The conversion of elements to integers.
+/// The conversion of elements to integers by the scaleoffset filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Integers are stored with this number of bits. If the number is too small, values are lost.
@@ -22,7 +22,7 @@ pub enum Scale {
     },
 }
 
-/// The kind of number of the elements.
+/// The kind of numbers that the scaleoffset filter encodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScaleOffsetNumber {
     /// An unsigned integer.
@@ -33,7 +33,7 @@ pub enum ScaleOffsetNumber {
     Float,
 }
 
-/// The parameters of scaleoffset.
+/// The parameters of the scaleoffset filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScaleOffsetParameters {
     /// The conversion of elements to integers.
@@ -50,7 +50,7 @@ pub struct ScaleOffsetParameters {
     pub fill: Option<u64>,
 }
 
-/// Computes the parameters for the chunks of a new dataset.
+/// Computes the scaleoffset parameters for the chunks of a new dataset.
 pub(super) fn of_dataset(
     requested: &[u32],
     elements: u32,
@@ -96,7 +96,7 @@ pub(super) fn of_dataset(
     Ok(ScaleOffsetParameters { scale, elements, number, size, big_endian, fill })
 }
 
-/// Returns the bits of an element of at most 8 bytes.
+/// Returns the bytes of an element of at most 8 bytes as a 64-bit number.
 fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static str> {
     if u32::try_from(element.len()) != Ok(size) {
         return Err("the size of the fill value differs from the element size");
@@ -105,11 +105,11 @@ fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static 
     Ok(if big_endian { element.iter().fold(0, shift) } else { element.iter().rev().fold(0, shift) })
 }
 
-/// The number of client data values that libhdf5 stores.
+/// The number of scaleoffset client data values that libhdf5 stores.
 const CLIENT_DATA_COUNT: usize = 20;
 
 impl ScaleOffsetParameters {
-    /// Returns the client data of the filter.
+    /// Returns the client data of the scaleoffset filter.
     pub fn client_data(&self) -> Vec<u32> {
         let (scale, factor) = match self.scale {
             Scale::Decimal { digits } => (0, digits.cast_unsigned()),
@@ -164,7 +164,7 @@ impl ScaleOffsetParameters {
         Ok(parameters)
     }
 
-    /// Returns true if chunks are stored unchanged.
+    /// Returns true if the scaleoffset filter stores chunks unchanged.
     pub(super) fn is_unchanged(&self) -> bool {
         matches!(self.scale, Scale::Integer { bits } if bits == self.bits())
     }
@@ -174,12 +174,12 @@ impl ScaleOffsetParameters {
         8 * self.size
     }
 
-    /// Returns the size of an element in bytes; not 0.
+    /// Returns the size of an element in bytes, which is not 0.
     pub(super) fn stride(&self) -> usize {
         self.size as usize
     }
 
-    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
+    /// Returns the size of a chunk in bytes, or [`None`] if the size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         usize::try_from(self.elements).ok()?.checked_mul(self.stride())
     }

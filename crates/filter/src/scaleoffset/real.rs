@@ -17,8 +17,8 @@ pub(super) trait Real: Copy + PartialOrd {
     fn distance(self, other: Self) -> Self;
     /// Computes `value * scale - minimum * scale`.
     fn scaled(value: Self, minimum: Self, scale: Self) -> Self;
-    /// Rounds to the nearest integer, halves away from 0; [`None`] if the result is negative or too
-    /// large, or if the number is NaN.
+    /// Rounds to the nearest integer, halves away from 0. Returns [`None`] if the result is
+    /// negative or too large, or if the number is NaN.
     fn rounded(self) -> Option<u64>;
     /// Rounds a number below `2 ** 31` to the nearest integer, halves away from 0. Negative numbers
     /// and NaN become 0.
@@ -27,7 +27,7 @@ pub(super) trait Real: Copy + PartialOrd {
     fn from_small(integer: u32) -> Self;
     /// Converts an integer to the nearest number.
     fn from_wide(integer: u64) -> Self;
-    /// Computes `minimum + distance / scale`.
+    /// Computes `minimum + distance / scale`, which restores an encoded number.
     fn restored(minimum: Self, distance: Self, scale: Self) -> Self;
 }
 

@@ -6,10 +6,10 @@ use crate::bits::bulk::{self, TILE_WORDS, Word};
 use super::real::Real;
 use super::{HEADER_BYTES, Packing, ScaleOffsetNumber, ScaleOffsetParameters};
 
-/// The maximum number of bits of distances that fit into an `i32` without its sign bit.
+/// The maximum number of bits of scaleoffset distances that fit into an `i32` without its sign bit.
 const MAX_SMALL_BITS: u32 = 31;
 
-/// Decodes integers: adds the minimum to each distance.
+/// Decodes integers from their distances by adding the minimum to each distance.
 pub(super) fn decode_integers<T: Word<Row = T>>(
     parameters: &ScaleOffsetParameters,
     packing: &Packing,
@@ -42,7 +42,7 @@ pub(super) fn decode_reals<R: Real>(
     }
 }
 
-/// Unpacks the distances and computes the elements with `restore`.
+/// Unpacks the distances of a scaleoffset chunk and computes the elements with `restore`.
 #[inline]
 fn unpack<T: Word<Row = T>, D: Word>(
     parameters: &ScaleOffsetParameters,
@@ -95,7 +95,8 @@ pub(super) fn encode_integers<T: Word<Row = T>>(
     }
 }
 
-/// Computes the packing of integers: the minimum, and the number of bits (`given`, if it is not 0).
+/// Computes the packing of integers: the minimum, and the number of bits. The number of bits is
+/// `given` unless `given` is 0.
 fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, input: &[u8]) -> Packing {
     // With the sign bit flipped, two's complement sorts like unsigned numbers.
     let sign_bit =
@@ -134,7 +135,7 @@ fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, in
     Packing { bits: bits_for(numbers), minimum: widen(low) }
 }
 
-/// Returns the number of bits that distinguish `numbers` values.
+/// Returns the number of bits that are needed to distinguish `numbers` values.
 fn bits_for(numbers: u64) -> u32 {
     numbers.checked_sub(1).map_or(0, |last| 64 - last.leading_zeros())
 }
@@ -194,7 +195,7 @@ fn encode_reals_except<R: Real>(
     }
 }
 
-/// The number of values that are compared in parallel.
+/// The number of values that are compared in parallel in the search for minimum and maximum.
 const LANES: usize = 8;
 
 /// Returns the smallest and the largest number that is not a fill value; of equal numbers, the
@@ -235,7 +236,7 @@ fn bounds<R: Real>(
     Some((low, high))
 }
 
-/// Returns the first number that fulfils `is_wanted`.
+/// Returns the first number for which `is_wanted` returns true.
 fn find_first<R: Real>(
     parameters: &ScaleOffsetParameters,
     input: &[u8],
@@ -255,7 +256,7 @@ fn each_tile<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, input: &[u8],
     }
 }
 
-/// Appends the header and the packed distances.
+/// Appends the header of a scaleoffset chunk and the packed distances.
 #[inline]
 fn pack<T: Word<Row = T>, D: Word>(
     parameters: &ScaleOffsetParameters,

@@ -35,7 +35,7 @@ pub struct FilterSpec {
     may_be_missing: bool,
 }
 
-/// The preprocessing of samples by szip.
+/// The method by which szip preprocesses samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SzipCoding {
     /// Codes the samples themselves ("ec").
@@ -58,7 +58,7 @@ pub enum BitshuffleCodec {
     },
 }
 
-/// The codec for the blocks of Blosc.
+/// The codec for the streams of Blosc blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscCodec {
     /// BloscLZ.
@@ -116,7 +116,7 @@ impl BloscTransform {
     }
 }
 
-/// The options that libhdf5 always sets for szip: split values up to 13 bits, no header.
+/// The option bits that libhdf5 always sets for szip: split values up to 13 bits, no header.
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
@@ -255,7 +255,7 @@ impl FilterSpec {
         Self::zfp(crate::zfp::Mode::Reversible)
     }
 
-    /// Makes the filter optional: chunks that it cannot encode are stored without it.
+    /// Makes the filter optional: chunks that the filter cannot encode are stored without it.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
@@ -278,7 +278,7 @@ impl FilterSpec {
         Self { may_be_missing: true, ..self }
     }
 
-    /// Makes the filter mandatory: chunks that it cannot encode cannot be written.
+    /// Makes the filter mandatory: a write fails if the filter cannot encode a chunk.
     #[must_use]
     pub fn mandatory(self) -> Self {
         Self { flags: self.flags & !Stage::OPTIONAL, ..self }
@@ -303,7 +303,7 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the pipeline stage with the client data that the file stores.
+    /// Returns the pipeline stage of a filter with the client data that the file stores.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }
@@ -354,7 +354,8 @@ impl Pipeline {
     }
 }
 
-/// Returns true if the elements themselves are of variable length, not only parts of them.
+/// Returns true if the elements themselves are of variable length, so that a chunk has no fixed
+/// number of bytes.
 fn has_no_chunk_bytes(dataset: &DatasetFacts<'_>) -> bool {
     matches!(dataset.datatype.class, DatatypeClass::VariableLength(_))
 }

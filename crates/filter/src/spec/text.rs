@@ -81,7 +81,7 @@ const NAMED_FILTERS: &[NamedFilter] = &[
     },
 ];
 
-/// The parameters after the `=`, separated by colons.
+/// The words of a filter's text form after the `=`, separated by colons.
 struct Words<'a> {
     rest: Option<std::str::Split<'a, char>>,
 }
@@ -103,7 +103,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a word from a table and returns its value; `default` if there are no more words.
+    /// Reads a word from the text and returns its value in a table. Returns `default` if there are
+    /// no more words.
     fn one_of<T: Copy>(&mut self, default: T, all: &[(T, &str, u32)]) -> Result<T, String> {
         let Some(word) = self.next() else { return Ok(default) };
         let found = all.iter().find(|(_, name, _)| *name == word);

@@ -37,7 +37,7 @@ pub struct Sperr;
 
 const ID: FilterId = FilterId::SPERR;
 
-/// The parsed client data.
+/// The parsed client data of the SPERR filter.
 #[derive(Debug, Clone, Copy)]
 struct SperrParameters {
     is_plane: bool,

@@ -20,7 +20,7 @@ use super::bits::{Bits, Mask};
 
 const HEADER_BYTES: usize = 9;
 
-/// A box of integers, the fastest-varying dimension first.
+/// A set of coefficients in a SPECK stream: a box of integers, the fastest-varying dimension first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
     start: [usize; 3],
@@ -33,7 +33,7 @@ impl Set {
     }
 }
 
-/// The number of dimensions, which determines the division of sets.
+/// The number of dimensions of a SPECK stream, which determines the division of sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Line,
@@ -42,7 +42,8 @@ pub(super) enum Shape {
     Volume,
 }
 
-/// The decoded integers: magnitudes, and the set of integers that are not negative.
+/// The integers decoded from a SPECK stream: magnitudes, and the set of integers that are not
+/// negative.
 #[derive(Debug)]
 pub(super) struct Integers {
     pub(super) sizes: Vec<u64>,
@@ -67,7 +68,7 @@ impl<'a> Stream<'a> {
         (planes <= 64).then(|| Self { planes: u32::from(planes), bits: Bits::new(bits, count), length })
     }
 
-    /// Decodes the integers of a box.
+    /// Decodes the integers of a box from a SPECK stream.
     pub(super) fn decode(self, shape: Shape, dims: [usize; 3]) -> Integers {
         let count = dims.iter().product();
         let mut decoder = Decoder {
@@ -118,7 +119,7 @@ fn halving_count(length: usize) -> usize {
     count
 }
 
-/// Returns the number of wavelet transforms along a dimension of this length.
+/// Returns the number of wavelet transforms that SPERR applies along a dimension of this length.
 pub(super) fn transform_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
@@ -140,8 +141,8 @@ pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     (low, high)
 }
 
-/// Returns the number of transforms that are applied to all three dimensions together; [`None`] if
-/// the dimensions are transformed separately.
+/// Returns the number of transforms that are applied to all three dimensions together. Returns
+/// [`None`] if the dimensions are transformed separately.
 pub(super) fn joint_transforms([x, y, z]: [usize; 3]) -> Option<usize> {
     if z < 2 || y < 2 {
         return None;
@@ -151,7 +152,7 @@ pub(super) fn joint_transforms([x, y, z]: [usize; 3]) -> Option<usize> {
 }
 
 impl Decoder<'_> {
-    /// Initialises the sets before the first bit plane.
+    /// Initialises the sets of the SPECK decoder before the first bit plane.
     fn begin(&mut self) {
         let levels = self.dims.iter().map(|length| halving_count(*length)).sum::<usize>() + 2;
         self.sets = vec![Vec::new(); levels];
@@ -198,7 +199,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Returns the parts of a set and their level.
+    /// Returns the parts of a divided set and their level.
     fn divide(&self, set: Set, level: usize) -> (Parts, usize) {
         match self.shape {
             Shape::Line => (split(set, level, [true, false, false]).0, level + 1),
@@ -234,7 +235,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Finds the integers that become significant in this plane.
+    /// Finds the integers that become significant in this bit plane.
     fn sorting_pass(&mut self) {
         let mut at = 0;
         while let Some(next) = self.single.next(at) {
@@ -260,8 +261,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the region of a plane that is not yet in `sets`. `is_coded` is true if the stream
-    /// codes the significance of the region.
+    /// Decodes the region of a bit plane that is not yet in `sets`. `is_coded` is true if the
+    /// stream codes the significance of the region.
     fn decode_remainder(&mut self, is_coded: bool) {
         if self.remainder_level == 0 || is_coded && !self.bits.get() {
             return;
@@ -293,7 +294,7 @@ impl Decoder<'_> {
         true
     }
 
-    /// Divides a significant set.
+    /// Divides a significant set into parts and decodes their significance.
     fn divide_significant(&mut self, set: Set, level: usize) {
         let (parts, level) = self.divide(set, level);
         let mut is_significant = false;
@@ -345,7 +346,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The parts of a divided set.
+/// The parts of a divided set of SPECK coefficients.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     sets: [Set; 8],

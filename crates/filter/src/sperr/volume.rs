@@ -30,12 +30,12 @@ const VOLUME_FLAG: u8 = 1 << 6;
 const BLOCKS_FLAG: u8 = 1 << 4;
 const CONSTANT_FLAG: u8 = 1;
 
-/// The correction with code 1, in tolerances.
+/// The size of the correction with code 1 in SPERR, in tolerances.
 const SMALL_CORRECTION_TOLERANCES: f64 = 1.1;
-/// The amount by which larger corrections are below their code, in tolerances.
+/// The amount by which larger SPERR corrections are below their code, in tolerances.
 const CORRECTION_OFFSET_TOLERANCES: f64 = 0.25;
 
-/// The quantisation step in tolerances.
+/// The quantisation step of SPERR in tolerances.
 const STEP_TOLERANCES: f64 = 1.5;
 
 pub(super) fn decode_plane(bytes: &[u8], dims: [usize; 3]) -> Decoded<Vec<f64>> {

@@ -23,11 +23,12 @@ const DELTA: f64 = S0 / T0;
 const EPSILON: f64 = SQRT_2 * T0;
 const INVERSE_EPSILON: f64 = 1.0 / EPSILON;
 
-/// The number of adjacent lines that are transformed together: their values share a cache line.
+/// The number of adjacent lines that a wavelet transform processes together, because their values
+/// share a cache line.
 const LINES_PER_PASS: usize = 8;
 
-/// Inverts one transform of `values`, which hold the low-pass half, then the high-pass half.
-/// `scratch` is scratch memory.
+/// Inverts one wavelet transform of `values`, which hold the low-pass half, then the high-pass
+/// half. `scratch` is scratch memory.
 fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     let (even, odd) = values.split_at_mut(values.len() - values.len() / 2);
     odd.iter_mut().for_each(|value| *value *= -EPSILON);
@@ -56,7 +57,7 @@ fn around(odd: &mut [f64], even: &[f64], step: impl Fn(&mut f64, f64)) {
     odd.iter_mut().zip(even.iter().zip(after)).for_each(|(value, (a, b))| step(value, a + b));
 }
 
-/// The values of a volume, with the fastest-varying dimension first.
+/// The values of a SPERR volume, with the fastest-varying dimension first.
 #[derive(Debug)]
 pub(super) struct Volume<'a> {
     values: &'a mut [f64],
@@ -70,12 +71,12 @@ impl<'a> Volume<'a> {
         Self { values, dims, lines: Vec::new(), scratch: Vec::new() }
     }
 
-    /// Inverts all transforms of a plane; the last dimension is 1.
+    /// Inverts all wavelet transforms of a plane, whose last dimension is 1.
     pub(super) fn invert_plane(&mut self) {
         self.invert_planes(1);
     }
 
-    /// Inverts all transforms of a volume.
+    /// Inverts all wavelet transforms of a volume.
     pub(super) fn invert_volume(&mut self) {
         let [x, y, z] = self.dims;
         if let Some(count) = joint_transforms(self.dims) {
@@ -94,7 +95,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts all transforms of the first `count` planes.
+    /// Inverts all wavelet transforms of the first `count` planes.
     fn invert_planes(&mut self, count: usize) {
         let [x, y, _] = self.dims;
         for plane in 0..count {
@@ -104,7 +105,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one transform of the first rows and columns of a plane.
+    /// Inverts one wavelet transform of the first rows and columns of a plane.
     fn invert_level(&mut self, plane: usize, width: usize, height: usize) {
         let [x, y, _] = self.dims;
         self.invert_across(plane * x * y, width, x, height);
@@ -116,7 +117,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one transform across the first planes.
+    /// Inverts one wavelet transform across the first planes of a volume.
     fn invert_columns(&mut self, [width, height, depth]: [usize; 3]) {
         let [x, y, _] = self.dims;
         for row in 0..height {
@@ -124,7 +125,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one transform of `width` adjacent lines, whose values are `stride` apart.
+    /// Inverts one wavelet transform of `width` adjacent lines, whose values are `stride` apart.
     fn invert_across(&mut self, start: usize, width: usize, stride: usize, length: usize) {
         for first in (0..width).step_by(LINES_PER_PASS) {
             let side = LINES_PER_PASS.min(width - first);

@@ -5,7 +5,7 @@ use crate::Result;
 use super::corrupt;
 use super::real::Real;
 
-/// The remaining bytes of a stream.
+/// The remaining bytes of an SZ stream.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
@@ -18,7 +18,7 @@ impl<'a> Bytes<'a> {
         Self { rest, has_long_lengths }
     }
 
-    /// Returns the remaining bytes.
+    /// Returns the remaining bytes of the stream.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -17,19 +17,20 @@ use crate::Result;
 use super::bytes::Bytes;
 use super::unsupported;
 
-/// The oldest supported version, 2.1.8, as `10000 major + 100 minor + build`.
+/// The oldest supported version of SZ, 2.1.8, as `10000 major + 100 minor + build`.
 const OLDEST_VERSION: u32 = 20_108;
 
-/// The offset of the value layout in the parameters.
+/// The offset of the value layout in the parameters of an SZ stream.
 const LAYOUT_OFFSET: usize = 14;
 
-/// The layout in which values have the order of their dimensions.
+/// The SZ value layout in which values have the order of their dimensions.
 const ROW_MAJOR_LAYOUT: u8 = 101;
 
-/// The offset of the minimum and maximum value in the parameters of floating-point streams.
+/// The offset of the minimum and maximum value in the parameters of SZ streams of floating-point
+/// numbers.
 const RANGE_OFFSET: usize = 20;
 
-/// A stream with its parsed header.
+/// An SZ stream with its parsed header.
 #[derive(Debug, Clone)]
 pub(super) struct Header<'a> {
     flags: u8,
@@ -41,8 +42,8 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Parses the header of a stream with `parameters` bytes of parameters. `is_integer` is true
-    /// for integers and false for floating-point numbers.
+    /// Parses the header of an SZ stream with `parameters` bytes of parameters. `is_integer` is
+    /// true for integers and false for floating-point numbers.
     pub(super) fn parse(stream: &'a [u8], parameters: usize, is_integer: bool) -> Result<Self> {
         let mut start = Bytes::new(stream, false);
         let [major, minor, build] = [start.byte()?, start.byte()?, start.byte()?].map(u32::from);
@@ -60,32 +61,33 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Returns true if all values are equal.
+    /// Returns true if all values of the SZ stream are equal.
     pub(super) fn is_constant(&self) -> bool {
         self.flags & 1 != 0
     }
 
-    /// Returns true if decoded values must be clamped to the range in the parameters.
+    /// Returns true if decoded SZ values must be clamped to the range in the parameters.
     pub(super) fn is_clamped(&self) -> bool {
         self.flags & 1 << 2 != 0
     }
 
-    /// Returns true if relative errors are bounded by multiplication instead of logarithms.
+    /// Returns true if the SZ stream bounds relative errors by multiplication instead of
+    /// logarithms.
     pub(super) fn multiplies(&self) -> bool {
         self.flags & 1 << 3 != 0
     }
 
-    /// Returns true if the values are stored unencoded.
+    /// Returns true if the SZ stream stores the values unencoded.
     pub(super) fn is_stored(&self) -> bool {
         self.flags & 1 << 4 != 0
     }
 
-    /// Returns true if the error bound is relative to each value.
+    /// Returns true if the error bound of the SZ stream is relative to each value.
     pub(super) fn is_relative(&self) -> bool {
         self.flags & 1 << 5 != 0
     }
 
-    /// Returns true if blocks may be predicted by regression.
+    /// Returns true if the SZ stream may predict blocks by regression.
     pub(super) fn has_regression(&self) -> bool {
         self.flags & 1 << 7 != 0
     }
@@ -94,7 +96,7 @@ impl<'a> Header<'a> {
         self.parameters.get(LAYOUT_OFFSET) == Some(&ROW_MAJOR_LAYOUT)
     }
 
-    /// Returns a reader of the minimum and the maximum value.
+    /// Returns a reader of the minimum and the maximum value in the parameters.
     pub(super) fn range(&self) -> Bytes<'a> {
         Bytes::new(self.parameters.get(RANGE_OFFSET..).unwrap_or_default(), false)
     }

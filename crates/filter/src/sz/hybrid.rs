@@ -36,7 +36,7 @@ use super::huffman::Tree;
 use super::real::Real;
 
 /// The partition of a dimension into blocks. The first blocks may have one value more than the
-/// others.
+/// later blocks.
 #[derive(Debug, Clone, Copy)]
 struct Partition {
     blocks: usize,
@@ -52,13 +52,13 @@ impl Partition {
         Some(Self { blocks, min_values: count.checked_div(blocks)?, longer: count.checked_rem(blocks)? })
     }
 
-    /// Returns the first value and the number of values of a block.
+    /// Returns the first value and the number of values of a block along the dimension.
     fn range(self, block: usize) -> (usize, usize) {
         (block * self.min_values + block.min(self.longer), self.min_values + usize::from(block < self.longer))
     }
 }
 
-/// A reader of one regression coefficient for all blocks that use regression.
+/// A reader of one regression coefficient of SZ, for all blocks that use regression.
 #[derive(Debug)]
 struct Coefficient<'a, T> {
     precision: T,
@@ -80,7 +80,7 @@ impl<'a, T: Real> Coefficient<'a, T> {
         Ok(Self { precision, radius, symbols, exact, last: T::default() })
     }
 
-    /// Reads the coefficient of the next block.
+    /// Reads the regression coefficient of the next block.
     fn next(&mut self) -> Result<T> {
         self.last = match self.symbols.next() {
             None => return Err(corrupt("the codes of the regression coefficients are truncated")),
@@ -91,21 +91,21 @@ impl<'a, T: Real> Coefficient<'a, T> {
     }
 }
 
-/// Parses the length of a tree in bytes, its number of nodes, and the tree.
+/// Parses the length of a Huffman tree in bytes, its number of nodes, and the tree.
 fn tree(rest: &mut Bytes<'_>) -> Result<Tree> {
     let length = rest.count()?;
     let count = rest.count()?;
     Tree::parse(&mut Bytes::new(rest.take(length)?, false), count)
 }
 
-/// Reads the bytes of `count` exact values.
+/// Reads the bytes of `count` exact values from the stream.
 fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> {
     let length =
         count.checked_mul(T::SIZE).ok_or_else(|| corrupt("the number of exact values is too large"))?;
     Ok(Bytes::new(rest.take(length)?, false))
 }
 
-/// The decoder, which computes values from symbols.
+/// The decoder of SZ streams with regression, which computes values from symbols.
 struct HybridDecoder<'a, T> {
     dims: [usize; 3],
     values: Vec<T>,
@@ -117,7 +117,7 @@ struct HybridDecoder<'a, T> {
     coefficients: Vec<Coefficient<'a, T>>,
 }
 
-/// Decodes `count` values; planes have a first dimension of 1.
+/// Decodes `count` values of an SZ stream. Planes have a first dimension of 1.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
     let mut rest = header.rest.clone();
     let block = rest.count()?;
@@ -157,7 +157,7 @@ pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usiz
 }
 
 impl<T: Real> HybridDecoder<'_, T> {
-    /// Decodes a block that is predicted by linear regression.
+    /// Decodes a block of an SZ stream that is predicted by linear regression.
     fn decode_by_regression(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let mut slopes = [T::default(); 4];
         let unused = 4 - self.coefficients.len();
@@ -184,7 +184,7 @@ impl<T: Real> HybridDecoder<'_, T> {
         Ok(())
     }
 
-    /// Decodes a block that is predicted from neighbours.
+    /// Decodes a block of an SZ stream that is predicted from neighbouring values.
     fn decode_by_neighbours(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let [(x, planes), (y, rows), (z, columns)] = block;
         for i in 0..planes {
@@ -232,7 +232,8 @@ impl<T: Real> HybridDecoder<'_, T> {
         Ok(())
     }
 
-    /// Predicts a value from its neighbours. Neighbours outside the chunk count as 0.
+    /// Predicts a value of an SZ stream from its neighbours. Neighbours outside the chunk count as
+    /// 0.
     #[inline]
     fn predict(&self, position: [usize; 3]) -> T {
         let at = self.at(position);

@@ -22,7 +22,8 @@ use super::header::Header;
 use super::huffman::Tree;
 use super::lorenzo::{Neighbours, scan};
 
-/// An integer type. Values are held as `i64`; unsigned 8-byte values are reinterpreted as signed.
+/// The integer type of an SZ stream's values. Values are held as `i64`; unsigned 8-byte values are
+/// reinterpreted as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Integer {
     /// Size of a value in bytes: 1, 2, 4 or 8.
@@ -31,7 +32,7 @@ pub(super) struct Integer {
 }
 
 impl Integer {
-    /// Returns the value of this type that the low bits represent.
+    /// Returns the value of this integer type that the low bits represent.
     #[inline]
     fn fit(self, bits: i64) -> i64 {
         match (self.size, self.is_signed) {
@@ -87,7 +88,7 @@ fn truncated(real: f64) -> i64 {
     if (-HALF..HALF).contains(&real) { real as i64 } else { i64::MIN }
 }
 
-/// A reader of values that could not be predicted.
+/// A reader of integer values that could not be predicted.
 struct Exact<'a> {
     rest: Bytes<'a>,
     size: usize,
@@ -151,7 +152,7 @@ pub(super) fn decode(
     Ok(values)
 }
 
-/// Reads the value of a stream in which all values are equal.
+/// Reads the only value of an SZ stream in which all values are equal.
 pub(super) fn constant(header: &Header<'_>, kind: Integer) -> Result<i64> {
     Exact { rest: header.rest.clone(), size: kind.size, minimum: 0, kind }.next()
 }

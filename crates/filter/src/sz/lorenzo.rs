@@ -4,7 +4,7 @@ use crate::Result;
 
 use super::corrupt;
 
-/// The neighbours from which a value is predicted.
+/// The neighbours from which SZ predicts a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Neighbours<T> {
     /// The value is the first one and has no neighbours.

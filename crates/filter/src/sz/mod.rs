@@ -43,13 +43,13 @@ pub struct Sz;
 
 const ID: FilterId = FilterId::SZ;
 
-/// The minimum number of values of an encoded chunk. Smaller chunks are stored unencoded.
+/// The minimum number of values of a chunk that SZ encodes. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
-/// The minimum limit for the size of an unpacked stream in bytes, even for small chunks.
+/// The minimum limit for the size of an unpacked SZ stream in bytes, even for small chunks.
 const MIN_STREAM_LIMIT_BYTES: usize = 1_000_000;
 
-/// The additional limit in bytes for a stream's header and tables.
+/// The additional limit in bytes for the header and the tables of an SZ stream.
 const HEADER_LIMIT_BYTES: usize = 64;
 
 const ZSTANDARD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// The parsed client data.
+/// The parsed client data of the SZ filter.
 #[derive(Debug)]
 struct SzParameters {
     kind: Kind,
@@ -131,7 +131,8 @@ impl SzParameters {
         self.count * self.kind.size()
     }
 
-    /// Returns the number of three-dimensional boxes, and the dimensions of each box.
+    /// Returns the number of three-dimensional boxes into which a chunk is divided, and the
+    /// dimensions of each box.
     fn boxes(&self) -> Result<(usize, [usize; 3])> {
         match self.dims[..] {
             [z] => Ok((1, [1, 1, z])),
@@ -215,7 +216,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [0x68, 0x05 | 0x81 | 0xde, ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Unpacks the stream from a Zstandard frame or zlib stream. Returns false if the input is not
+/// Unpacks the SZ stream from a Zstandard frame or zlib stream. Returns false if the input is not
 /// packed. The unpacked stream may have at most `limit` bytes.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
     let guess = times(input.len(), 2);

@@ -33,10 +33,10 @@ use super::lorenzo::{Neighbours, scan};
 use super::real::Real;
 use super::{ID, corrupt};
 
-/// The maximum number of intervals if errors are bounded by multiplication.
+/// The maximum number of intervals in SZ streams that bound errors by multiplication.
 const MAX_FACTORS: usize = 1 << 16;
 
-/// The parsed stream, from which values are computed.
+/// The parsed parts of an SZ stream without regression, from which values are computed.
 struct PlainDecoder<'a, T> {
     symbols: Vec<u32>,
     exact: Exact<'a, T>,
@@ -168,7 +168,7 @@ fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     Ok(signs)
 }
 
-/// The factors by which predictions are multiplied, by symbol.
+/// The factors by which predictions are multiplied, indexed by symbol.
 struct Factors {
     /// The factors that have been computed.
     known: Vec<Option<f64>>,
@@ -194,7 +194,7 @@ impl Factors {
     }
 }
 
-/// Decodes `count` values.
+/// Decodes `count` values of the SZ stream.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
     let mut plain = PlainDecoder::<T>::parse(header, count)?;
     if !header.is_relative() {

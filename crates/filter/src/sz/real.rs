@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A floating-point type. All results are rounded to the precision of the type.
+/// A floating-point type of SZ values. All results are rounded to the precision of the type.
 pub(super) trait Real:
     Copy
     + Debug

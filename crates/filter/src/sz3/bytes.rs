@@ -3,7 +3,7 @@
 use super::corrupt;
 use crate::Result;
 
-/// The remaining bytes of a chunk. Numbers are little-endian unless the method says otherwise.
+/// The remaining bytes of an SZ3 chunk. Numbers are little-endian unless the method says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],

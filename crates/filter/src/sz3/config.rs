@@ -26,10 +26,10 @@ use super::bytes::Bytes;
 use super::{corrupt, unsupported};
 use crate::Result;
 
-/// Size of a configuration in bytes, without the values in each dimension.
+/// Size of an SZ3 configuration in bytes, without the values in each dimension.
 const FIXED_BYTES: usize = 56;
 
-/// The method by which values are predicted.
+/// The method by which SZ3 predicts values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// No prediction: the values are stored losslessly.
@@ -42,7 +42,7 @@ pub(super) enum Method {
     },
 }
 
-/// The parsed configuration.
+/// The parsed configuration of an SZ3 chunk.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
     /// The number of values in each dimension, the fastest-varying dimension last.
@@ -51,7 +51,8 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Parses the configuration of a chunk; returns the configuration and the payload before it.
+    /// Parses the configuration of an SZ3 chunk. Returns the configuration and the payload before
+    /// it.
     pub(super) fn parse(chunk: &[u8]) -> Result<(Self, &[u8])> {
         let (rest, length) =
             chunk.split_last_chunk().ok_or_else(|| corrupt("the configuration is truncated"))?;

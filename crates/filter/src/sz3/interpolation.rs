@@ -25,10 +25,10 @@ use super::quantiser::Quantiser;
 use super::value::{Value, Wide};
 use crate::Result;
 
-/// The smallest level at which the error bound is halved.
+/// The smallest interpolation level at which the error bound is halved.
 const HALVED_BOUND_LEVEL: u32 = 3;
 
-/// Decodes a chunk of `values.len()` values.
+/// Decodes an SZ3 chunk of `values.len()` values by interpolation.
 pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     for size in sizes {
@@ -68,7 +68,7 @@ fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
     Some(order)
 }
 
-/// A dimension of the chunk.
+/// A dimension of an SZ3 chunk, for interpolation.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     /// The number of values along the dimension.
@@ -88,7 +88,7 @@ fn axes(sizes: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// A range of coordinates along one dimension.
+/// A range of coordinates along one dimension of an SZ3 chunk.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     first: usize,
@@ -110,7 +110,7 @@ fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Resu
     Ok(())
 }
 
-/// A line of points, in which known and unknown points alternate.
+/// A line of points in an SZ3 chunk, in which known and unknown points alternate.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     offset: usize,
@@ -153,7 +153,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Advances to the next box; returns false if there is none.
+    /// Advances to the next box of the chunk. Returns false after the last box.
     fn advance(&self, begin: &mut [usize], side: usize) -> bool {
         for (begin, axis) in begin.iter_mut().zip(&self.axes).rev() {
             let next = begin.saturating_add(side);
@@ -194,7 +194,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Decodes the odd points of a line.
+    /// Decodes the unknown points of a line, which are the odd ones.
     fn fill_line(&mut self, line: Line) -> Result<()> {
         let count = line.count;
         if !self.is_cubic || count < 5 {
@@ -252,7 +252,7 @@ fn linear<V: Value>(a: V, b: V) -> V {
     V::narrow(a.widen().plus(b.widen()).over(2))
 }
 
-/// Extrapolates linearly from two points.
+/// Extrapolates a value linearly from two points.
 fn extrapolate_linear<V: Value>(a: V, b: V) -> V {
     V::from_real(1.5 * b.real() - 0.5 * a.real())
 }
@@ -265,7 +265,7 @@ fn last_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(b.widen().times(6).minus(a.widen()).plus(c.widen().times(3)).over(8))
 }
 
-/// Extrapolates quadratically from three points.
+/// Extrapolates a value quadratically from three points.
 fn extrapolate_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(a.widen().times(3).minus(b.widen().times(10)).plus(c.widen().times(15)).over(8))
 }

@@ -46,7 +46,7 @@ pub struct Sz3;
 
 const ID: FilterId = FilterId::SZ3;
 
-/// The minimum number of values of an encoded chunk. Smaller chunks are stored unencoded.
+/// The minimum number of values of a chunk that SZ3 encodes. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
 /// The ratio of decoded to encoded bytes that few Zstandard frames exceed. It bounds the first
@@ -61,7 +61,7 @@ fn unsupported(subject: &str) -> FilterError {
     FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
-/// The parsed client data.
+/// The parsed client data of the SZ3 filter.
 #[derive(Debug, Clone, Copy)]
 struct Sz3Parameters {
     dimensions: usize,
@@ -158,7 +158,7 @@ impl Filter for Sz3 {
     }
 }
 
-/// Decodes a chunk of `count` values.
+/// Decodes an SZ3 chunk of `count` values.
 fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> Result<()> {
     let (config, payload) = Config::parse(chunk)?;
     if config.sizes.iter().product::<usize>() != count {
@@ -185,7 +185,7 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Decodes the Zstandard frame of a payload to at most `maximum` bytes.
+/// Decodes the Zstandard frame of an SZ3 payload to at most `maximum` bytes.
 fn unpack(payload: &[u8], maximum: usize, output: &mut Vec<u8>) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     let length = bytes.size()?;
@@ -206,7 +206,7 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// Integers of 4 bytes, predicted from neighbours; the values are those of `volume`.
+    /// A test example of `volume`'s values: integers of 4 bytes, predicted from neighbours.
     const VOLUME: &str = concat!(
         "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
         "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",
@@ -218,7 +218,7 @@ mod tests {
         "00e03f0000000000000000010100000100200000000101400000000500000006000000030000000050000000",
     );
 
-    /// `x y z + 9 w` in integers of 2 bytes, predicted from neighbours.
+    /// A test example of the values `x y z + 9 w`: integers of 2 bytes, predicted from neighbours.
     const FOUR: &str = concat!(
         "cc0000000000000028b52ffd20cc6d0300d403030004000500060001010200010002e03f0080800500010003040901000101",
         "3500000154aa552a80aa552a9540552a954aac60000aa552a800000000001600c0206e0460849cf420840801720bc0ae52ab",
@@ -227,7 +227,7 @@ mod tests {
         "000500000006000000040000000058000000",
     );
 
-    /// `100 sin(x / 9)` in `f32`, predicted from neighbours.
+    /// A test example of the values `100 sin(x / 9)`: `f32` numbers, predicted from neighbours.
     const LINE: &str = concat!(
         "ba0000000000000028b52ffd20ba85030074043c000500000001010c00010001000002e03f008000fe7f0b00000007000102",
         "030400060a090805000704000d000000030001000111008f6b144aa25515afccc8484084093039f0110060301e688c050563",
@@ -235,7 +235,8 @@ mod tests {
         "00000000e03f0000000000000000010100000100200000000101000001000500000080000000010000000040000000",
     );
 
-    /// `100 sin(x / 3) cos(y / 4)` in `f32`, predicted by interpolation.
+    /// A test example of the values `100 sin(x / 3) cos(y / 4)`: `f32` numbers, predicted by
+    /// interpolation.
     const PLANE: &str = concat!(
         "800100000000000028b52ffd6080004d0700324c293140758635c3c004a339cad7c93cb32d3480c13b118d066c6ce226fb60",
         "605067123cad0ea321c2a2a2cab25aa76adbde32054026678c4e3728243b452c310d76b4c7c43392e21052d128094a61896c",
@@ -246,13 +247,13 @@ mod tests {
         "200000000101000001001000000010000000020000000048000000",
     );
 
-    /// 24 times 3 in `f32`, stored losslessly.
+    /// A test example of 24 equal values 3: `f32` numbers, stored losslessly.
     const SAME: &str = concat!(
         "600000000000000028b52ffd206055000020000040400100f9e4880118000000000000001800000000000000010000000000",
         "000000009a9999999999b93f010001000100200000000101000001008000000080000000010000000040000000",
     );
 
-    /// Client data, chunk, expected values and maximum error.
+    /// A test example of an SZ3 chunk: client data, chunk, expected values and maximum error.
     type Example = (Vec<u32>, Vec<u8>, Vec<f64>, f64);
 
     fn all() -> Vec<Example> {
@@ -346,7 +347,7 @@ mod tests {
         assert!(matches!(conformance::encode(&Sz3, &[], &[0; 99]), Err(FilterError::Failed { .. })));
     }
 
-    /// Returns the chunk with a change to the decoded payload.
+    /// Returns a test chunk in which the decoded payload was changed and encoded again.
     fn repacked(chunk: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (_, payload) = Config::parse(chunk).unwrap();
         let mut unpacked = Vec::new();

@@ -1,13 +1,13 @@
 //! The value types of SZ3 and the arithmetic of predictions. The arithmetic follows C: integers of
 //! fewer than 4 bytes are promoted to 4 bytes, and all integers wrap around.
 
-/// A type of stored values.
+/// A type of values that SZ3 chunks store.
 pub(super) trait Value: Copy + Default {
-    /// The type in which predictions are computed.
+    /// The wider type in which predictions of such values are computed.
     type Wide: Wide;
     /// Size of a value in bytes.
     const SIZE: usize;
-    /// Reads a value from its little-endian bytes.
+    /// Reads a value of an SZ3 chunk from its little-endian bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
     fn append(self, output: &mut Vec<u8>);
     fn widen(self) -> Self::Wide;
@@ -17,7 +17,7 @@ pub(super) trait Value: Copy + Default {
     fn from_real(real: f64) -> Self;
 }
 
-/// A type in which predictions are computed.
+/// A type in which SZ3 predictions are computed.
 pub(super) trait Wide: Copy + Default {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -108,7 +108,7 @@ fn truncate_to_i64(real: f64) -> i64 {
     }
 }
 
-/// Truncates to `u64`; negative numbers wrap around.
+/// Truncates a prediction to `u64`. Negative numbers wrap around.
 fn truncate_to_u64(real: f64) -> u64 {
     if real >= 9_223_372_036_854_775_808.0 {
         truncate_to_i64(real - 9_223_372_036_854_775_808.0).cast_unsigned() ^ 1 << 63
@@ -117,7 +117,7 @@ fn truncate_to_u64(real: f64) -> u64 {
     }
 }
 
-/// Rounds to the nearest `f32`.
+/// Rounds a prediction to the nearest `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "the value is rounded to the nearest number")]
 fn round_to_f32(real: f64) -> f32 {
     real as f32

@@ -20,16 +20,16 @@
 
 use super::SzipParameters;
 
-/// The number of blocks in a segment. Runs of zero blocks end at the end of a segment.
+/// The number of szip blocks in a segment. Runs of zero blocks end at the end of a segment.
 pub(super) const SEGMENT_BLOCKS: usize = 64;
 
-/// The run length that stands for all blocks up to the end of the line or segment.
+/// The run length that stands for all szip blocks up to the end of the line or segment.
 pub(super) const RUN_TO_END: u32 = 4;
 
-/// The maximum code of a pair in the second extension.
+/// The maximum code of a pair of samples in the second extension option of szip.
 pub(super) const MAX_PAIR_CODE: u32 = 90;
 
-/// The coder for given parameters.
+/// A coder of szip blocks for given parameters.
 #[derive(Debug)]
 pub(super) struct Coder {
     pub(super) bits: u32,
@@ -66,7 +66,7 @@ impl Coder {
         }
     }
 
-    /// Returns the option of uncoded samples.
+    /// Returns the number of the code option in which samples are not coded.
     pub(super) fn last_option(&self) -> u32 {
         (1 << self.id_bits) - 1
     }

@@ -5,7 +5,8 @@ use crate::bits::BitWriter;
 use super::coder::{Coder, MAX_PAIR_CODE, RUN_TO_END, SEGMENT_BLOCKS};
 
 impl Coder {
-    /// Appends the coded samples; `line` and `spare` are scratch buffers.
+    /// Encodes samples with szip and appends the coded bytes; `line` and `spare` are scratch
+    /// buffers.
     pub(super) fn encode(
         &self,
         samples: &[u8],
@@ -30,7 +31,7 @@ impl Coder {
         writer.finish();
     }
 
-    /// Reads the samples in `bytes` into `line`.
+    /// Reads the samples in `bytes` into `line`, one number for each sample.
     fn read(&self, bytes: &[u8], line: &mut Vec<u32>) {
         line.clear();
         let largest = self.largest;
@@ -137,7 +138,7 @@ fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     rest.iter().for_each(|sample| writer.put_unary(sample >> low));
 }
 
-/// Appends the `count` low bits of each sample; up to four samples at once.
+/// Appends the `count` low bits of each szip sample; up to four samples at once.
 fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     let (fours, rest) = coded.as_chunks::<4>();
     let mask = (1 << count) - 1;
@@ -155,7 +156,7 @@ fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     rest.iter().for_each(|sample| writer.put(*sample, count));
 }
 
-/// Returns the number of samples, which is at most 32.
+/// Returns the number of samples in the szip block, which is at most 32.
 fn length(coded: &[u32]) -> u32 {
     u32::try_from(coded.len()).unwrap_or(u32::MAX)
 }
@@ -188,15 +189,15 @@ fn best_split(coded: &[u32], maximum: u32, hint: u32) -> (u32, u32) {
     best
 }
 
-/// Returns the pairs of a block. With an odd number of samples, the first pair has only its second
-/// sample.
+/// Returns the sample pairs of an szip block. With an odd number of samples, the first pair has
+/// only its second sample.
 fn pairs_of(coded: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let (lone, even) = coded.split_at_checked(coded.len() % 2).unwrap_or((&[], coded));
     lone.iter().map(|b| (0, *b)).chain(even.as_chunks::<2>().0.iter().map(|[a, b]| (*a, *b)))
 }
 
-/// Returns the number of bits of all pairs in the second extension; [`None`] if a pair is too
-/// large.
+/// Returns the number of bits of all pairs in the second extension option, or [`None`] if a pair is
+/// too large.
 fn pair_lengths(coded: &[u32]) -> Option<u32> {
     pairs_of(coded).try_fold(0, |length, (a, b)| {
         let sum = a.checked_add(b).filter(|sum| *sum < MAX_PAIR_CODE)?;

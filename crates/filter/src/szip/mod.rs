@@ -154,7 +154,7 @@ impl Filter for Szip {
     }
 }
 
-/// Buffers that are reused from chunk to chunk.
+/// Buffers of samples that szip reuses from chunk to chunk.
 #[derive(Debug, Default)]
 struct LineScratch {
     planes: Vec<u8>,
@@ -162,8 +162,8 @@ struct LineScratch {
     differences: Vec<u32>,
 }
 
-/// Parses the client data and the header; returns the parameters, the decoded length of the chunk,
-/// and the coded samples.
+/// Parses the szip client data and the header of a chunk. Returns the parameters, the decoded
+/// length of the chunk, and the coded samples.
 fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParameters, usize, &'a [u8])> {
     let corrupt = |problem: &str| FilterError::corrupt(FilterId::SZIP, problem);
     let parameters = SzipParameters::parse(context.client_data).map_err(corrupt)?;
@@ -183,7 +183,7 @@ fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParame
     Ok((parameters, length, coded))
 }
 
-/// Decodes a chunk into `output`, which has the length of the decoded chunk.
+/// Decodes an szip chunk into `output`, which has the length of the decoded chunk.
 fn decode(
     parameters: &SzipParameters,
     coded: &[u8],

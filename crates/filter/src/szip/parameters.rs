@@ -4,7 +4,7 @@ const LITTLE_ENDIAN: u32 = 1 << 3;
 const BIG_ENDIAN: u32 = 1 << 4;
 const NEAREST_NEIGHBOUR: u32 = 1 << 5;
 const ENTROPY_CODING: u32 = 1 << 2;
-/// Permits the code option with 13 split bits.
+/// The szip option that permits the code option with 13 split bits.
 const ALLOW_K13: u32 = 1;
 const NO_HEADER: u32 = 1 << 7;
 
@@ -12,7 +12,7 @@ const MAX_BLOCK_SAMPLES: u32 = 32;
 const MAX_LINE_SAMPLES: u32 = 4096;
 const MAX_LINE_BLOCKS: u32 = 128;
 
-/// Computes the client data that libhdf5 stores for chunks of `elements` elements, of which
+/// Computes the szip client data that libhdf5 stores for chunks of `elements` elements, of which
 /// `fastest` lie in the fastest-varying dimension. For an optional filter, szip may be unable to
 /// code samples with this number of bits.
 pub(super) fn client_data(
@@ -40,7 +40,7 @@ pub(super) fn client_data(
     Ok([options & !(BIG_ENDIAN | LITTLE_ENDIAN) | order, block, bits, line])
 }
 
-/// The parameters of szip.
+/// The parameters of the szip filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SzipParameters {
     options: u32,
@@ -49,7 +49,7 @@ pub struct SzipParameters {
     line: u32,
 }
 
-/// The properties of an element type that szip needs.
+/// The properties of an element type on which the szip filter depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
     /// Size of an element in bytes.
@@ -63,7 +63,7 @@ pub struct Element {
 }
 
 impl SzipParameters {
-    /// Returns the parameters that libhdf5 chooses for chunks of `elements` elements, of which
+    /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements, of which
     /// `fastest` lie in the fastest-varying dimension, in blocks of `block` samples.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl SzipParameters {
         Self::parse(&client_data(coding | ALLOW_K13 | NO_HEADER, block, element, fastest, elements)?)
     }
 
-    /// Returns the client data of the filter.
+    /// Returns the client data of the szip filter.
     pub fn client_data(&self) -> [u32; 4] {
         [self.options, self.block, self.bits, self.line]
     }
@@ -102,7 +102,7 @@ impl SzipParameters {
         Ok(Self { options, block, bits, line })
     }
 
-    /// Returns true if samples are coded as differences from the preceding sample.
+    /// Returns true if szip codes samples as differences from the preceding sample.
     pub(super) fn is_nearest_neighbour(&self) -> bool {
         self.options & NEAREST_NEIGHBOUR != 0
     }
@@ -112,12 +112,12 @@ impl SzipParameters {
         self.options & BIG_ENDIAN != 0
     }
 
-    /// Returns the number of bits of a coded sample.
+    /// Returns the number of bits of a coded szip sample.
     pub(super) fn bits(&self) -> u32 {
         if self.planes() > 1 { 8 } else { self.bits }
     }
 
-    /// Returns the size of a coded sample in bytes.
+    /// Returns the size of a coded szip sample in bytes.
     pub(super) fn sample_bytes(&self) -> usize {
         match self.bits() {
             ..=8 => 1,
@@ -126,7 +126,8 @@ impl SzipParameters {
         }
     }
 
-    /// Returns the number of byte planes into which samples are split; 1 if they are not split.
+    /// Returns the number of byte planes into which samples are split. Returns 1 if they are not
+    /// split.
     pub(super) fn planes(&self) -> usize {
         match self.bits {
             32 => 4,
@@ -135,12 +136,12 @@ impl SzipParameters {
         }
     }
 
-    /// Returns the number of samples of a block.
+    /// Returns the number of samples of an szip block.
     pub(super) fn block(&self) -> usize {
         self.block as usize
     }
 
-    /// Returns the number of samples of a scan line.
+    /// Returns the number of samples of an szip scan line.
     pub(super) fn line(&self) -> usize {
         self.line as usize
     }

@@ -142,7 +142,7 @@ fn truncated() -> FilterError {
     FilterError::corrupt(ID, "the blocks are truncated")
 }
 
-/// Converts bytes to the words of a stream; the last word is padded with zeros.
+/// Converts bytes to the words of a zfp stream. The last word is padded with zeros.
 fn words(bytes: &[u8]) -> Vec<u64> {
     let (whole, rest) = bytes.as_chunks::<8>();
     let mut words = Vec::with_capacity(whole.len() + 1);
@@ -155,7 +155,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     words
 }
 
-/// A numeric type of `N` bytes.
+/// A numeric type of `N` bytes that zfp encodes.
 trait Value<const N: usize>: ZfpScalar {
     fn from_little_endian(bytes: [u8; N]) -> Self;
     fn to_little_endian(self) -> [u8; N];
@@ -177,7 +177,7 @@ macro_rules! values {
 
 values!(i32: 4, i64: 8, f32: 4, f64: 8);
 
-/// Decodes a chunk into `output`, which has the length of the decoded chunk.
+/// Decodes a zfp chunk into `output`, which has the length of the decoded chunk.
 fn decode<T: Value<N>, const N: usize>(header: &Header, words: &[u64], output: &mut [u8]) -> Result<()> {
     let mut values = vec![T::default(); output.len() / N];
     let mut field = ZfpFieldMut::new(&mut values, header.metadata.dims)

@@ -23,24 +23,24 @@ use crate::{FilterError, Result};
 
 use super::ID;
 
-/// The versions that new client data name: library 1.0.1, codec 5, filter 1.1.1.
+/// The versions that new zfp client data name: library 1.0.1, codec 5, filter 1.1.1.
 const VERSIONS: u32 = 0x1010_5111;
 
-/// The version of the codec that this module supports.
+/// The version of the zfp codec that this module supports.
 const CODEC_VERSION: u32 = 5;
 
-/// The first version of the filter that stores the version of the codec.
+/// The first version of the zfp filter that stores the version of the codec.
 const CODEC_IN_FILTER_VERSION: u32 = 0x110;
 
 const MAGIC: [u8; 3] = *b"zfp";
 
-/// The maximum number of 32-bit words of a header.
+/// The maximum number of 32-bit words of a zfp header.
 const MAX_HEADER_WORDS: usize = 10;
 
-/// The number of values of a block along each dimension.
+/// The number of values of a zfp block along each dimension.
 const BLOCK_SIDE_VALUES: usize = 4;
 
-/// The numeric type of the values.
+/// The numeric type of the values that the zfp filter encodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZfpNumber {
     /// An integer of 4 bytes.
@@ -53,7 +53,8 @@ pub enum ZfpNumber {
     F64,
 }
 
-/// The mode of compression, which limits the bits of a block (4 values along each dimension).
+/// The compression mode of the zfp filter, which limits the bits of a block (4 values along each
+/// dimension).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
     /// The average number of bits of each value, equal in all blocks.
@@ -78,7 +79,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the client data with which a user requests the mode: the number of the mode, an
+    /// Returns the client data with which a user requests the zfp mode: the number of the mode, an
     /// unused value, and the parameters. Parameters of eight bytes take two values, the low word
     /// first.
     pub(crate) fn request(self) -> [u32; 6] {
@@ -97,7 +98,7 @@ impl Mode {
         }
     }
 
-    /// Parses the client data of a request. This is the inverse of [`Self::request`].
+    /// Parses the client data of a request for zfp. This is the inverse of [`Self::request`].
     pub(crate) fn from_request(data: &[u32]) -> Result<Self, &'static str> {
         let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         Ok(match data {
@@ -124,7 +125,7 @@ pub(super) fn has_dimensions(chunk: &[u64]) -> bool {
     (1..=4).contains(&chunk.iter().filter(|size| **size != 1).count())
 }
 
-/// The parameters of zfp.
+/// The parameters of the zfp filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZfpParameters {
     metadata: ZfpFieldMetadata,
@@ -132,8 +133,8 @@ pub struct ZfpParameters {
 }
 
 impl ZfpParameters {
-    /// Returns the parameters for chunks of this shape, the fastest-varying dimension last.
-    /// Dimensions of 1 are ignored; one to four others must remain.
+    /// Returns the zfp parameters for chunks of this shape, the fastest-varying dimension last.
+    /// Dimensions of 1 are ignored; one to four other dimensions must remain.
     ///
     /// ```
     /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, ZfpNumber, ZfpParameters}};
@@ -176,7 +177,7 @@ impl ZfpParameters {
         Ok(Self { metadata, config })
     }
 
-    /// Returns the client data of the filter.
+    /// Returns the client data of the zfp filter.
     pub fn client_data(&self) -> Vec<u32> {
         let mut data = vec![VERSIONS];
         // The parameters were checked on creation, and a header has less than 32 bytes.
@@ -219,7 +220,7 @@ fn config(
     }
 }
 
-/// The parsed client data.
+/// The parsed client data of the zfp filter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub(super) metadata: ZfpFieldMetadata,
@@ -267,7 +268,7 @@ impl Header {
         }
     }
 
-    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
+    /// Returns the size of a chunk in bytes, or [`None`] if the size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         let size = match self.metadata.scalar_type {
             ZfpScalarType::I32 | ZfpScalarType::F32 => 4,
@@ -276,7 +277,7 @@ impl Header {
         self.dims().try_fold(size, usize::checked_mul)
     }
 
-    /// Returns the number of blocks of a chunk.
+    /// Returns the number of zfp blocks of a chunk.
     pub(super) fn blocks(&self) -> usize {
         self.dims().map(|size| size.div_ceil(BLOCK_SIDE_VALUES)).fold(1, usize::saturating_mul)
     }
@@ -297,8 +298,8 @@ impl Header {
     }
 }
 
-/// Returns the version of the codec that wrote the chunks. Older filters store only the version of
-/// the library. Up to library 1.0, the minor version of the library is the version of the codec.
+/// Returns the version of the zfp codec that wrote the chunks. Older filters store only the version
+/// of the library. Up to library 1.0, the minor version of the library is the version of the codec.
 fn codec(versions: u32) -> u32 {
     let (filter, library) = (versions & 0xfff, versions >> 16 << 4);
     match library {

@@ -53,7 +53,7 @@ pub struct BTreeV2Internal {
     pub children: Vec<BTreeV2Child>,
 }
 
-/// A pointer to a node of the next lower level.
+/// A pointer of a version 2 B-tree to a node of the next lower level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Child {
     /// Address of the node.
@@ -116,7 +116,7 @@ impl BTreeV2InternalContext {
         self.params.offset_width() + self.count_width + self.total_width
     }
 
-    /// Returns the number of bytes in use; padding fills the rest of the node.
+    /// Returns the number of bytes of the node that are in use; padding fills the other bytes.
     pub fn used_size(&self) -> usize {
         let pointers = (self.records + 1) * self.pointer_size();
         self.records * self.record_size + pointers + OVERHEAD_BYTES

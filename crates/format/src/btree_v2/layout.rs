@@ -22,10 +22,11 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
-/// Bytes of a node besides records and pointers: signature, version, type and checksum.
+/// Number of bytes of a version 2 B-tree node besides records and pointers: signature, version,
+/// type and checksum.
 pub(super) const OVERHEAD_BYTES: usize = 10;
-/// Largest accepted depth. With at least two records per node, a tree of 64 levels holds more than
-/// 2^64 records.
+/// Largest accepted depth of a version 2 B-tree. With at least two records per node, a tree of 64
+/// levels holds more than 2^64 records.
 const MAX_DEPTH: u16 = 64;
 
 /// Sizes and capacities of the nodes of one version 2 B-tree.
@@ -53,7 +54,7 @@ fn width_for(limit: u64) -> usize {
 }
 
 impl BTreeV2Layout {
-    /// Computes the node layout of the tree with this header.
+    /// Computes the node layout of the B-tree with this header.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a node is too small for one record, or if the depth
@@ -106,18 +107,18 @@ impl BTreeV2Layout {
         Ok(layout)
     }
 
-    /// Returns the number of levels of internal nodes. The root has this level; leaves have level
-    /// 0.
+    /// Returns the depth of the B-tree: the number of levels of internal nodes. The root has this
+    /// level; leaves have level 0.
     pub fn depth(&self) -> u16 {
         self.depth
     }
 
-    /// Returns the size of a node in bytes.
+    /// Returns the size of a B-tree node in bytes.
     pub fn node_size(&self) -> usize {
         self.node_size
     }
 
-    /// Returns the size of a record in bytes.
+    /// Returns the size of a B-tree record in bytes.
     pub fn record_size(&self) -> usize {
         self.record_size
     }
@@ -138,7 +139,7 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the context of a leaf with `records` records.
+    /// Returns the context of a B-tree leaf with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -151,7 +152,7 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the context of an internal node at `level` (1 and up) with `records` records.
+    /// Returns the context of an internal B-tree node at `level` (1 and up) with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

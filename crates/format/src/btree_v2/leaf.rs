@@ -72,13 +72,13 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Returns the number of bytes in use; padding fills the rest of the node.
+    /// Returns the number of bytes of the leaf that are in use; padding fills the other bytes.
     pub fn used_size(&self) -> usize {
         self.records * self.record_size + OVERHEAD_BYTES
     }
 }
 
-/// Reads the fields that begin leaves and internal nodes, and returns the version.
+/// Reads the common first fields of B-tree leaves and internal nodes, and returns the version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],

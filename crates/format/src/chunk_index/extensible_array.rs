@@ -27,9 +27,9 @@ const INDEX_SIGNATURE: &[u8; 4] = b"EAIB";
 const SECONDARY_SIGNATURE: &[u8; 4] = b"EASB";
 const DATA_SIGNATURE: &[u8; 4] = b"EADB";
 
-/// Parameters that determine the layout of a block: the number of elements, addresses and pages.
-/// Created by [`index_block`](Self::index_block), [`secondary_block`](Self::secondary_block) and
-/// [`data_block`](Self::data_block).
+/// Parameters that determine the layout of an extensible array block: the number of elements,
+/// addresses and pages. Created by [`index_block`](Self::index_block),
+/// [`secondary_block`](Self::secondary_block) and [`data_block`](Self::data_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayBlockContext {
     params: FileParams,
@@ -45,8 +45,8 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts a block's count or size to `usize`. [`ExtensibleArrayGeometry::new`] has checked that
-/// the value fits.
+/// Converts the count or the size of an array block to `usize`. [`ExtensibleArrayGeometry::new`]
+/// has checked that the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn checked_usize(value: u64) -> usize {
     debug_assert!(usize::try_from(value).is_ok(), "{value}");
@@ -85,7 +85,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of a secondary block of the given shape.
+    /// Returns the context of an extensible array's secondary block of the given shape.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -102,7 +102,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of a data block with `elements` elements.
+    /// Returns the context of an extensible array's data block with `elements` elements.
     pub fn data_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -188,7 +188,8 @@ impl ExtensibleArrayBlockContext {
     }
 }
 
-/// The index block: the first elements, and the addresses of all other blocks.
+/// The index block of an extensible array: the first elements, and the addresses of all other
+/// blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayIndexBlock {
     /// Version: 0, or 1 with structured chunks.
@@ -235,7 +236,7 @@ impl Structure for ExtensibleArrayIndexBlock {
     }
 }
 
-/// A secondary block: the addresses of data blocks of one size.
+/// A secondary block of an extensible array: the addresses of data blocks of one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArraySecondaryBlock {
     /// Version: 0, or 1 with structured chunks.
@@ -310,7 +311,7 @@ impl ExtensibleArraySecondaryBlock {
     }
 }
 
-/// A data block: the elements, or the prefix of a block with pages.
+/// A data block of an extensible array: the elements, or the prefix of a block with pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayDataBlock {
     /// Version: 0, or 1 with structured chunks.
@@ -349,8 +350,8 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the stored block offset. Accepted values are the index of the first element, and
-    /// `expected`, the value that libhdf5 stores in data blocks of the index block.
+    /// Checks the stored offset of a data block. Accepted values are the index of the first
+    /// element, and `expected`, the value that libhdf5 stores in data blocks of the index block.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the block offset has another value.

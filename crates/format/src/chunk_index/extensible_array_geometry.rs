@@ -29,7 +29,7 @@ pub struct ExtensibleArrayGeometry {
     page_bits: u32,
 }
 
-/// The shape of one secondary block.
+/// The shape of one secondary block of an extensible array: its data blocks and their elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondaryBlockShape {
     /// Number of data blocks in the secondary block.
@@ -45,7 +45,7 @@ pub struct SecondaryBlockShape {
     pub pages: u64,
 }
 
-/// The location of an element.
+/// The location of an element in an extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementLocation {
     /// The element lies in the index block.
@@ -83,14 +83,14 @@ pub enum ElementLocation {
 }
 
 impl SecondaryBlockShape {
-    /// Returns the size of the bitmap of initialised pages in bytes.
+    /// Returns the size in bytes of the bitmap that marks initialised pages.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }
 }
 
 impl ExtensibleArrayGeometry {
-    /// Computes the geometry from a header.
+    /// Computes the geometry of an extensible array from its header.
     ///
     /// # Errors
     /// Returns an error if a parameter is not a power of two where the format requires one, if
@@ -145,10 +145,10 @@ impl ExtensibleArrayGeometry {
         Ok(geometry)
     }
 
-    /// Checks that each block fits in memory. The largest blocks belong to the last secondary
-    /// block: a data block has at most 2^36 elements, a secondary block has at most 2^32 addresses
-    /// and a bitmap of at most 2^61 bytes. After this check, no sum or product of block sizes
-    /// exceeds 64 bits.
+    /// Checks that each block of the extensible array fits in memory. The largest blocks belong to
+    /// the last secondary block: a data block has at most 2^36 elements, a secondary block has at
+    /// most 2^32 addresses and a bitmap of at most 2^61 bytes. After this check, no sum or product
+    /// of block sizes exceeds 64 bits.
     fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {
         let last = self.secondary_block(self.secondary_blocks - 1);
         let addresses = last.data_blocks * u64::from(u8::MAX);

@@ -122,12 +122,13 @@ impl FixedArrayLayout {
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the fixed array.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Returns the number of pages; 0 if the data block itself holds the elements.
+    /// Returns the number of pages of the data block. Returns 0 if the data block itself holds the
+    /// elements.
     pub fn pages(&self) -> usize {
         if self.elements > self.page_elements { self.elements.div_ceil(self.page_elements) } else { 0 }
     }
@@ -136,12 +137,13 @@ impl FixedArrayLayout {
         6 + self.params.offset_width()
     }
 
-    /// Returns the size of the data block without its pages, in bytes.
+    /// Returns the size of the fixed array's data block without its pages, in bytes.
     pub fn block_size(&self) -> usize {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
 
-    /// Returns the size of the elements or, in a block with pages, of the page bitmap, in bytes.
+    /// Returns the size in bytes of the elements in a data block or, in a block with pages, of the
+    /// page bitmap.
     fn body_size(&self) -> usize {
         match self.pages() {
             0 => self.elements * self.element_size,
@@ -149,7 +151,7 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Returns the allocated size: the data block and its pages, in bytes.
+    /// Returns the allocated size of the data block and its pages, in bytes.
     pub fn total_size(&self) -> usize {
         let pages = match self.pages() {
             0 => 0,
@@ -244,26 +246,26 @@ impl FixedArrayDataBlock {
         bit(&self.page_bitmap, page)
     }
 
-    /// Marks a page as written.
+    /// Marks a page of the data block as written.
     pub fn set_initialised(&mut self, page: usize) {
         set_bit(&mut self.page_bitmap, page);
     }
 }
 
-/// Returns bit `index`, most significant bit first.
+/// Returns the bit `index` of a bitmap, the most significant bit of each byte first.
 pub(super) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
 
-/// Sets bit `index`, most significant bit first.
+/// Sets the bit `index` of a bitmap, the most significant bit of each byte first.
 pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     if let Some(byte) = bytes.get_mut(index / 8) {
         *byte |= 0x80 >> (index % 8);
     }
 }
 
-/// Reads version, client and header address of a block, checks the last two, and returns the
-/// version.
+/// Reads the version, the client and the header address of an array block. Checks the client and
+/// the address, and returns the version.
 pub(super) fn read_owner(
     reader: &mut Reader<'_>,
     params: FileParams,
@@ -282,7 +284,7 @@ pub(super) fn read_owner(
     Ok(version)
 }
 
-/// Writes version, client and header address of a block.
+/// Writes the version, the client and the header address of an array block.
 pub(super) fn write_owner(
     writer: &mut Writer,
     params: FileParams,

@@ -3,7 +3,7 @@
 /// Size of a metadata checksum in bytes.
 pub const CHECKSUM_SIZE: usize = 4;
 
-/// Computes the lookup3 hash of `bytes`, the checksum that version 2 structures end with.
+/// Computes the lookup3 hash of `bytes`, which is the checksum of version 2 structures.
 ///
 /// ```
 /// assert_eq!(hyperslab_format::codec::checksum(b""), 0xdead_beef);

@@ -12,7 +12,7 @@ pub struct FileParams {
 }
 
 impl FileParams {
-    /// Eight-byte offsets and lengths, which nearly every file has.
+    /// The usual widths of addresses and lengths: eight bytes each, as in nearly every file.
     pub const DEFAULT: Self = Self { size_of_offsets: 8, size_of_lengths: 8 };
 
     /// Structures outside of files, without addresses: the size of a variable-length datatype is

@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         self.structure
     }
 
-    /// Returns the number of bytes not yet taken.
+    /// Returns the number of bytes of the structure that are not yet taken.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// Returns the bytes taken so far.
+    /// Returns the bytes of the structure that were taken so far.
     pub fn taken(&self) -> &'a [u8] {
         self.all.split_at(self.position()).0
     }
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         self.corrupt(field, format!("{wanted} bytes"), format_args!("{} before the end", self.rest.len()))
     }
 
-    /// Takes `count` bytes.
+    /// Takes the next `count` bytes of the structure.
     #[inline]
     pub fn take(&mut self, count: usize, field: &'static str) -> Result<&'a [u8]> {
         match self.rest.split_at_checked(count) {
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `count` bytes, for a count read from the file.
+    /// Takes the next `count` bytes of the structure, for a count read from the file.
     pub fn take_u64(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
         match usize::try_from(count) {
             Ok(count) => self.take(count, field),
@@ -91,12 +91,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the remaining bytes.
+    /// Takes all remaining bytes of the structure.
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// Takes `N` bytes.
+    /// Takes the next `N` bytes of the structure as an array.
     #[inline]
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
         match self.rest.split_first_chunk::<N>() {

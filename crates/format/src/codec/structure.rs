@@ -10,16 +10,16 @@ use super::Result;
 pub trait Structure: Sized {
     /// Name of the structure in the specification and in errors.
     const NAME: &'static str;
-    /// Parameters that determine the layout of the block.
+    /// The type of the parameters that determine the layout of the structure.
     type Context: Clone;
 
-    /// Returns the size of the block in the file, in bytes.
+    /// Returns the size of the structure in the file, in bytes.
     fn size(context: &Self::Context) -> usize;
 
-    /// Decodes a whole block. Bytes after the structure are an error unless the specification
+    /// Decodes a whole structure. Bytes after the structure are an error unless the specification
     /// allows them.
     fn decode(bytes: &[u8], context: &Self::Context) -> Result<Self>;
 
-    /// Encodes the block. The result is [`size`](Self::size) bytes long.
+    /// Encodes the structure. The result is [`size`](Self::size) bytes long.
     fn encode(&self, context: &Self::Context) -> Result<Vec<u8>>;
 }

@@ -2,7 +2,7 @@
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 
-/// Initial capacity in bytes. Most structures and messages fit.
+/// Initial capacity of a writer in bytes. Most structures and messages fit.
 const TYPICAL_BYTES: usize = 128;
 
 /// A buffer that collects the bytes of one structure.
@@ -45,7 +45,7 @@ impl Writer {
         self.error.get_or_insert_with(|| FormatError::Encode { structure, field, got: got.to_string() });
     }
 
-    /// Writes `bytes` unchanged.
+    /// Writes the bytes of `bytes` unchanged.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -168,7 +168,7 @@ impl Writer {
         self.u32(sum);
     }
 
-    /// Returns the bytes, or the first recorded error.
+    /// Returns the written bytes, or the first recorded error.
     pub fn finish(self) -> Result<Vec<u8>> {
         match self.error {
             None => Ok(self.bytes),

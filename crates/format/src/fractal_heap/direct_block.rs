@@ -33,7 +33,7 @@ pub struct FractalHeapDirectContext {
     pub size: usize,
 }
 
-/// A direct block with objects. Heap IDs contain the objects' offsets.
+/// A direct block of a fractal heap, which contains objects. Heap IDs contain the objects' offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapDirectBlock {
     /// Offset of the block in the heap's address space.
@@ -44,7 +44,7 @@ pub struct FractalHeapDirectBlock {
 }
 
 impl FractalHeapDirectContext {
-    /// Returns the number of bytes before the first object.
+    /// Returns the number of bytes before the first object of a direct block.
     pub fn prefix_size(&self) -> usize {
         let checksum = if self.checksum { CHECKSUM_SIZE } else { 0 };
         5 + self.params.offset_width() + self.offset_width + checksum
@@ -107,8 +107,8 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// Returns the checksum of a block, and a copy of the block in which the checksum field at `at` is
-/// zero. The checksum is that of the copy.
+/// Returns the checksum of a direct block, and a copy of the block in which the checksum field at
+/// `at` is zero. The checksum covers the copy.
 fn checksum_without(bytes: &[u8], at: usize) -> Result<(u32, Vec<u8>)> {
     let mut copy = bytes.to_vec();
     let stored = std::mem::replace(checksum_field(&mut copy, at)?, [0; CHECKSUM_SIZE]);
@@ -123,7 +123,7 @@ fn checksum_field(bytes: &mut [u8], at: usize) -> Result<&mut [u8; CHECKSUM_SIZE
 }
 
 impl FractalHeapDirectBlock {
-    /// Creates a block without objects.
+    /// Creates a direct block without objects.
     pub fn new(block_offset: u64, context: &FractalHeapDirectContext) -> Self {
         Self { block_offset, bytes: vec![0; context.size] }
     }

@@ -13,8 +13,8 @@
 use super::{FractalHeapDirectContext, FractalHeapHeader, FractalHeapIndirectContext};
 use crate::codec::{Address, FileParams, FormatError, Result, Structure};
 
-/// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's
-/// address space.
+/// The doubling table of a fractal heap, which determines the sizes of blocks. Sizes and offsets
+/// are in bytes of the heap's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTable {
     width: u16,
@@ -26,7 +26,7 @@ pub struct DoublingTable {
     filtered: bool,
 }
 
-/// An entry of an indirect block.
+/// The position of an entry in an indirect block, and the address space that its block covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTableEntry {
     /// Row of the entry.
@@ -42,7 +42,7 @@ pub struct DoublingTableEntry {
 }
 
 impl DoublingTable {
-    /// Computes the table from a heap's header.
+    /// Computes the doubling table from a fractal heap's header.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a size is not a power of two, or if sizes contradict
@@ -85,7 +85,7 @@ impl DoublingTable {
         Ok(table)
     }
 
-    /// Returns the number of columns.
+    /// Returns the number of columns of the doubling table.
     pub fn width(&self) -> u64 {
         self.width.into()
     }
@@ -112,13 +112,15 @@ impl DoublingTable {
         self.max_heap_bits - self.first_row_bits + 1
     }
 
-    /// Returns the number of bytes that a block in `row` covers; `u64::MAX` above 64 bits.
+    /// Returns the number of bytes that a block in `row` covers. Returns `u64::MAX` if the number
+    /// exceeds 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
         let bits = self.start_bits.checked_add(row.max(1) - 1);
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the offset of `row` from the start of its table; `u64::MAX` above 64 bits.
+    /// Returns the offset of `row` from the start of its table. Returns `u64::MAX` if the offset
+    /// exceeds 64 bits.
     pub fn row_offset(&self, row: u32) -> u64 {
         match row.checked_sub(1) {
             None => 0,

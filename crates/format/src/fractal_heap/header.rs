@@ -37,11 +37,12 @@ bitflags::bitflags! {
     /// The flags of a fractal heap.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct FractalHeapFlags: u8 {
-        /// The counter of huge object IDs wrapped around: a search must find the next unused ID.
+        /// The flag of a fractal heap whose counter of huge object IDs wrapped around. A search
+        /// must then find the next unused ID.
         const HUGE_IDS_WRAPPED = 1 << 0;
-        /// Direct blocks have checksums.
+        /// The flag of a fractal heap whose direct blocks have checksums.
         const CHECKSUM_DIRECT_BLOCKS = 1 << 1;
-        /// Bits without a defined meaning.
+        /// All bits, including bits without a defined meaning.
         const _ = !0;
     }
 }
@@ -206,10 +207,11 @@ fn read_prefix(reader: &mut Reader<'_>) -> Result<(u16, u16)> {
 }
 
 impl FractalHeapHeader {
-    /// Number of bytes that [`stored_context`](Self::stored_context) needs.
+    /// Number of bytes at the start of a header that [`stored_context`](Self::stored_context)
+    /// needs.
     pub const PREFIX_SIZE: usize = 9;
 
-    /// Reads the context of a header from the first bytes of the header.
+    /// Reads the context of a fractal heap header from the first bytes of the header.
     ///
     /// # Errors
     /// Returns an error if `prefix` does not begin a fractal heap header.
@@ -218,7 +220,7 @@ impl FractalHeapHeader {
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// Returns the context to encode this header with.
+    /// Returns the context for encoding this fractal heap header.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the filter pipeline is too long.
@@ -272,7 +274,7 @@ pub(super) mod tests {
 
     const NARROW: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 2 };
 
-    /// Returns a header with libhdf5's parameters for a heap of links.
+    /// Returns a fractal heap header with libhdf5's parameters for a heap of links.
     pub(crate) fn link_heap() -> FractalHeapHeader {
         FractalHeapHeader {
             id_length: 7,

@@ -56,7 +56,7 @@ pub enum HeapId {
     },
 }
 
-/// The field widths of the IDs of one heap.
+/// The layout of the IDs of one fractal heap: the widths of their fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapIdLayout {
     params: FileParams,
@@ -90,7 +90,7 @@ impl HeapIdLayout {
         Ok(Self { params, id_length, offset_width, length_width, filtered, huge_direct })
     }
 
-    /// Returns the length of an ID in bytes.
+    /// Returns the length of a heap ID in bytes.
     pub fn id_length(&self) -> usize {
         self.id_length
     }
@@ -118,7 +118,8 @@ impl HeapIdLayout {
         (self.id_length - 1).min(8)
     }
 
-    /// Decodes an ID. Bytes after the ID are ignored: a field may be longer than the heap's IDs.
+    /// Decodes a heap ID. Bytes after the ID are ignored: a field may be longer than the heap's
+    /// IDs.
     ///
     /// # Errors
     /// Returns an error if the ID is too short, or has an unknown type or version.
@@ -157,7 +158,7 @@ impl HeapIdLayout {
         }
     }
 
-    /// Encodes an ID.
+    /// Encodes a heap ID.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if a value does not fit its field, or if the heap stores

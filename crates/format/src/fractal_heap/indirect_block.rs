@@ -33,7 +33,7 @@ pub struct FractalHeapIndirectContext {
     pub indirect: usize,
 }
 
-/// An indirect block: the block addresses of one doubling table.
+/// An indirect block of a fractal heap: the addresses of its child blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapIndirectBlock {
     /// Offset of the table in the heap's address space.
@@ -44,7 +44,7 @@ pub struct FractalHeapIndirectBlock {
     pub filtered: Vec<FilteredBlock>,
 }
 
-/// Filter information of a direct block.
+/// The filter information of a direct block: encoded size and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilteredBlock {
     /// Stored size of the block in bytes.

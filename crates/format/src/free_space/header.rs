@@ -24,9 +24,9 @@ const VERSION: u8 = 0;
 pub struct FreeSpaceClient(pub u8);
 
 impl FreeSpaceClient {
-    /// A fractal heap.
+    /// Client ID of a free-space manager for a fractal heap.
     pub const FRACTAL_HEAP: Self = Self(0);
-    /// The file.
+    /// Client ID of a free-space manager for the file.
     pub const FILE: Self = Self(1);
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::codec::{Address, FileParams, FormatError, Result, Structure as _, Writer};
 
 impl GlobalHeapCollection {
-    /// Fills `bytes` with a collection of these objects, numbered from 1.
+    /// Fills `bytes` with a global heap collection of these objects, numbered from 1.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the objects do not fit, or if a length does not fit its

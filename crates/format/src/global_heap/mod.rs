@@ -39,7 +39,7 @@ const VERSION: u8 = 1;
 const ALIGNMENT: usize = 8;
 const FREE_SPACE: u16 = 0;
 
-/// Size in bytes of the smallest collection that libhdf5 creates and accepts.
+/// Size in bytes of the smallest global heap collection that libhdf5 creates and accepts.
 pub const GLOBAL_HEAP_MIN_SIZE: usize = 4096;
 
 /// Parameters that determine the layout of a global heap collection.
@@ -61,7 +61,7 @@ pub struct GlobalHeapCollection {
     used: usize,
 }
 
-/// The position of an object in its collection.
+/// The position of an object in its global heap collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapObject {
     /// Number of the object; never 0.
@@ -76,8 +76,8 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Creates an internal error about a collection that has objects or free space outside of its
-/// bytes.
+/// Creates an internal error about a global heap collection that has objects or free space outside
+/// of its bytes.
 fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,
@@ -123,7 +123,8 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// Decodes the objects, sorted by index, and returns the objects and the offset of the free space.
+/// Decodes the positions of a global heap collection's objects, sorted by index. Returns the
+/// positions and the offset of the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
@@ -162,7 +163,7 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
-/// Writes the header of an object to the start of `target`.
+/// Writes the header of a global heap object to the start of `target`.
 fn write_object_header(
     target: &mut [u8],
     index: u16,
@@ -191,12 +192,12 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of bytes that [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of collection bytes that [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
 
-    /// Reads the size of a collection from its first bytes.
+    /// Reads the size of a global heap collection from its first bytes.
     ///
     /// # Errors
     /// Returns an error if `prefix` does not begin a collection.
@@ -208,8 +209,8 @@ impl GlobalHeapCollection {
         reader.length(params, "collection size")
     }
 
-    /// Creates an empty collection of `size` bytes. libhdf5 requires a multiple of 8, and at least
-    /// [`GLOBAL_HEAP_MIN_SIZE`].
+    /// Creates an empty global heap collection of `size` bytes. libhdf5 requires a multiple of 8,
+    /// and at least [`GLOBAL_HEAP_MIN_SIZE`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the header does not fit, or if the size does not fit its
@@ -250,12 +251,12 @@ impl GlobalHeapCollection {
         self.bytes.len()
     }
 
-    /// Returns true if there are no objects.
+    /// Returns true if the collection has no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// Returns the objects, sorted by index.
+    /// Returns the objects of the collection, sorted by index.
     pub fn objects(&self) -> &[GlobalHeapObject] {
         &self.objects
     }
@@ -266,12 +267,12 @@ impl GlobalHeapCollection {
         &self.bytes
     }
 
-    /// Returns the number of bytes not used by objects.
+    /// Returns the number of bytes of the collection that no object uses.
     pub fn free_space(&self) -> usize {
         self.bytes.len() - self.used
     }
 
-    /// Returns the position of object `index`.
+    /// Returns the position of the object with the number `index` in the collection.
     pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
         let index = u16::try_from(index).ok()?;
         // Objects are nearly always numbered 1, 2, 3, …
@@ -284,12 +285,12 @@ impl GlobalHeapCollection {
         self.objects.get(position)
     }
 
-    /// Returns the data of object `index`.
+    /// Returns the data of the object with the number `index`.
     pub fn get(&self, index: u32) -> Option<&[u8]> {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// Returns the mutable data of object `index`.
+    /// Returns the mutable data of the object with the number `index`.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
@@ -329,7 +330,8 @@ impl GlobalHeapCollection {
         Ok(Some(index))
     }
 
-    /// Removes object `index` and closes the gap. Returns false if there is no such object.
+    /// Removes the object with the number `index` from the collection and closes the gap. Returns
+    /// false if the collection has no such object.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -342,7 +344,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false, and closes the gaps.
+    /// Removes the objects for whose numbers `keep` returns false from the collection, and closes
+    /// the gaps.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -370,7 +373,7 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`. Returns false if there is no such object.
+    /// Sets the reference count of object `index`. Returns false if the collection lacks the object.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)
@@ -400,13 +403,14 @@ impl GlobalHeapCollection {
         }
     }
 
-    /// Zeroes the free space and writes the header of object 0, if it fits.
+    /// Sets the free space of a global heap collection to zeros and writes the header of object 0,
+    /// if it fits.
     fn write_free_space(&mut self) -> Result<()> {
         self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes the header of object 0, if it fits.
+    /// Writes the header of a global heap collection's object 0, if it fits.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
@@ -440,12 +444,12 @@ pub struct GlobalHeapId {
 }
 
 impl GlobalHeapId {
-    /// Returns the size of an ID in bytes.
+    /// Returns the size of a global heap ID in bytes.
     pub const fn size(params: FileParams) -> usize {
         params.offset_width() + 4
     }
 
-    /// Reads an ID.
+    /// Reads a global heap ID.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if bytes are missing.
@@ -454,14 +458,14 @@ impl GlobalHeapId {
         Ok(Self { collection, index: reader.u32("object index")? })
     }
 
-    /// Writes the ID.
+    /// Writes the global heap ID.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.offset(params, self.collection, "collection address");
         writer.u32(self.index);
     }
 
-    /// Writes the ID into a field of [`size`](Self::size) bytes, without the allocation of a
-    /// [`Writer`].
+    /// Writes the global heap ID into a field of [`size`](Self::size) bytes, without the allocation
+    /// of a [`Writer`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has
@@ -487,7 +491,7 @@ impl GlobalHeapId {
         }
     }
 
-    /// Returns true if the ID refers to no object.
+    /// Returns true if the global heap ID refers to no object.
     pub fn is_null(&self) -> bool {
         self.index == 0 || matches!(self.collection.get(), None | Some(0))
     }

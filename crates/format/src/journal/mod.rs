@@ -59,16 +59,16 @@ const KIND_COMMIT: u32 = 2;
 const KIND_EXTENTS: u32 = 3;
 const KIND_UNLINKED: u32 = 4;
 
-/// Largest number of changed bytes in one record.
+/// Largest number of changed bytes in one journal record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 
-/// Largest number of extents or unlinked objects in one record.
+/// Largest number of extents or unlinked objects in one journal record.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
-/// Size of one extent in a record, in bytes.
+/// Size of one extent in a journal record, in bytes.
 const EXTENT_BYTES: u64 = 24;
 
-/// Size of the address of an unlinked object in a record, in bytes.
+/// Size of the address of an unlinked object in a journal record, in bytes.
 const ADDRESS_BYTES: u64 = 8;
 
 /// The header of a journal: its first 64 bytes.
@@ -81,9 +81,9 @@ pub struct JournalHeader {
 }
 
 impl JournalHeader {
-    /// Signature that every journal begins with.
+    /// Signature at the start of every journal.
     pub const SIGNATURE: [u8; 8] = *b"\x89HSJ\r\n\x1a\n";
-    /// Size of the header in bytes.
+    /// Size of the journal header in bytes.
     pub const SIZE: usize = 64;
 
     /// Creates the header of a new journal.
@@ -91,12 +91,12 @@ impl JournalHeader {
         Self { version: VERSION, sequence }
     }
 
-    /// Returns the checksum function for sectors in this journal.
+    /// Returns the checksum function for file sectors that this journal uses.
     pub fn sums(&self) -> SectorSums {
         SectorSums { seed: (self.version == 0).then_some(self.sequence) }
     }
 
-    /// Encodes the header.
+    /// Encodes the header of the journal.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] unless the version is the current one.
@@ -118,7 +118,7 @@ impl JournalHeader {
         Ok(bytes)
     }
 
-    /// Decodes the header at the start of `bytes`.
+    /// Decodes the journal header at the start of `bytes`.
     ///
     /// # Errors
     /// Returns an error if `bytes` do not begin with a header, or if its version is unknown.
@@ -156,7 +156,7 @@ pub struct JournalExtent {
     pub sum: u64,
 }
 
-/// The head of a record: its first 32 bytes.
+/// The head of a journal record: its first 32 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalRecord {
     /// Kind of the record, with its numbers.
@@ -164,7 +164,7 @@ pub struct JournalRecord {
     checksum: u64,
 }
 
-/// The kind of a record, with the numbers in its head.
+/// The kind of a journal record, with the numbers in its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalRecordKind {
     /// Bytes that the commit writes into the file.
@@ -195,7 +195,7 @@ pub enum JournalRecordKind {
     },
 }
 
-/// The body of a record.
+/// The decoded body of a journal record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalBody<'a> {
     /// New bytes, and the sums of the old sectors.
@@ -223,12 +223,12 @@ pub struct JournalChain {
 }
 
 impl JournalChain {
-    /// Creates the chain of a journal without records.
+    /// Creates the checksum chain of a journal without records.
     pub fn new(header: JournalHeader) -> Self {
         Self { sums: header.sums(), records: 0, last: header.sequence }
     }
 
-    /// Returns the number of records so far.
+    /// Returns the number of journal records in the chain so far.
     pub fn records(&self) -> u64 {
         self.records
     }
@@ -238,7 +238,7 @@ impl JournalChain {
         self.last = checksum;
     }
 
-    /// Encodes the record that changes `old` to `new` at `offset`.
+    /// Encodes the journal record that changes the bytes `old` to `new` at `offset` of the file.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are no bytes or more than [`MAX_RECORD_BYTES`], or
@@ -260,8 +260,8 @@ impl JournalChain {
         self.seal(writer, &rest.finish()?)
     }
 
-    /// Encodes a record of newly allocated extents. A commit with more than [`MAX_ENTRIES`] extents
-    /// needs several such records.
+    /// Encodes a journal record of newly allocated extents. A commit with more than [`MAX_ENTRIES`]
+    /// extents needs several such records.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are more than [`MAX_ENTRIES`] extents.
@@ -276,7 +276,7 @@ impl JournalChain {
         self.seal(head, &rest.finish()?)
     }
 
-    /// Encodes a record of unlinked objects that programs keep open.
+    /// Encodes a journal record of unlinked objects that programs keep open.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are more than [`MAX_ENTRIES`] addresses.
@@ -299,7 +299,7 @@ impl JournalChain {
         writer
     }
 
-    /// Encodes the record that ends a commit.
+    /// Encodes the journal record that ends a commit.
     ///
     /// # Errors
     /// Does not fail; returns a [`Result`] like the other encoders.
@@ -312,8 +312,8 @@ impl JournalChain {
         self.seal(writer, &[])
     }
 
-    /// Concatenates the head, the checksum and the body of a record, and adds the record to the
-    /// chain.
+    /// Concatenates the head, the checksum and the body of a journal record, and adds the record to
+    /// the chain.
     fn seal(&mut self, head: Writer, rest: &[u8]) -> Result<Vec<u8>> {
         let mut bytes = head.finish()?;
         let checksum = self.checksum(&bytes, rest);
@@ -323,7 +323,7 @@ impl JournalChain {
         Ok(bytes)
     }
 
-    /// Returns the checksum of a record, which depends on all earlier records.
+    /// Returns the checksum of a journal record, which depends on all earlier records.
     fn checksum(&self, head: &[u8], rest: &[u8]) -> u64 {
         let mut hasher = xxhash3_64::Hasher::with_seed(self.last);
         hasher.write(head);
@@ -331,8 +331,8 @@ impl JournalChain {
         hasher.finish()
     }
 
-    /// Verifies the next record and decodes its body. `head` holds the bytes of the head, `rest`
-    /// the bytes of the body.
+    /// Verifies the next journal record and decodes its body. `head` holds the bytes of the head,
+    /// `rest` the bytes of the body.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the record is not the next record of this chain.
@@ -385,10 +385,10 @@ fn decode_extent(reader: &mut Reader<'_>) -> Result<JournalExtent> {
 }
 
 impl JournalRecord {
-    /// Size of the head in bytes.
+    /// Size of the head of a journal record in bytes.
     pub const SIZE: usize = 32;
 
-    /// Decodes the head of a record from its first [`SIZE`](Self::SIZE) bytes.
+    /// Decodes the head of a journal record from its first [`SIZE`](Self::SIZE) bytes.
     /// [`JournalChain::accept`] verifies the record.
     ///
     /// # Errors
@@ -424,7 +424,7 @@ impl JournalRecord {
         Ok(Self { kind, checksum })
     }
 
-    /// Returns the number of sector sums at the start of the body.
+    /// Returns the number of sector checksums at the start of a journal record's body.
     fn sums(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { offset, length } => sector_count(offset, length),
@@ -432,12 +432,13 @@ impl JournalRecord {
         }
     }
 
-    /// Returns the size in bytes of the sector sums, which lie between the head and the new bytes.
+    /// Returns the size in bytes of the sector checksums, which lie between the head and the new
+    /// bytes of a record.
     pub fn sums_size(&self) -> u64 {
         self.sums() * 8
     }
 
-    /// Returns the size of the body in bytes.
+    /// Returns the size of the record's body in bytes.
     pub fn body_size(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { length, .. } => self.sums_size() + length,

@@ -4,7 +4,7 @@ use twox_hash::xxhash3_64;
 
 /// Size in bytes of a sector, the unit that a disk writes completely or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
-/// The same, as a length in memory.
+/// Size in bytes of a sector, as a `usize`.
 pub const SECTOR_BYTES: usize = 512;
 
 /// The checksum function for sectors in a journal of one version.
@@ -15,10 +15,11 @@ pub struct SectorSums {
 }
 
 impl SectorSums {
-    /// Checksum function of new journals.
+    /// The checksum function of new journals.
     pub const CURRENT: Self = Self { seed: None };
 
-    /// Returns the sum of a sector, or of the first bytes of a sector, at `offset` of the file.
+    /// Returns the checksum of a sector, or of the first bytes of a sector, at `offset` of the
+    /// file.
     pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
         match self.seed {
             Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
@@ -26,7 +27,7 @@ impl SectorSums {
         }
     }
 
-    /// Returns the sum of each sector of `bytes`, which lie at `offset` of the file.
+    /// Returns the checksum of each sector of `bytes`, which lie at `offset` of the file.
     pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
         let mut at = offset;
         let sum = |sector: &[u8]| {
@@ -37,7 +38,7 @@ impl SectorSums {
         sectors(offset, bytes).map(sum).collect()
     }
 
-    /// Returns the sum of an extent: the wrapping sum of its sectors' sums.
+    /// Returns the checksum of an extent: the wrapping sum of its sectors' checksums.
     pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
         let mut at = offset;
         sectors(offset, bytes).fold(0_u64, |total, sector| {
@@ -64,7 +65,7 @@ pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
-/// Returns the number of sectors that `length` bytes at `offset` overlap.
+/// Returns the number of sectors that overlap `length` bytes at `offset` of the file.
 pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
     if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }

@@ -31,9 +31,9 @@ bitflags::bitflags! {
     /// Flags that mark parts of an attribute as [`SharedReference`](super::SharedReference)s.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
-        /// The datatype is a reference, usually to a committed datatype.
+        /// The flag of an attribute whose datatype is a reference, usually to a committed datatype.
         const SHARED_DATATYPE = 1 << 0;
-        /// The dataspace is a reference.
+        /// The flag of an attribute whose dataspace is a reference to a shared message.
         const SHARED_DATASPACE = 1 << 1;
     }
 }
@@ -58,8 +58,8 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
-    /// Returns false if the message in `bytes` certainly has another name than `name`. A search
-    /// among many attributes decodes only the others.
+    /// Returns false if the attribute message in `bytes` certainly has another name than `name`. A
+    /// search among many attributes decodes only messages for which the result is true.
     pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
         let start = match bytes.first() {
             Some(1 | 2) => 8,
@@ -72,12 +72,12 @@ impl AttributeMessage<'_> {
         }
     }
 
-    /// Returns true if the datatype is a shared message reference.
+    /// Returns true if the attribute stores a reference to a shared datatype.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
     }
 
-    /// Returns true if the dataspace is a shared message reference.
+    /// Returns true if the attribute stores a reference to a shared dataspace.
     pub const fn dataspace_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATASPACE)
     }
@@ -150,7 +150,7 @@ impl<'a> Message<'a> for AttributeMessage<'a> {
     }
 }
 
-/// Returns the number of zero bytes after a part of `size` bytes.
+/// Returns the number of zero bytes after a part of an attribute message of `size` bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

@@ -16,7 +16,8 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// The storage of an object's attributes, and the tracking of creation order.
+/// The attribute info message: the storage of an object's attributes, and the tracking of creation
+/// order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeInfo {
     /// Largest creation order value used so far; `Some` if creation order is tracked.
@@ -31,7 +32,7 @@ pub struct AttributeInfo {
 }
 
 impl AttributeInfo {
-    /// No dense attributes, and no tracking of creation order.
+    /// The message for an object without dense attributes that does not track the creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -39,7 +40,7 @@ impl AttributeInfo {
         creation_order_index: None,
     };
 
-    /// Returns true if attributes are in dense storage.
+    /// Returns true if the attributes of the object are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

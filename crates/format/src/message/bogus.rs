@@ -13,7 +13,7 @@ use crate::codec::{FileParams, Reader, Result, Writer};
 pub struct Bogus;
 
 impl Bogus {
-    /// Value that the message stores.
+    /// The fixed value that the bogus message stores.
     pub const VALUE: u32 = 0xdead_beef;
 }
 

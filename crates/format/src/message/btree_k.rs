@@ -11,7 +11,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// Half the number of entries in a full node, for each kind of version 1 B-tree.
+/// The ranks of version 1 B-trees: half the number of entries in a full node, for each kind of
+/// tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BTreeK {
     /// K of the internal nodes of chunk B-trees.
@@ -23,7 +24,7 @@ pub struct BTreeK {
 }
 
 impl BTreeK {
-    /// Values for a file that does not state them.
+    /// The ranks of version 1 B-trees in a file that states no ranks.
     pub const DEFAULT: Self = Self { chunk_internal: 32, group_internal: 16, group_leaf: 4 };
 }
 

@@ -26,7 +26,7 @@ const SCALAR: u8 = 0;
 const SIMPLE: u8 = 1;
 const NULL: u8 = 2;
 
-/// The dataspace of a dataset or attribute, as stored.
+/// The dataspace message of a dataset or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataspaceMessage {
     /// Version of the message: 1 or 2. Only version 2 can store the null dataspace.
@@ -36,8 +36,8 @@ pub struct DataspaceMessage {
 }
 
 impl DataspaceMessage {
-    /// Creates a message in the oldest version that can store the dataspace, which libhdf5 also
-    /// writes by default.
+    /// Creates a dataspace message in the oldest version that can store the dataspace. libhdf5 also
+    /// writes this version by default.
     pub fn new(dataspace: Dataspace) -> Self {
         Self { version: if dataspace == Dataspace::Null { 2 } else { 1 }, dataspace }
     }

@@ -20,7 +20,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The management of a file's space.
+/// The file space info message: the strategy and the settings for the management of a file's space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileSpaceInfo {
     /// Version of the message: 0 or 1.
@@ -65,17 +65,17 @@ pub struct FreeSpaceManagers {
 }
 
 impl FreeSpaceManagers {
-    /// Addresses for a file that stores no managers.
+    /// The list of free-space manager addresses for a file that stores no managers.
     pub const NONE: Self = Self { small: [Address::UNDEFINED; 6], large: [Address::UNDEFINED; 6] };
 }
 
 impl FileSpaceInfo {
-    /// Page size in bytes of a file that does not state one.
+    /// Page size in bytes of a file whose message states no page size.
     pub const DEFAULT_PAGE_SIZE: u64 = 4096;
-    /// Largest page size in bytes.
+    /// Largest page size of a file in bytes.
     pub const MAX_PAGE_SIZE: u64 = 1 << 30;
 
-    /// Settings of a file without this message.
+    /// The file space settings of a file without this message.
     pub const DEFAULT: Self = Self {
         version: 1,
         strategy: FileSpaceStrategy::FreeSpaceAndAggregators,

@@ -45,14 +45,15 @@ pub struct FillValueMessage {
 pub struct AllocationTime(pub u8);
 
 impl AllocationTime {
-    /// Default of the storage layout: early for compact, late for contiguous, incremental for
-    /// chunked.
+    /// The default time of the storage layout: early for compact, late for contiguous, incremental
+    /// for chunked storage.
     pub const DEFAULT: Self = Self(0);
-    /// All space when the dataset is created.
+    /// The early allocation time: all space is allocated when the dataset is created.
     pub const EARLY: Self = Self(1);
-    /// All space at the first write.
+    /// The late allocation time: all space is allocated at the first write.
     pub const LATE: Self = Self(2);
-    /// Each part of the space at the first write to that part.
+    /// The incremental allocation time: each part of the space is allocated at the first write to
+    /// that part.
     pub const INCREMENTAL: Self = Self(3);
 }
 
@@ -61,15 +62,15 @@ impl AllocationTime {
 pub struct FillWriteTime(pub u8);
 
 impl FillWriteTime {
-    /// At the allocation of the space.
+    /// The write time at which all allocated space is filled immediately.
     pub const ON_ALLOCATION: Self = Self(0);
-    /// Never: allocated space is not filled.
+    /// The write time for datasets whose allocated space is never filled.
     pub const NEVER: Self = Self(1);
-    /// At the allocation of the space, if the user set the fill value.
+    /// The write time at which allocated space is filled only if the user has set a fill value.
     pub const IF_SET: Self = Self(2);
 }
 
-/// The state of a fill value.
+/// The state of a dataset's fill value: undefined, default or set by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FillStatus<'a> {
     /// No fill value. libhdf5 refuses to read such a dataset if no storage is allocated.
@@ -81,7 +82,7 @@ pub enum FillStatus<'a> {
 }
 
 impl FillValueMessage {
-    /// Returns the state of the fill value.
+    /// Returns the state of the fill value: undefined, default or set by the user.
     pub fn status(&self) -> FillStatus<'_> {
         match self.value.as_deref() {
             None => FillStatus::Undefined,
@@ -166,8 +167,8 @@ impl Message<'_> for FillValueMessage {
     }
 }
 
-/// The decoded fields before the size. `WithoutSize` states whether the value is defined; after
-/// `WithSize`, the size and the value follow.
+/// The decoded fields of a fill value message before the size. `WithoutSize` states whether the
+/// value is defined; after `WithSize`, the size and the value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

@@ -75,7 +75,7 @@ pub struct FilterDescription {
 }
 
 impl FilterDescription {
-    /// Flag of an optional filter.
+    /// Flag of an optional filter in a filter description.
     pub const OPTIONAL: u16 = 1 << 0;
 
     /// Returns true if a chunk may be stored without the filter when the filter fails.
@@ -85,13 +85,13 @@ impl FilterDescription {
 }
 
 impl FilterPipeline {
-    /// Largest number of filters of a chunk or section.
+    /// Largest number of filters of a chunk or of a section.
     pub const MAX_FILTERS: usize = 32;
-    /// Smallest identification with a stored name from version 2 on. Smaller identifications belong
-    /// to filters of the HDF5 library.
+    /// Smallest filter number for which version 2 of the message stores a name. Smaller numbers
+    /// belong to filters of the HDF5 library.
     pub const FIRST_NAMED_ID: u16 = 256;
 
-    /// Returns the filters of ordinary chunks, or `None` for structured chunks.
+    /// Returns the filters of flat chunks, or `None` for structured chunks.
     pub fn chunk(&self) -> Option<&[FilterDescription]> {
         match &self.filters {
             FilterDescriptions::Chunk(filters) => Some(filters),
@@ -99,8 +99,8 @@ impl FilterPipeline {
         }
     }
 
-    /// Returns the filters of a section of structured chunks, empty if the section has no filters.
-    /// Returns `None` for ordinary chunks.
+    /// Returns the filters of a section of structured chunks, which are empty for a section without
+    /// filters. Returns `None` for flat chunks.
     pub fn section(&self, section: u8) -> Option<&[FilterDescription]> {
         match &self.filters {
             FilterDescriptions::Chunk(_) => None,

@@ -16,7 +16,7 @@ use crate::codec::{FileParams, Reader, Result, Writer};
 const PHASE_CHANGE: u8 = 1 << 0;
 const ESTIMATES: u8 = 1 << 1;
 
-/// The creation parameters of a group.
+/// The group info message: the creation parameters of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GroupInfo {
     /// Thresholds between compact and dense storage; `None` for [`LinkPhaseChange::DEFAULT`].
@@ -35,7 +35,7 @@ pub struct LinkPhaseChange {
 }
 
 impl LinkPhaseChange {
-    /// Thresholds of a group that does not state them.
+    /// The thresholds of a group that states no thresholds.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
@@ -49,7 +49,7 @@ pub struct EstimatedEntries {
 }
 
 impl EstimatedEntries {
-    /// Estimates of a group that does not state them.
+    /// The estimates for a group that states no estimates.
     pub const DEFAULT: Self = Self { count: 4, name_length: 8 };
 }
 

@@ -4,24 +4,24 @@ use proptest::prelude::*;
 
 use crate::codec::{Address, FileParams};
 
-/// Generates sizes of offsets and lengths of at least 16 bits.
+/// Generates test sizes of offsets and lengths of at least 16 bits.
 pub(crate) fn params() -> impl Strategy<Value = FileParams> {
     let width = || prop::sample::select(vec![2_u8, 4, 8, 16, 32]);
     (width(), width())
         .prop_map(|(size_of_offsets, size_of_lengths)| FileParams { size_of_offsets, size_of_lengths })
 }
 
-/// Generates addresses that fit every size of [`params`].
+/// Generates test addresses that fit every size of [`params`].
 pub(crate) fn addresses() -> impl Strategy<Value = Address> {
     prop_oneof![9 => (0_u64..0xffff).prop_map(Address::new), 1 => Just(Address::UNDEFINED)]
 }
 
-/// Generates lengths that fit every size of [`params`].
+/// Generates test lengths that fit every size of [`params`].
 pub(crate) fn lengths() -> impl Strategy<Value = u64> {
     0_u64..0xffff
 }
 
-/// Generates arbitrary bytes. Most begin with small numbers, like a message.
+/// Generates arbitrary test bytes. Most begin with small numbers, like a message.
 pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let tail = || prop::collection::vec(any::<u8>(), 0..160);
     prop_oneof![
@@ -31,7 +31,7 @@ pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Returns each prefix of `bytes`, and copies with one changed byte.
+/// Returns damaged forms of `bytes` for tests: each prefix, and copies with one changed byte.
 pub(crate) fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let cut = (0..bytes.len()).map(|end| bytes[..end].to_vec());
     let changed = (0..bytes.len()).flat_map(move |at| {

@@ -40,7 +40,7 @@ const ALL_FLAGS: u8 = NAME_LENGTH_WIDTH | HAS_CREATION_ORDER | HAS_TYPE | HAS_CH
 const HARD: u8 = 0;
 const SOFT: u8 = 1;
 
-/// One link of a group.
+/// The link message, which stores one link of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkMessage<'a> {
     /// Name of the link; never empty.
@@ -71,10 +71,10 @@ pub enum LinkTarget<'a> {
 }
 
 impl LinkTarget<'_> {
-    /// Class of external links.
+    /// The link class of external links.
     pub const EXTERNAL: u8 = 64;
 
-    /// Returns the link type number.
+    /// Returns the number of the link type.
     pub const fn link_type(&self) -> u8 {
         match self {
             Self::Hard(_) => HARD,
@@ -96,7 +96,7 @@ pub struct ExternalLink<'a> {
 impl<'a> ExternalLink<'a> {
     const NAME: &'static str = "external link value";
 
-    /// Decodes the value of a link of class [`LinkTarget::EXTERNAL`].
+    /// Decodes the value of an external link, whose class is [`LinkTarget::EXTERNAL`].
     ///
     /// # Errors
     /// Returns `Unsupported` for another version or unknown flags, and `Corrupt` for a name without
@@ -114,7 +114,7 @@ impl<'a> ExternalLink<'a> {
         Ok(Self { file: r.until_nul("file name")?, path: r.until_nul("object path")? })
     }
 
-    /// Encodes the value.
+    /// Encodes the value of the external link.
     ///
     /// # Errors
     /// Returns `Encode` if a name contains a zero byte.
@@ -230,7 +230,7 @@ fn decode_target<'a>(r: &mut Reader<'a>, link_type: u8, params: FileParams) -> R
     }
 }
 
-/// Reads a character set.
+/// Reads the character set of a link name.
 pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<CharacterSet> {
     match r.u8(field)? {
         0 => Ok(CharacterSet::Ascii),
@@ -239,7 +239,7 @@ pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<
     }
 }
 
-/// Returns the number of a character set.
+/// Returns the number that stands for a character set in the message.
 pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     match charset {
         CharacterSet::Ascii => 0,

@@ -16,7 +16,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// The storage of a group's links, and the tracking of creation order.
+/// The link info message: the storage of a group's links, and the tracking of creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkInfo {
     /// Largest creation order value used so far, at most `i64::MAX`; `Some` if creation order is
@@ -32,7 +32,7 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
-    /// No dense links, and no tracking of creation order.
+    /// The message for a group without dense links that does not track the creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -40,7 +40,7 @@ impl LinkInfo {
         creation_order_index: None,
     };
 
-    /// Returns true if links are in dense storage.
+    /// Returns true if the links of the group are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

@@ -86,21 +86,21 @@ pub use symbol_table::SymbolTable;
 
 /// The body of one header message. A message may borrow from bytes with the lifetime `'a`.
 pub trait Message<'a>: Sized {
-    /// Message type in the object header.
+    /// The type of the message in object headers.
     const TYPE: MessageType;
 
-    /// Decodes a body. Bytes after the message are accepted.
+    /// Decodes the body of a message. Bytes after the message are accepted.
     ///
     /// # Errors
     /// Returns `Corrupt` if the bytes contradict the specification, and `Unsupported` for an
     /// unknown version.
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
 
-    /// Writes the body in the version that the message states. If a value does not fit, the writer
-    /// records an error, which [`finish`](Writer::finish) returns.
+    /// Writes the body of the message in the version that the message states. If a value does not
+    /// fit, the writer records an error, which [`finish`](Writer::finish) returns.
     fn encode(&self, params: FileParams, w: &mut Writer);
 
-    /// Encodes the body.
+    /// Encodes the body of the message to bytes.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.
@@ -116,58 +116,59 @@ pub trait Message<'a>: Sized {
 pub struct MessageType(pub u16);
 
 impl MessageType {
-    /// Space without a message.
+    /// Message type of unused space in an object header.
     pub const NIL: Self = Self(0x00);
-    /// Rank and sizes of a dataset.
+    /// Message type of the dataspace: rank and sizes of a dataset.
     pub const DATASPACE: Self = Self(0x01);
-    /// Storage of a group's links.
+    /// Message type of the storage of a group's links.
     pub const LINK_INFO: Self = Self(0x02);
-    /// Datatype of a dataset, attribute or committed datatype.
+    /// Message type of the datatype of a dataset, attribute or committed datatype.
     pub const DATATYPE: Self = Self(0x03);
-    /// Fill value as written before HDF5 1.6.
+    /// Message type of a fill value as written before HDF5 1.6.
     pub const FILL_VALUE_OLD: Self = Self(0x04);
-    /// Fill value.
+    /// Message type of a fill value.
     pub const FILL_VALUE: Self = Self(0x05);
-    /// One link of a group.
+    /// Message type of one link of a group.
     pub const LINK: Self = Self(0x06);
-    /// External files with the raw data.
+    /// Message type of the external files that hold raw data.
     pub const EXTERNAL_FILES: Self = Self(0x07);
-    /// Storage of raw data.
+    /// Message type of the layout of raw data.
     pub const DATA_LAYOUT: Self = Self(0x08);
-    /// Message for tests of unknown messages.
+    /// Message type that libhdf5 uses to test unknown messages.
     pub const BOGUS: Self = Self(0x09);
-    /// Creation parameters of a group.
+    /// Message type of the creation parameters of a group.
     pub const GROUP_INFO: Self = Self(0x0a);
-    /// Filters of chunks or of a group's heap.
+    /// Message type of the filters of chunks or of a group's heap.
     pub const FILTER_PIPELINE: Self = Self(0x0b);
-    /// One attribute.
+    /// Message type of one attribute.
     pub const ATTRIBUTE: Self = Self(0x0c);
-    /// Comment on the object.
+    /// Message type of the comment on an object.
     pub const COMMENT: Self = Self(0x0d);
-    /// Modification time as text.
+    /// Message type of the modification time as text.
     pub const MODIFICATION_TIME_OLD: Self = Self(0x0e);
-    /// Address of the table of shared messages.
+    /// Message type of the address of the table of shared messages.
     pub const SHARED_MESSAGE_TABLE: Self = Self(0x0f);
-    /// Address and length of a continuation block.
+    /// Message type of the address and length of a continuation block.
     pub const CONTINUATION: Self = Self(0x10);
-    /// B-tree and heap of a symbol table group.
+    /// Message type of the B-tree and the heap of a symbol table.
     pub const SYMBOL_TABLE: Self = Self(0x11);
-    /// Modification time.
+    /// Message type of the modification time in seconds.
     pub const MODIFICATION_TIME: Self = Self(0x12);
-    /// 'K' values of version 1 B-trees.
+    /// Message type of the 'K' values of version 1 B-trees.
     pub const BTREE_K: Self = Self(0x13);
-    /// Driver information.
+    /// Message type of the driver information.
     pub const DRIVER_INFO: Self = Self(0x14);
-    /// Storage of an object's attributes.
+    /// Message type of the storage of an object's attributes.
     pub const ATTRIBUTE_INFO: Self = Self(0x15);
-    /// Number of hard links to the object.
+    /// Message type of the number of hard links to the object.
     pub const REFERENCE_COUNT: Self = Self(0x16);
-    /// Management of file space.
+    /// Message type of the management of file space.
     pub const FILE_SPACE_INFO: Self = Self(0x17);
-    /// Address of the metadata cache image.
+    /// Message type of the address of the metadata cache image.
     pub const METADATA_CACHE_IMAGE: Self = Self(0x18);
 
-    /// Returns the name of the type in the specification, or "unknown message" for other types.
+    /// Returns the name of the message type in the specification, or "unknown message" for other
+    /// types.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NIL => "NIL message",
@@ -199,7 +200,7 @@ impl MessageType {
         }
     }
 
-    /// Returns true if the specification or libhdf5 defines this type.
+    /// Returns true if the specification or libhdf5 defines this message type.
     pub const fn is_known(self) -> bool {
         self.0 <= Self::METADATA_CACHE_IMAGE.0
     }
@@ -221,21 +222,24 @@ bitflags::bitflags! {
     /// The flags of a message in its object header (section IV.A.1, "Header Message #n Flags").
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct MessageFlags: u8 {
-        /// The message never changes.
+        /// The flag of a message that never changes.
         const CONSTANT = 1 << 0;
-        /// The body is a [`SharedReference`].
+        /// The flag of a message whose body is a [`SharedReference`].
         const SHARED = 1 << 1;
-        /// The message must not be shared.
+        /// The flag of a message that must not be shared.
         const DO_NOT_SHARE = 1 << 2;
-        /// A program that does not know the type must not open the object for writing.
+        /// The flag that prevents writes by programs that do not know the message type: they must
+        /// not open the object for writing.
         const FAIL_IF_UNKNOWN_AND_WRITING = 1 << 3;
-        /// A program that does not know the type and changes the object must set `WAS_UNKNOWN`.
+        /// The flag that tells programs to set `WAS_UNKNOWN` if they change the object and do not
+        /// know the message type.
         const MARK_IF_UNKNOWN = 1 << 4;
-        /// A program that did not know the type changed the object.
+        /// The flag that a program sets if it changes an object and does not know the message type.
         const WAS_UNKNOWN = 1 << 5;
-        /// The message may be shared.
+        /// The flag of a message that may be shared.
         const SHAREABLE = 1 << 6;
-        /// A program that does not know the type must not open the object at all.
+        /// The flag that prevents all access by programs that do not know the message type: they
+        /// must not open the object at all.
         const FAIL_IF_UNKNOWN_ALWAYS = 1 << 7;
     }
 }

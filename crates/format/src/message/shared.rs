@@ -21,7 +21,8 @@ use super::MessageType;
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 const NAME: &str = "shared message";
-/// Number of bytes in a symbol table entry after the address.
+/// Number of bytes after the address in a version 1 reference, which has the form of a symbol table
+/// entry.
 const BYTES_AFTER_ADDRESS: usize = 24;
 
 /// A reference to the body of a shared message.
@@ -33,7 +34,7 @@ pub struct SharedReference {
     pub location: SharedLocation,
 }
 
-/// The location of a shared message's body.
+/// The location of a shared message's body: an object header or the heap of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SharedLocation {
     /// The shared message heap of this message type: the 8-byte ID of an object in the fractal
@@ -65,7 +66,7 @@ impl SharedReference {
         Self::decode_prefix(&mut Reader::new(NAME, bytes), params)
     }
 
-    /// Decodes a reference at the reader's position, as in attribute messages.
+    /// Decodes a reference to a shared message at the reader's position, as in attribute messages.
     ///
     /// # Errors
     /// Returns the errors of [`decode`](Self::decode).
@@ -84,7 +85,7 @@ impl SharedReference {
         Ok(Self { version, location })
     }
 
-    /// Writes the reference.
+    /// Writes the reference to a shared message.
     pub fn encode(&self, params: FileParams, w: &mut Writer) {
         if !(1..=3).contains(&self.version) {
             w.fail("version", self.version);
@@ -113,7 +114,7 @@ impl SharedReference {
         }
     }
 
-    /// Encodes the reference.
+    /// Encodes the reference to a shared message.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.

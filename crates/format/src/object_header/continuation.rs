@@ -18,13 +18,13 @@ const NAME: &str = "object header continuation block";
 pub struct ContinuationBlock;
 
 impl ContinuationBlock {
-    /// Signature of a version 2 block.
+    /// Signature of a continuation block in version 2 object headers.
     pub const SIGNATURE: &'static [u8; 4] = b"OCHK";
-    /// Size of signature and checksum in bytes.
+    /// Total size of a continuation block's signature and checksum in bytes.
     pub const OVERHEAD_BYTES: usize = 8;
 
-    /// Verifies signature and checksum of a version 2 block. Returns the bytes of the messages and
-    /// the gap.
+    /// Verifies the signature and the checksum of a version 2 continuation block. Returns the bytes
+    /// of the messages and the gap.
     pub fn messages(block: &[u8]) -> Result<&[u8]> {
         let mut r = Reader::new(NAME, block);
         r.signature(Self::SIGNATURE)?;
@@ -32,7 +32,7 @@ impl ContinuationBlock {
         Ok(r.take_rest())
     }
 
-    /// Encodes a version 2 block around encoded messages.
+    /// Encodes a version 2 continuation block around encoded messages.
     pub fn encode(messages: &[u8]) -> Result<Vec<u8>> {
         let mut w = Writer::new(NAME);
         w.bytes(Self::SIGNATURE);

@@ -20,7 +20,7 @@ use crate::message::{MessageFlags, MessageType};
 
 const NAME: &str = "object header message";
 
-/// The layout of the envelopes in one object header.
+/// The layout of the message envelopes in one object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvelopeLayout {
     /// Version 1.
@@ -33,7 +33,7 @@ pub enum EnvelopeLayout {
 }
 
 impl EnvelopeLayout {
-    /// Returns the number of bytes before the body.
+    /// Returns the size of the envelope in bytes: all fields before the body of the message.
     pub const fn size(self) -> usize {
         match self {
             Self::V1 => 8,

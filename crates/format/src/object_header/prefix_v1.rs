@@ -14,7 +14,7 @@ use crate::codec::{Reader, Result, Writer};
 
 const NAME: &str = "object header (version 1)";
 
-/// The fields before the messages of a version 1 object header.
+/// The prefix of a version 1 object header: the fields before the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixV1 {
     /// Number of messages in all chunks of the header.
@@ -26,10 +26,10 @@ pub struct PrefixV1 {
 }
 
 impl PrefixV1 {
-    /// Size of the prefix with its padding, in bytes.
+    /// Size of the version 1 object header prefix with its padding, in bytes.
     pub const SIZE: usize = 16;
 
-    /// Decodes the prefix at the start of `bytes` and ignores later bytes.
+    /// Decodes the object header prefix at the start of `bytes` and ignores later bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.version(&[1])?;
@@ -40,7 +40,7 @@ impl PrefixV1 {
         Ok(Self { message_count, reference_count, chunk0_size })
     }
 
-    /// Writes the prefix with its padding.
+    /// Writes the object header prefix with its padding.
     pub fn encode(&self, w: &mut Writer) {
         w.u8(1);
         w.zeros(1);

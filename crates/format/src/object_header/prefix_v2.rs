@@ -22,15 +22,15 @@ bitflags! {
     /// Flags of a version 2 object header.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u8 {
-        /// Width code of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
+        /// The two bits that state the width of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
         const CHUNK0_SIZE_WIDTH = 0b11;
-        /// The object tracks the creation order of attributes.
+        /// The flag of an object that tracks the creation order of attributes.
         const ATTRIBUTE_ORDER_TRACKED = 1 << 2;
-        /// The object indexes the creation order of attributes.
+        /// The flag of an object that indexes the creation order of attributes.
         const ATTRIBUTE_ORDER_INDEXED = 1 << 3;
-        /// The header stores the attribute phase change values.
+        /// The flag of a header that stores the attribute phase change values.
         const PHASE_CHANGE_STORED = 1 << 4;
-        /// The header stores four times.
+        /// The flag of a header that stores four times.
         const TIMES_STORED = 1 << 5;
     }
 }
@@ -63,7 +63,7 @@ impl Default for AttributePhaseChange {
     }
 }
 
-/// The fields before the messages of a version 2 object header.
+/// The prefix of a version 2 object header: the fields before the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixV2 {
     /// Flags that state which fields are stored, and their widths.
@@ -77,12 +77,12 @@ pub struct PrefixV2 {
 }
 
 impl PrefixV2 {
-    /// Signature of a version 2 header.
+    /// Signature of a version 2 object header.
     pub const SIGNATURE: &'static [u8; 4] = b"OHDR";
-    /// Size of the longest prefix in bytes.
+    /// Size of the longest object header prefix in bytes.
     pub const MAX_SIZE: usize = 34;
 
-    /// Returns the size of this prefix in bytes.
+    /// Returns the size of this object header prefix in bytes.
     pub fn size(&self) -> usize {
         let times = if self.flags.contains(HeaderFlags::TIMES_STORED) { 16 } else { 0 };
         let phase = if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) { 4 } else { 0 };
@@ -99,7 +99,8 @@ impl PrefixV2 {
         1 << (self.flags & HeaderFlags::CHUNK0_SIZE_WIDTH).bits()
     }
 
-    /// Decodes the prefix at the start of `bytes`. Ignores later bytes, including the checksum.
+    /// Decodes the object header prefix at the start of `bytes`. Ignores later bytes, including the
+    /// checksum.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.signature(Self::SIGNATURE)?;
@@ -117,7 +118,8 @@ impl PrefixV2 {
         Ok(prefix)
     }
 
-    /// Verifies the checksum of the whole first chunk. Returns the bytes of its messages and gap.
+    /// Verifies the checksum of the object header's whole first chunk. Returns the bytes of its
+    /// messages and gap.
     pub fn messages<'a>(&self, chunk: &'a [u8]) -> Result<&'a [u8]> {
         let mut r = Reader::new(NAME, chunk);
         r.skip(self.size(), "prefix")?;
@@ -125,7 +127,7 @@ impl PrefixV2 {
         Ok(r.take_rest())
     }
 
-    /// Writes the prefix with the fields that the flags require.
+    /// Writes the object header prefix with the fields that the flags require.
     pub fn encode(&self, w: &mut Writer) {
         w.bytes(Self::SIGNATURE);
         w.u8(2);

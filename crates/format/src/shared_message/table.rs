@@ -24,26 +24,28 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// The message types that an index holds. The bit number of a type is the number of the message
-    /// type, as in files of libhdf5. The specification numbers the bits from 0 instead.
+    /// The types of messages that an index of shared messages holds. The bit number of a type is
+    /// the number of the message type, as in files of libhdf5. The specification numbers the bits
+    /// from 0 instead.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
-        /// Dataspaces.
+        /// The bit of dataspace messages in an index of shared messages.
         const DATASPACE = 1 << 1;
-        /// Datatypes.
+        /// The bit of datatype messages in an index of shared messages.
         const DATATYPE = 1 << 3;
-        /// Fill values. This bit stands for the newer message; bit 4 stands for the older message.
+        /// The bit of fill value messages in an index of shared messages. This bit stands for the
+        /// newer message; bit 4 stands for the older message.
         const FILL_VALUE = 1 << 5;
-        /// Filter pipelines.
+        /// The bit of filter pipeline messages in an index of shared messages.
         const FILTER_PIPELINE = 1 << 11;
-        /// Attributes.
+        /// The bit of attribute messages in an index of shared messages.
         const ATTRIBUTE = 1 << 12;
-        /// Bits without a defined meaning.
+        /// All bits, including bits without a defined meaning.
         const _ = !0;
     }
 }
 
-/// Parameters that determine the layout of the table.
+/// Parameters that determine the layout of the table of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageTableContext {
     /// Sizes of addresses and lengths in the file.
@@ -52,14 +54,14 @@ pub struct SharedMessageTableContext {
     pub indexes: u8,
 }
 
-/// The table of the file's shared message indexes.
+/// The master table of a file's shared message indexes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SharedMessageTable {
     /// Indexes of the table.
     pub indexes: Vec<SharedMessageIndex>,
 }
 
-/// The storage form of an index.
+/// The storage form of an index of shared messages: a list or a B-tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedMessageIndexKind {
     /// A [`SharedMessageList`](super::SharedMessageList).
@@ -68,7 +70,7 @@ pub enum SharedMessageIndexKind {
     BTree,
 }
 
-/// One index of shared messages.
+/// An index of shared messages, as the master table describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessageIndex {
     /// Current storage form.
@@ -90,7 +92,7 @@ pub struct SharedMessageIndex {
 }
 
 impl SharedMessageIndex {
-    /// An empty index for no message types.
+    /// An empty index of shared messages that holds no message types.
     pub const EMPTY: Self = Self {
         kind: SharedMessageIndexKind::List,
         message_types: SharedMessageTypes::empty(),

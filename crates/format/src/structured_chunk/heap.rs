@@ -25,10 +25,10 @@ use crate::global_heap::{GlobalHeapCollection, GlobalHeapContext};
 const NAME: &str = "structured chunk heap";
 const SIGNATURE: [u8; 4] = *b"HGLS";
 
-/// Size in bytes of the field before the data of a counted heap.
+/// Size in bytes of the field before the data in the heap of a structured chunk.
 pub const HEAP_PREFIX_BYTES: usize = 4;
 
-/// The heap of a chunk, after its checksum was verified and removed.
+/// The heap of a structured chunk, after its checksum was verified and removed.
 #[derive(Debug, Clone)]
 pub enum SectionHeap<'a> {
     /// No heap: all elements are empty.
@@ -39,12 +39,12 @@ pub enum SectionHeap<'a> {
     Set(Vec<HeapSlot>),
 }
 
-/// A slot of a heap set: a collection, or `None` for a free slot.
+/// A slot of a structured chunk's heap: a collection, or `None` for a free slot.
 #[derive(Debug, Clone)]
 pub struct HeapSlot(Option<GlobalHeapCollection>);
 
 impl<'a> SectionHeap<'a> {
-    /// Decodes the heap.
+    /// Decodes the heap of a structured chunk.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there are more unused bytes than bytes, or if the
@@ -71,8 +71,8 @@ impl<'a> SectionHeap<'a> {
         Ok(Self::Counted(used))
     }
 
-    /// Returns the contents of an element. `descriptor` is the stored form of the element;
-    /// `item_size` is the size of an item in bytes.
+    /// Returns the variable-length data of an element. `descriptor` is the stored form of the
+    /// element; `item_size` is the size of an item in bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the descriptor points outside of the heap, or if the
@@ -108,8 +108,8 @@ impl<'a> SectionHeap<'a> {
     }
 }
 
-/// Writes the descriptor of an element in a counted heap. Descriptors are 12 to 16 bytes long. A
-/// length of 0 results in all zeros.
+/// Writes the descriptor of an element whose data is in a structured chunk's heap. Descriptors are
+/// 12 to 16 bytes long. A length of 0 results in all zeros.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if the numbers do not fit the descriptor.
@@ -125,12 +125,12 @@ pub fn write_descriptor(descriptor: &mut [u8], offset: u64, length: u64) -> Resu
     Ok(())
 }
 
-/// Creates a counted heap without unused bytes. The caller appends the data.
+/// Creates an empty heap of a structured chunk, without unused bytes. The caller appends the data.
 pub fn begin_heap() -> Vec<u8> {
     vec![0; HEAP_PREFIX_BYTES]
 }
 
-/// Reads the offset and the length of a range in a counted heap.
+/// Reads the offset and the length of a range in the heap of a structured chunk.
 fn decode_range(r: &mut Reader<'_>) -> Result<(u64, u64)> {
     let offset = r.u64("offset")?;
     let width = r.remaining();

@@ -33,7 +33,7 @@ pub enum MetadataOrder {
     MasksFirst,
 }
 
-/// One section of a chunk.
+/// The location, the size and the filter mask of one section of a structured chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkSection {
     /// Offset of the section from the start of the chunk, in bytes.
@@ -46,12 +46,13 @@ pub struct ChunkSection {
     pub filter_mask: u32,
 }
 
-/// The sections of a chunk, in order.
+/// The locations and filter masks of a structured chunk's sections, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChunkSections(pub SmallVec<[ChunkSection; 3]>);
 
 impl ChunkSections {
-    /// Lays out consecutive sections with the given sizes and masks, and fills in the offsets.
+    /// Creates the list of consecutive sections with the given sizes and masks. Computes the
+    /// offsets of the sections.
     pub fn consecutive(sections: impl IntoIterator<Item = ChunkSection>) -> Self {
         let mut offset = 0_u64;
         let assign_offset = |section: ChunkSection| {
@@ -62,13 +63,13 @@ impl ChunkSections {
         Self(sections.into_iter().map(assign_offset).collect())
     }
 
-    /// Returns the total size of all sections in bytes.
+    /// Returns the total size of all sections of the chunk in bytes.
     pub fn chunk_size(&self) -> u64 {
         self.0.iter().fold(0, |sum, section| sum + section.size)
     }
 
-    /// Decodes the metadata of a chunk of `chunk_size` bytes. The tuple holds the number of
-    /// sections and the offset size.
+    /// Decodes the metadata of a structured chunk of `chunk_size` bytes. The tuple holds the number
+    /// of sections and the offset size.
     ///
     /// # Errors
     /// Returns `Corrupt` if the metadata has another length, or if sections do not ascend or extend
@@ -117,8 +118,8 @@ impl ChunkSections {
         Ok(Self(list))
     }
 
-    /// Encodes the metadata. `filtered` is `None` for a dataset without filters; else the metadata
-    /// includes sizes and masks in the given order.
+    /// Encodes the metadata of a structured chunk. `filtered` is `None` for a dataset without
+    /// filters; otherwise the metadata includes sizes and masks in the given order.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.
@@ -144,7 +145,7 @@ impl ChunkSections {
     }
 }
 
-/// Returns true if the decoded section 0 of a chunk lists its elements as points.
+/// Returns true if the decoded section 0 of a chunk lists the defined elements as points.
 pub fn is_point_list(selection: &[u8]) -> bool {
     const POINTS: u32 = 1;
     let mut r = Reader::new(NAME, selection);

@@ -8,7 +8,8 @@ use crate::codec::{FormatError, Result, checksum};
 
 const CHECKSUM_BYTES: usize = 4;
 
-/// Appends the checksum to the bytes of a section. An empty section has no checksum.
+/// Appends the checksum to the bytes of a structured chunk's section. An empty section has no
+/// checksum.
 pub fn seal_section(contents: &mut Vec<u8>) {
     if !contents.is_empty() {
         let sum = checksum(contents);
@@ -16,7 +17,8 @@ pub fn seal_section(contents: &mut Vec<u8>) {
     }
 }
 
-/// Verifies the checksum of section `number` of a chunk. Returns the bytes without the checksum.
+/// Verifies the checksum of the section `number` of a structured chunk. Returns the bytes without
+/// the checksum.
 ///
 /// # Errors
 /// Returns [`FormatError::Corrupt`] if the section is too short for a checksum, or if the checksum

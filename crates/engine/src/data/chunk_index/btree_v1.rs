@@ -13,10 +13,11 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Bytes, Store, at};
 
-/// Highest level of a root for which all leaves are kept, because there are few of them.
+/// Highest level of a B-tree root for which the index keeps all leaves in memory. Below this level,
+/// the tree has few leaves.
 const MAX_KEPT_ROOT_LEVEL: u8 = 2;
 
-/// The index of a dataset in the format of HDF5 before 1.10.
+/// A chunk index in the format of HDF5 before 1.10: a version 1 B-tree.
 #[derive(Debug)]
 pub(super) struct BTreeV1Index {
     root: Address,
@@ -36,7 +37,7 @@ impl BTreeV1Index {
         }
     }
 
-    /// Returns the bytes of a node.
+    /// Returns the bytes of a B-tree node.
     fn node(&self, store: &Store, address: Address, is_leaf: bool, is_low: bool) -> Result<Arc<Bytes>> {
         let size = BTreeV1Node::size(&self.context) as u64;
         if !is_leaf {
@@ -51,7 +52,7 @@ impl BTreeV1Index {
     }
 
     /// Returns the coordinates of a chunk's first element, or `None` if a coordinate exceeds 64
-    /// bits. The tree cannot contain such a chunk.
+    /// bits. The B-tree cannot contain such a chunk.
     fn first_element(&self, scaled: &[u64]) -> Option<Dims> {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size)).collect()
     }

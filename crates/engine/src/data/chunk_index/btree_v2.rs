@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::index::btree_v2::{AtRecord, BTreeV2, Compare};
 use crate::store::{Store, at};
 
-/// The index of a dataset with two or more unlimited dimensions.
+/// The chunk index of a dataset with two or more unlimited dimensions: a version 2 B-tree.
 #[derive(Debug)]
 pub(super) struct BTreeV2Index<E: Entry> {
     tree: Arc<BTreeV2>,
@@ -41,7 +41,7 @@ impl<E: Entry> BTreeV2Index<E> {
     }
 }
 
-/// Decodes the entry of a record. Returns `None` if the record stores no chunk.
+/// Decodes the chunk index entry of a B-tree record. Returns `None` if the record stores no chunk.
 pub(super) fn location<E: Entry>(
     record: &[u8],
     context: ChunkRecordContext,

@@ -12,20 +12,21 @@ use super::{AtChunk, ChunkLocation, ChunkTable};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Largest number of dirty entries if the entries came in order.
+/// Largest number of dirty index entries if the entries came in order.
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Largest number of dirty entries if the entries came in any order. With more dirty entries, more
-/// entries lie in the same block of the index.
+/// Largest number of dirty index entries if the entries came in any order. With more dirty entries,
+/// more entries lie in the same block of the index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
-/// Largest number of entries in one insertion into the index.
+/// Largest number of entries that one call inserts into the chunk index.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Smallest number of neighbouring entries that are inserted without the buffer.
+/// Smallest number of neighbouring chunk entries that are inserted into the index without the
+/// buffer.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
-/// A chunk table that buffers new entries.
+/// A table of chunk locations that buffers new entries before it writes them into the chunk index.
 #[derive(Debug)]
 pub struct BufferedTable {
     table: Box<dyn ChunkTable>,
@@ -40,14 +41,15 @@ impl BufferedTable {
         Self { table, dirty: IndexMap::new(), scattered: false }
     }
 
-    /// Returns whether `chunks` come after all dirty entries.
+    /// Returns whether the given chunks come after all dirty entries in C order.
     fn come_after_dirty(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
         let ends = self.dirty.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
     }
 }
 
-/// Returns whether most chunks in the list are neighbours of the preceding chunk in the list.
+/// Returns whether most chunks in the list are direct neighbours of the preceding chunk in the
+/// list.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
         one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))
@@ -56,7 +58,8 @@ fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     beside * 2 >= chunks.len()
 }
 
-/// Compares two chunks in C order. The first coordinate decides nearly every comparison.
+/// Compares the coordinates of two chunks in C order. The first coordinate decides nearly every
+/// comparison.
 fn compare(one: &Dims, next: &Dims) -> Ordering {
     one.first().cmp(&next.first()).then_with(|| one.cmp(next))
 }
@@ -72,7 +75,7 @@ pub(in crate::data) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> 
     order.into_iter().map(|(_, number)| number).collect()
 }
 
-/// Returns the chunks in the order of these positions.
+/// Returns copies of the chunks, sorted by the given list of positions.
 pub(in crate::data) fn ordered(
     chunks: &[(Dims, ChunkLocation)],
     order: &[usize],

@@ -56,8 +56,8 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// Returns the first and last half of the grid in each dimension, a box in the middle, and each
-/// corner.
+/// Returns boxes of a grid for tests: the first and last half of the grid in each dimension, a box
+/// in the middle, and each corner.
 fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();
@@ -93,14 +93,15 @@ impl Chance {
         Self(seed.wrapping_mul(2).wrapping_add(1))
     }
 
-    /// Returns a number below `limit`.
+    /// Returns a pseudo-random number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33).checked_rem(limit).unwrap_or(0)
     }
 }
 
-/// The random changes of an index.
+/// The description of a random test of an index: the number of changes, and the generators of
+/// random entries and numbers.
 pub struct Draw<'d, E> {
     /// A function that returns a random entry for a chunk.
     pub location: &'d dyn Fn(&mut Chance) -> E,

@@ -16,7 +16,7 @@ use super::order::ElementLookup;
 use crate::error::Result;
 use crate::store::{Store, at};
 
-/// The decoder and encoder of an array's elements.
+/// The decoder and encoder of the elements of a fixed or extensible array.
 #[derive(Debug)]
 pub(super) struct Elements<E: Entry> {
     layout: ChunkElementLayout,
@@ -25,7 +25,7 @@ pub(super) struct Elements<E: Entry> {
 }
 
 impl<E: Entry> Elements<E> {
-    /// Creates a decoder for the elements that the header at `owner` describes.
+    /// Creates a decoder for the array elements that the header at `owner` describes.
     pub(super) fn new(
         params: FileParams,
         client: ChunkIndexClient,
@@ -41,15 +41,16 @@ impl<E: Entry> Elements<E> {
         matches!(self.layout.form(), ChunkElementForm::Plain)
     }
 
-    /// Returns the entry in element `number` of `elements`; `None` if there is no chunk.
+    /// Decodes the chunk index entry in element `number` of `elements`. Returns `None` if the
+    /// element has no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
         let is_stored = element.address.is_defined();
         Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Writes an entry into element `number` of `elements`. Without an entry, writes an element
-    /// without a chunk.
+    /// Encodes a chunk index entry into element `number` of `elements`. Without an entry, encodes
+    /// an element without a chunk.
     pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
@@ -58,14 +59,14 @@ impl<E: Entry> Elements<E> {
         Ok(self.layout.set(elements, to_usize(number)?, &element)?)
     }
 
-    /// Returns `count` elements without chunks.
+    /// Returns the bytes of `count` array elements without chunks.
     pub(super) fn unset(&self, count: usize) -> Vec<u8> {
         self.layout.unset(count)
     }
 }
 
-/// The block that was read last, and its address. Most walks read neighbouring elements one after
-/// the other, which lie in the same block.
+/// The array block that was read last, and its address. Most walks read neighbouring elements one
+/// after the other, and these lie in the same block.
 #[derive(Debug)]
 pub(super) struct LatestBlock<T> {
     block: Mutex<Option<(Address, Arc<T>)>>,
@@ -76,7 +77,7 @@ impl<T> LatestBlock<T> {
         Self { block: Mutex::new(None) }
     }
 
-    /// Returns the block at `address`. Calls `load` unless this block was read last.
+    /// Returns the array block at `address`. Calls `load` unless this block was read last.
     pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
@@ -88,14 +89,14 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// Locks the kept block. The value is always replaced as a whole, so it is valid even after a
-    /// panic under the lock.
+    /// Locks the array block in memory. The value is always replaced as a whole, so it is valid
+    /// even after a panic under the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The only block of its kind in an array. The block is read when it is first needed.
+/// The only block of its kind in an array. The block is read at the first access.
 #[derive(Debug)]
 pub(super) struct OnceBlock<T> {
     block: OnceLock<Arc<T>>,
@@ -115,18 +116,18 @@ impl<T> OnceBlock<T> {
     }
 }
 
-/// The number of slots in [`BlockSlots`].
+/// The number of slots in the block cache [`BlockSlots`].
 const SLOT_COUNT: u64 = 256;
 
-/// Largest number of elements in a kept block: the usual length of a page. The memory of kept
-/// blocks counts toward no limit.
+/// Largest number of elements in an array block that stays in memory: the usual length of a page.
+/// The memory of these blocks counts toward no limit.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// Some of the blocks that were read, by their numbers. A slot keeps the first block that is stored
-/// in it; one more block is kept, the latest block without a slot. The slots are allocated when the
-/// second block is needed. Random accesses to single chunks find a block here without a lock, while
-/// the file's cache is shared by all datasets and threads. No block is kept if another process
-/// writes the file.
+/// A small cache of array blocks that were read, by their numbers. A slot keeps the first block
+/// that is stored in it; one more block is kept, the latest block without a slot. The slots are
+/// allocated when the second block is needed. Random accesses to single chunks find a block here
+/// without a lock, while the file's cache is shared by all datasets and threads. No block is kept
+/// if another process writes the file.
 #[derive(Debug)]
 pub(super) struct BlockSlots<T> {
     first: Slot<T>,
@@ -134,7 +135,7 @@ pub(super) struct BlockSlots<T> {
     latest: LatestBlock<T>,
 }
 
-/// A slot for a block and its address.
+/// A slot of the cache for an array block and its address.
 type Slot<T> = OnceLock<(Address, Arc<T>)>;
 
 impl<T> BlockSlots<T> {
@@ -142,8 +143,8 @@ impl<T> BlockSlots<T> {
         Self { first: Slot::new(), others: OnceLock::new(), latest: LatestBlock::new() }
     }
 
-    /// Returns block `number`, of `elements` elements, at `address`. Calls `load` unless the block
-    /// is kept.
+    /// Returns the array block `number`, which has `elements` elements, at `address`. Calls `load`
+    /// unless the block is in the cache.
     pub(super) fn get(
         &self,
         store: &Store,
@@ -173,7 +174,7 @@ impl<T> BlockSlots<T> {
     }
 }
 
-/// The block or page that a walk reads at the moment.
+/// The array block or page that a walk over the elements currently reads.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     /// The numbers of the block's elements in the array.
@@ -181,7 +182,7 @@ pub(super) struct Cursor {
     block: Option<ElementBlock>,
 }
 
-/// A block with elements of an array.
+/// A block of a fixed or extensible array that holds elements.
 #[derive(Debug)]
 pub(super) enum ElementBlock {
     Page(Arc<ArrayPage>),
@@ -200,7 +201,8 @@ impl ElementBlock {
 }
 
 impl Cursor {
-    /// Looks up an element. Returns `None` if the block does not hold it.
+    /// Looks up an element in the current block. Returns `None` if the block does not hold the
+    /// element.
     pub(super) fn look<E: Entry>(
         &self,
         elements: &Elements<E>,
@@ -211,8 +213,8 @@ impl Cursor {
         Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Moves to a block, and looks up its element `element`, which has the given number in the
-    /// array.
+    /// Moves to an array block, and looks up its element `element`, which has the given number in
+    /// the array.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: ElementBlock,

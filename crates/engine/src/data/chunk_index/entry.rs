@@ -21,19 +21,18 @@ mod sealed {
 /// An entry of a chunk index. All kinds of index except the version 1 B-tree and the implicit index
 /// can hold both types of entries.
 pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sync + 'static {
-    /// The layout message of datasets with such chunks.
+    /// The type of the layout message of datasets with this kind of chunk.
     type Layout: Clone + PartialEq + fmt::Debug + Send;
-    /// The properties that all entries of an index have in common, and the form of entries in a new
-    /// index.
+    /// The type of the properties that all entries of one index have in common.
     type Rules: Copy + fmt::Debug + Send + Sync;
 
-    /// The version of the blocks of new arrays.
+    /// The version number of the blocks of new arrays.
     const ARRAY_VERSION: u8;
-    /// True if reads check rules that old writers of flat chunks may have violated: totals and the
-    /// order of records, headers of paged blocks.
+    /// True if reads check rules that old writers of flat chunks may have violated: the totals and
+    /// the order of records, and the headers of paged blocks.
     const STRICT: bool;
 
-    /// Returns the address of the chunk's first byte.
+    /// Returns the address of the stored chunk's first byte.
     fn address(&self) -> Address;
 
     /// Returns the number of stored bytes of the chunk.
@@ -42,25 +41,25 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns the shape of a chunk in a dataset of `rank` dimensions.
     fn chunk(layout: &Self::Layout, rank: usize) -> &[u64];
 
-    /// Returns the kind of index that the layout names.
+    /// Returns the kind of chunk index that the layout message names.
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
     /// Returns the properties that all entries of the index have in common.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
-    /// Writes the state of the index into the layout message.
+    /// Writes the state of the chunk index into the layout message.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
-    /// Returns the client ID of new arrays.
+    /// Returns the client ID of new arrays with this kind of entry.
     fn client(rules: &Self::Rules) -> ChunkIndexClient;
 
-    /// Returns the record type of new trees.
+    /// Returns the record type of new version 2 B-trees with this kind of entry.
     fn record_type(rules: &Self::Rules) -> u8;
 
-    /// Returns the form of an element or a record in a new index.
+    /// Returns the form of an array element or a B-tree record in a new chunk index.
     fn form(rules: &Self::Rules) -> ChunkElementForm;
 
-    /// Returns the form of an array's elements, from the array's header.
+    /// Returns the form of an array's elements, as the header of the array states it.
     ///
     /// # Errors
     /// Returns an error if the array belongs to the other type of chunks, or if the size of its
@@ -72,7 +71,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         element_size: u8,
     ) -> Result<ChunkElementLayout, FormatError>;
 
-    /// Returns the form of a tree's records, from the tree's header.
+    /// Returns the form of a B-tree's records, as the header of the B-tree states it.
     ///
     /// # Errors
     /// Returns an error if the tree belongs to the other type of chunks, or if the size of its
@@ -84,16 +83,18 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         header: &BTreeV2Header,
     ) -> Result<ChunkRecordContext, FormatError>;
 
-    /// Creates an entry from the stored fields. If `plain` is true, only the address is stored.
+    /// Creates a chunk index entry from the stored fields. If `plain` is true, only the address of
+    /// the chunk is stored.
     fn from_stored(rules: &Self::Rules, plain: bool, stored: &ChunkElement<'_>) -> Self;
 
-    /// Returns the fields to store. If `plain` is true, only the address is stored.
+    /// Returns the fields of the entry that the index stores. If `plain` is true, the index stores
+    /// only the address of the chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the index cannot represent the entry.
     fn to_stored(&self, rules: &Self::Rules, plain: bool) -> Result<ChunkElement<'_>>;
 
-    /// Checks that a layout message can represent this entry of a single chunk.
+    /// Checks that a layout message can represent this entry as the only chunk of a dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if it cannot.
@@ -102,7 +103,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of the layout message that a change of the index can change.
+/// The part of a layout message that changes of the chunk index can change: the address of the
+/// index, or the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -121,7 +123,7 @@ pub struct ChunkRules {
     pub size_width: Option<usize>,
 }
 
-/// Returns the form of records with the same fields as elements of this form.
+/// Returns the form of B-tree records that have the same fields as array elements of this form.
 pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     match form {
         ChunkElementForm::Plain => ChunkRecordForm::Plain,
@@ -132,7 +134,7 @@ pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     }
 }
 
-/// Checks that a chunk has an address.
+/// Checks that an entry of the chunk index contains the address of a chunk.
 pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);

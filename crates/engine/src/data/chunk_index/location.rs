@@ -32,7 +32,8 @@ pub struct ChunkMetadataBytes {
 }
 
 impl ChunkMetadataBytes {
-    /// Largest number of bytes: three filtered sections with offsets of eight bytes.
+    /// Largest number of bytes of structured chunk metadata: three filtered sections with offsets
+    /// of eight bytes.
     pub const MAX_BYTES: usize = 52;
 
     /// Returns metadata with these bytes; `None` if there are more than
@@ -43,7 +44,7 @@ impl ChunkMetadataBytes {
         Some(metadata)
     }
 
-    /// Returns metadata of `length` zeros.
+    /// Returns chunk metadata of `length` zero bytes.
     pub(super) fn zeros(length: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "at most `MAX_BYTES`")]
         let length = length.min(Self::MAX_BYTES) as u8;

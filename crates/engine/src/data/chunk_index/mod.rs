@@ -89,17 +89,18 @@ impl ChunkBox {
     }
 }
 
-/// A function that a walk calls for each chunk, with the scaled coordinates and the entry.
+/// A function that a walk over a chunk index calls for each chunk, with the scaled coordinates and
+/// the entry of the chunk.
 pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
 /// A chunk index with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
-    /// Returns the kind of the index.
+    /// Returns the kind of the chunk index.
     fn kind(&self) -> ChunkIndexKind;
 
-    /// Returns the entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Calls `visit` for every stored chunk in the box, in the order of the index.
+    /// Calls `visit` for each stored chunk in the box, in the order of the index.
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 }

@@ -15,7 +15,8 @@ use super::{ChunkIndex, ChunkLocation, ChunkShape, Entry as _};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Opens the index that the layout names. Returns `None` while no chunk is stored.
+/// Opens the chunk index that the layout message names. Returns `None` if the dataset has no stored
+/// chunk.
 pub fn open(
     store: &Store,
     layout: &ChunkedLayout,

@@ -7,7 +7,7 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// The properties of a dataset that an index depends on besides the layout message.
+/// The properties of a dataset, besides the layout message, that determine its chunk index.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -43,7 +43,7 @@ impl ChunkShape {
     }
 }
 
-/// Returns the kind of index that the layout of structured chunks names.
+/// Returns the kind of chunk index that the layout message of structured chunks names.
 pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     match &layout.index {
         StructuredIndex::Single(_) => ChunkIndexKind::Single,
@@ -53,7 +53,7 @@ pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     }
 }
 
-/// Returns the kind of index that the layout names.
+/// Returns the kind of chunk index that the layout message names.
 pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
     match &layout.index {
         ChunkIndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,

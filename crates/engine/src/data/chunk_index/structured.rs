@@ -30,7 +30,7 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// The properties that all entries of an index of structured chunks have in common, and that the
+/// The properties that all entries of one index of structured chunks have in common, and that the
 /// entries do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
@@ -57,8 +57,8 @@ impl Entry for StructuredLocation {
         self.size
     }
 
-    /// Returns the shape of a chunk. The last dimension size of the layout may be the size of an
-    /// element.
+    /// Returns the shape of a structured chunk. The last dimension size of the layout may be the
+    /// size of an element.
     fn chunk(layout: &StructuredChunkLayout, rank: usize) -> &[u64] {
         layout.dims.get(..rank).unwrap_or(&layout.dims)
     }
@@ -169,7 +169,7 @@ fn by_filters(number: u8, rules: &StructuredRules) -> String {
     format!("{number} {filters} filters")
 }
 
-/// Returns the chunk that the layout message itself describes.
+/// Returns the entry of the only chunk, which the layout message itself describes.
 pub(super) fn single(
     layout: &StructuredChunkLayout,
     stored: &SingleStructuredChunk,
@@ -179,7 +179,8 @@ pub(super) fn single(
     address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
 }
 
-/// Opens the index that the layout names. Returns `None` while no chunk is stored.
+/// Opens the index of structured chunks that the layout message names. Returns `None` if the
+/// dataset has no stored chunk.
 ///
 /// # Errors
 /// Returns errors of reading the index's header. Returns [`Error::Corrupt`] if the header
@@ -207,7 +208,7 @@ pub fn open_structured(
     }))
 }
 
-/// Checks that the layout, the header of the index and the shape agree.
+/// Checks that the layout message, the header of the chunk index and the shape agree.
 pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
     let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
@@ -240,7 +241,7 @@ pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &Chunk
     }
 }
 
-/// The name of a header field, its value, and the value that the layout message requires.
+/// A header field to check: its name, its value, and the value that the layout message requires.
 type Field = (&'static str, u64, u64);
 
 fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<()> {

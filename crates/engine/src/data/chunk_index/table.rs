@@ -8,12 +8,12 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// The locations of a dataset's chunks, which can be changed.
+/// A changeable table of the locations of a dataset's chunks.
 pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns the location of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Returns whether no chunk is stored.
+    /// Returns whether the table holds no stored chunk.
     fn is_empty(&self) -> bool;
 
     /// Returns whether none of these chunks, in C order of their coordinates, is stored.
@@ -29,13 +29,13 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Inserts or replaces the locations of chunks, which are in C order of their coordinates.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
 
-    /// Writes all dirty entries into the index.
+    /// Writes all dirty entries into the chunk index.
     fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Prepares the index for changes while SWMR readers read it: copies the blocks that a reader
-    /// may read, so that no change happens in place.
+    /// Prepares the chunk index for changes while SWMR readers read it: copies the blocks that a
+    /// reader may read, so that no change happens in place.
     ///
     /// # Errors
     /// Returns errors of reading the index and of allocating.
@@ -43,22 +43,22 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Returns whether the index keeps its chunks in order. Inserting many chunks in order is then
-    /// much faster than inserting each chunk separately.
+    /// Returns whether the chunk index keeps its chunks in order. Inserting many chunks in order is
+    /// then much faster than inserting each chunk separately.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// Returns whether entries are dirty, so that [`flush`](Self::flush) is needed.
+    /// Returns whether the table has dirty entries, so that [`flush`](Self::flush) is needed.
     fn is_dirty(&self) -> bool {
         false
     }
 
-    /// Removes a chunk and returns its location. The caller frees the chunk's bytes.
+    /// Removes a chunk from the table and returns its location. The caller frees the chunk's bytes.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
     /// Allocates the space of all possible chunks at once, if this kind of index requires that and
-    /// the space is not allocated yet. Returns the address and the number of bytes. If `zeroed` is
+    /// the space is not yet allocated. Returns the address and the number of bytes. If `zeroed` is
     /// true, fills the space with zeros.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
@@ -70,15 +70,15 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         false
     }
 
-    /// Returns the layout message, if it differs from `before`.
+    /// Returns the current layout message, if it differs from `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 
-    /// Frees the space of all chunks and of the index.
+    /// Frees the space of all chunks and of the chunk index.
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
-    /// Increases the coordinates of all chunks by `count` along a dimension.
+    /// Adds `count` to the coordinates of all chunks along a dimension.
     fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
 
-    /// Visits all chunks.
+    /// Calls a function for each chunk in the table.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
 
-/// A dataset of chunked layout.
+/// The source from which reads of a dataset with chunked layout take elements.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The address of the dataset's object header.
@@ -34,7 +34,8 @@ pub struct ChunkedSource {
 }
 
 impl ChunkedSource {
-    /// Returns the elements of a chunk, including elements outside the extent.
+    /// Returns the decoded elements of a chunk, including elements outside the extent of the
+    /// dataset.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
         Ok(self.chunk_and_length(store, scaled, location)?.0)
     }
@@ -72,7 +73,7 @@ impl ChunkedSource {
         encoded.map_err(|source| Error::Filter { address, source })
     }
 
-    /// Returns whether the dataset stores this chunk without filters.
+    /// Returns whether the dataset stores this chunk without filters, whatever its filter mask.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
@@ -85,7 +86,7 @@ impl ChunkedSource {
 
     /// Returns the location of a stored chunk that must be decoded. Returns `None` if the stored
     /// bytes are the elements of the whole chunk. An unfiltered chunk that is too short is decoded
-    /// with all filters skipped, which fills in the missing elements.
+    /// with all filters skipped, which adds the missing elements.
     pub(in crate::data) fn to_decode(
         &self,
         scaled: &[u64],
@@ -98,8 +99,8 @@ impl ChunkedSource {
         Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// Returns the part of a stored chunk's bytes that a reader needs. In an unfiltered chunk,
-    /// these are the bytes of the elements; in other chunks, all bytes.
+    /// Returns the location of the stored bytes of a chunk that a reader needs. For an unfiltered
+    /// chunk, these are the bytes of the elements; for other chunks, all bytes.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the chunk has no bytes.
@@ -113,8 +114,8 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// Checks the size of the decoded chunk against the size of the stored chunk: a few stored
-    /// bytes must not decode to very many bytes.
+    /// Checks the size of the decoded chunk against the size of the stored chunk, because a few
+    /// stored bytes must not decode to very many bytes.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {
@@ -131,14 +132,14 @@ impl ChunkedSource {
         })
     }
 
-    /// Returns a buffer for a decoded chunk.
+    /// Allocates a buffer for one decoded chunk.
     pub(in crate::data) fn buffer(&self, store: &Store, location: &ChunkLocation) -> Result<Vec<u8>> {
         self.check_expansion(store, location)?;
         zeros(self.chunk_bytes, "chunk")
     }
 
-    /// Decodes stored bytes into a buffer of a chunk's size. If the decoded chunk lacks elements at
-    /// its end, they get the fill value; libhdf5 also reads such chunks, but leaves these elements
+    /// Decodes stored bytes into a buffer of a chunk's size. Elements at the end that the decoded
+    /// chunk lacks get the fill value; libhdf5 also reads such chunks, but leaves these elements
     /// undefined.
     pub(in crate::data) fn decode(
         &self,

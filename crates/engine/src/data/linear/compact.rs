@@ -13,7 +13,7 @@ use crate::data::transfer::{
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store};
 
-/// A dataset of compact layout.
+/// The source from which reads of a dataset with compact layout take elements.
 #[derive(Debug)]
 pub struct CompactSource {
     /// The shape; empty for a scalar.
@@ -59,7 +59,7 @@ impl LinearBytes for InHeader<'_> {
     }
 }
 
-/// A dataset of compact layout that is being written. The layout message holds its elements.
+/// A dataset of compact layout that is open for writes. The layout message holds its elements.
 #[derive(Debug)]
 pub struct CompactSink {
     /// The shape; empty for a scalar.
@@ -94,7 +94,8 @@ impl Sink for CompactSink {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims` with the bytes `data`.
+/// Writes the selected elements of an array of shape `dims` into the bytes `data` of compact
+/// storage.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of

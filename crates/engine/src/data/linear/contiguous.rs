@@ -12,13 +12,14 @@ use crate::data::transfer::{
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Largest number of bytes that are read with one call, on the calling thread.
+/// Largest number of bytes of contiguous storage that are read with one call, on the calling
+/// thread.
 const SINGLE_READ_BYTES: u64 = 64 << 10;
 
-/// Largest number of bytes of fill values that are written together.
+/// Largest number of bytes of fill values that one write to contiguous storage covers.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// A dataset of contiguous layout.
+/// The source from which reads of a dataset with contiguous layout take elements.
 #[derive(Debug)]
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
@@ -54,8 +55,8 @@ impl Source for ContiguousSource {
 }
 
 impl ContiguousSource {
-    /// Reads a part of the elements that is contiguous in the file, that needs no conversion, and
-    /// that is short. Returns whether the selection is of this kind.
+    /// Reads a short run of elements that is contiguous in the file and needs no conversion.
+    /// Returns whether the selection is such a run.
     fn read_short_run(
         &self,
         context: ReadContext<'_>,
@@ -122,7 +123,8 @@ impl InFile<'_> {
     }
 }
 
-/// A dataset of contiguous layout that is being written. The layout message holds its address.
+/// A dataset of contiguous layout that is open for writes. The layout message holds the address of
+/// its elements.
 #[derive(Debug)]
 pub struct ContiguousSink {
     /// The shape; empty for a scalar.
@@ -142,8 +144,8 @@ impl ContiguousSink {
         self.elements.and_then(|elements| elements.checked_mul(u64::from(self.element_size)))
     }
 
-    /// Returns the address of the first element. Allocates the elements if they have no space yet,
-    /// and fills them if `is_seen` is true and the dataset requires fill values.
+    /// Returns the address of the first element in contiguous storage. Allocates the storage if it
+    /// does not exist, and fills it if `is_seen` is true and the dataset requires fill values.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
@@ -204,8 +206,8 @@ impl Sink for ContiguousSink {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims` that begins at `address`. The caller
-/// has checked the number of elements.
+/// Writes the selected elements of an array of shape `dims` in contiguous storage that begins at
+/// `address`. The caller has checked the number of elements.
 ///
 /// # Errors
 /// Returns errors of conversions and the driver.
@@ -228,7 +230,7 @@ fn write_contiguous(
     write::write(store, &InFile { store, address, length, view: None }, dims, selection, from)
 }
 
-/// Fills a block of the file.
+/// Writes the fill value to a block of contiguous storage.
 ///
 /// # Errors
 /// Returns errors of the driver.

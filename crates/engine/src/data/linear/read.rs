@@ -10,49 +10,50 @@ use crate::data::transfer::{
 };
 use crate::error::{Error, Result};
 
-/// Bytes of a block, which is read with one request.
+/// Target size in bytes of a block, which is read with one request.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Smallest number of bytes of unconverted elements for which a read uses several threads.
+/// Smallest number of bytes of unconverted elements for which a read of contiguous storage uses
+/// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Largest gap in bytes that is read rather than skipped.
+/// Largest gap in bytes between two runs that a read includes rather than skips.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Largest number of runs in one call of the driver.
+/// Largest number of runs in one read call of the driver.
 const BATCH_RUNS: usize = 16 << 10;
 
-/// Largest run in bytes that is read in a call with other runs.
+/// Size in bytes of the largest run that is read in one call together with other runs.
 const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
-/// Number of runs per task of a thread.
+/// Number of runs in one task of a thread.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of tiles that are listed before they are read.
+/// Largest number of tiles of a selection that are listed before they are read.
 const LISTED_TILES: usize = 16 << 10;
 
-/// An offset in bytes from the first element, and the buffer for the bytes from there on.
+/// A request to read bytes: the offset from the first element, and the buffer to fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
-/// The bytes of all elements of a dataset, which are contiguous.
+/// A source of the bytes of all elements of a dataset, which are contiguous.
 pub(in crate::data) trait LinearBytes: Sync {
-    /// Returns all bytes, if they are in memory.
+    /// Returns a view of the bytes of all elements, if they are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
     }
 
     /// Checks that the storage has `length` bytes at an offset, before memory is allocated for
-    /// these bytes. Files that read as zeros after their end check nothing.
+    /// these bytes. Storage that reads as zeros after its end accepts every offset.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
     }
 
-    /// Fills buffers with the bytes from each offset on. Overwrites the buffers.
+    /// Fills buffers with the bytes from their offsets on. Overwrites the buffers.
     fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()>;
 }
 
-/// Reads the selected elements of an array of shape `dims`.
+/// Reads the selected elements of an array of shape `dims` in linear storage.
 pub(in crate::data) fn read(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -81,8 +82,8 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Returns whether each block is a single short run without conversion. Many such runs can be read
-/// with one call.
+/// Returns whether each block of the selection is a single short run without conversion. Many such
+/// runs can be read with one call.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;
@@ -93,7 +94,8 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks of about [`BLOCK_BYTES`]. Each block is read as one run of bytes.
+/// Returns the shape of blocks of about [`BLOCK_BYTES`] bytes, each of which is read as one run of
+/// bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
@@ -122,7 +124,7 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     Some(shape)
 }
 
-/// A selection, divided into blocks.
+/// A read of a selection that is divided into blocks, which are read concurrently.
 struct Blocks<'a> {
     context: ReadContext<'a>,
     bytes: &'a dyn LinearBytes,
@@ -178,7 +180,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of tiles per task, so that a task has enough work for a thread.
+    /// Returns the number of tiles in one task of a thread, so that a task has enough work for a
+    /// thread.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);
@@ -226,7 +229,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the runs of a selection in batches.
+/// Reads the runs of a selection from linear storage in batches.
 fn read_runs(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -290,7 +293,8 @@ fn read_runs(
     Ok(())
 }
 
-/// Fills the buffers: copies bytes that are in memory, and otherwise reads from the file.
+/// Fills the buffers of all requests: copies bytes that are in memory, and otherwise reads the
+/// file.
 fn fetch_all(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,

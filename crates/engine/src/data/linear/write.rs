@@ -11,29 +11,30 @@ use crate::error::{Error, Result};
 use crate::memory::lengthen;
 use crate::store::{ByteRows, Store};
 
-/// Largest number of bytes that are converted together.
+/// Largest number of bytes that a write converts together.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Largest run in bytes that is copied before it is written. A longer run is written directly from
-/// the caller's buffer.
+/// Size in bytes of the largest run that a write copies before it writes. A longer run is written
+/// directly from the caller's buffer.
 const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Largest average distance in bytes between runs at which the bytes between the runs are
-/// rewritten.
+/// Largest average distance in bytes between runs at which a write also rewrites the bytes between
+/// the runs.
 const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
-/// Largest number of blocks that are listed before they are written.
+/// Largest number of blocks that a write lists before it writes them.
 const LISTED_BLOCKS: usize = 16 << 10;
 
-/// The bytes of all elements of a dataset, which are contiguous and can be written.
+/// A writable store of the bytes of all elements of a dataset, which are contiguous.
 pub(in crate::data) trait LinearTarget: Sync {
-    /// Fills a buffer with the bytes from an offset on.
+    /// Fills a buffer with the stored bytes from an offset on.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Writes bytes at an offset. Threads write different bytes concurrently.
+    /// Writes bytes at an offset from the first element. Threads write different bytes
+    /// concurrently.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes rows of bytes at their offsets.
+    /// Writes rows of bytes at their offsets from the first element.
     fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
         let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
         let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
@@ -70,8 +71,8 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Returns whether runs are written one by one directly from the caller's buffer: long runs, or
-/// runs that are far apart.
+/// Returns whether a write should write each run directly from the caller's buffer, because the
+/// runs are long or far apart.
 fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
@@ -89,7 +90,7 @@ pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
     runs < span.div_ceil(MAX_RUN_DISTANCE_BYTES)
 }
 
-/// A selection, divided into blocks.
+/// A write of a selection that is divided into blocks, which are written concurrently.
 struct Blocks<'a> {
     store: &'a Store,
     target: &'a dyn LinearTarget,
@@ -98,7 +99,7 @@ struct Blocks<'a> {
     from: &'a WriteSource<'a>,
 }
 
-/// The selected elements of a block.
+/// The selected elements of one block of a write.
 struct SelectedBlock {
     pieces: SmallVec<[ChunkPart; 1]>,
     /// The number of the first selected element in the block.
@@ -179,7 +180,7 @@ fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteS
     Ok(())
 }
 
-/// Writes a run, converted in pieces. Returns the position after the run.
+/// Converts a run of elements in pieces and writes each piece. Returns the position after the run.
 fn write_converted(
     target: &dyn LinearTarget,
     run: std::ops::Range<u64>,

@@ -17,7 +17,7 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// An encoded chunk.
+/// The stored form of a structured chunk: its encoded sections and its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
     /// The bytes of all sections.
@@ -27,7 +27,7 @@ pub struct EncodedChunk {
 }
 
 impl StructuredForm {
-    /// Reads and decodes a chunk.
+    /// Reads a structured chunk from the file and decodes it.
     ///
     /// # Errors
     /// Returns an error with the address of the chunk if sections contradict each other or the
@@ -41,7 +41,7 @@ impl StructuredForm {
         self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
     }
 
-    /// Reads and decodes a chunk. Keeps elements outside the extent.
+    /// Reads a structured chunk and decodes it. Keeps elements outside the extent.
     pub(in crate::data) fn read_unclipped(
         &self,
         store: &Store,
@@ -51,7 +51,7 @@ impl StructuredForm {
         self.decode_stored(store, scaled, location, &fetch(store, location)?)
     }
 
-    /// Decodes the stored bytes of a chunk.
+    /// Decodes the stored bytes of a structured chunk.
     pub(in crate::data) fn decode_stored(
         &self,
         store: &Store,
@@ -65,7 +65,7 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
-    /// Returns the encoding of a stored chunk's defined elements.
+    /// Returns the encoding of the set of defined elements in a stored chunk.
     ///
     /// # Errors
     /// Returns the errors of [`read_chunk`](Self::read_chunk).
@@ -85,7 +85,8 @@ impl StructuredForm {
         Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
-    /// Returns the sections of a chunk from its index entry.
+    /// Returns the location and the encoding of each section of a structured chunk, from the entry
+    /// of the chunk in the chunk index.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the metadata contradicts the chunk's size.
@@ -151,7 +152,8 @@ impl StructuredForm {
         Ok(())
     }
 
-    /// Decodes the sections of a chunk, except for their checksums.
+    /// Decodes the sections of a structured chunk with their filters, and leaves their checksums in
+    /// place.
     fn unfilter<'s>(
         &self,
         store: &Store,
@@ -211,7 +213,7 @@ impl StructuredForm {
             .map_err(|source| Error::Filter { address: location.address, source })
     }
 
-    /// Creates a chunk from the contents of its sections.
+    /// Creates a decoded chunk from the contents of its sections.
     fn assemble(
         &self,
         store: &Store,
@@ -243,7 +245,8 @@ impl StructuredForm {
         }
     }
 
-    /// Returns the set of defined elements, and the values in ascending order of offsets.
+    /// Returns the set of a chunk's defined elements, and their values in ascending order of
+    /// offsets.
     fn pairs(
         &self,
         location: &StructuredLocation,
@@ -269,7 +272,7 @@ impl StructuredForm {
         Ok((decoded.set, sorted))
     }
 
-    /// Checks the number of values.
+    /// Checks that a chunk has as many values as defined elements.
     fn check_count(&self, location: &StructuredLocation, count: u64, values: &[u8]) -> Result<()> {
         if count.checked_mul(self.element_size as u64) == Some(values.len() as u64) {
             return Ok(());
@@ -292,7 +295,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: taken.map_err(|error| error.at(location.address))? })
     }
 
-    /// Removes elements outside the extent, which other programs may leave in a chunk.
+    /// Removes elements outside the extent from a chunk, because other programs may leave such
+    /// elements.
     pub(in crate::data) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
         let inside = self.inside(scaled)?;
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
@@ -324,8 +328,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Returns whether the row that begins at `offset` in the chunk is inside the box `inside`,
-    /// which begins at the chunk's first element.
+    /// Returns whether the row at `offset` in the chunk lies in the box `inside`, which begins at
+    /// the chunk's first element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();
@@ -337,7 +341,7 @@ impl StructuredForm {
     }
 }
 
-/// Reads the stored bytes of a chunk.
+/// Reads the stored bytes of a structured chunk from the file.
 fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
     let limit = store.limits().chunk_bytes;
     if location.size > limit {

@@ -16,18 +16,18 @@ use crate::store::Store;
 /// small, and their planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
-/// Sections with fewer bytes may be encoded fast, because preparing the encoder takes longer than
-/// encoding.
+/// Size in bytes of the largest section that may be encoded with the fast level, because preparing
+/// the encoder takes longer than encoding.
 const MAX_FAST_BYTES: usize = 4 << 10;
-/// Fast encoding is used if the encoded size grows at most in this ratio.
+/// Largest ratio by which the fast level may enlarge the encoded size of a section.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Encoders search only for repetitions of one byte, which takes less time, if the encoded size
-/// grows at most in this ratio.
+/// Largest ratio by which a search for only repetitions of one byte, which takes less time, may
+/// enlarge the encoded size of a section.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// Encodes a chunk.
+    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
@@ -40,7 +40,7 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
     }
 
-    /// Returns the decoded sections of a chunk.
+    /// Returns the sections of a decoded chunk before their filters are applied.
     fn contents(&self, chunk: &DefinedChunk) -> Result<Vec<Vec<u8>>> {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
         if self.kind.is_sparse() {
@@ -69,8 +69,8 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    /// Chooses the options of the encoder for each section, by encoding a chunk with each option:
-    /// whether it searches only for repetitions of one byte, and whether it uses its fastest level.
+    /// Chooses the encoder options of each section by encoding a chunk with each option: a search
+    /// for repetitions of one byte only, and the fastest level.
     ///
     /// # Errors
     /// Returns errors of mandatory filters.
@@ -147,7 +147,7 @@ impl StructuredForm {
         Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
-    /// Returns the index entry of a stored chunk.
+    /// Returns the entry of a stored structured chunk for the chunk index.
     ///
     /// # Errors
     /// Returns an error if an offset does not fit into its field.

@@ -15,7 +15,7 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// The kinds of sections in a chunk.
+/// The kind of a structured chunk, which determines its sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.
@@ -27,7 +27,7 @@ pub enum ChunkKind {
     DenseVariable,
 }
 
-/// The form of a section in all chunks of a dataset.
+/// The properties of one section that all structured chunks of a dataset share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
     /// The filter pipeline of the section.
@@ -42,7 +42,8 @@ pub struct SectionForm {
     pub fast: bool,
 }
 
-/// The parts of a dataset's header that determine the form of its chunks.
+/// The properties of a dataset, from its object header, that determine the form of its structured
+/// chunks.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
     /// The address of the dataset's object header.
@@ -59,7 +60,8 @@ pub struct StructuredFacts<'a> {
     pub fill: FillElement,
 }
 
-/// The form of the structured chunks of a dataset.
+/// The form that all structured chunks of one dataset share: shape, element size, sections and
+/// filters.
 #[derive(Debug, Clone)]
 pub struct StructuredForm {
     /// The address of the dataset's object header.
@@ -92,8 +94,8 @@ pub struct StructuredForm {
 }
 
 impl ChunkKind {
-    /// Returns the kind of chunks that a layout message describes. `variable` is true if the
-    /// elements have variable-length data.
+    /// Returns the kind of structured chunk that a layout message describes. `variable` is true if
+    /// the elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
         let expected = |subject: &str| {
@@ -110,14 +112,14 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether elements may be undefined.
+    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
 }
 
 impl StructuredForm {
-    /// Creates the form of the chunks of a dataset.
+    /// Creates the description of the structured chunks of a dataset.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the layout contradicts the rest of the description, or if a
@@ -164,7 +166,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the part of a chunk in the extent of the dataset, as a box in the chunk.
+    /// Returns the part of a chunk that lies inside the extent of the dataset, as a box relative to
+    /// the chunk's first element.
     ///
     /// # Errors
     /// Returns an error if there is no such chunk.
@@ -173,8 +176,8 @@ impl StructuredForm {
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
     }
 
-    /// Visits the selected runs of a chunk: the first element in the chunk, the number of elements,
-    /// and the position in the selection.
+    /// Calls `visit` for each selected run of elements in a chunk: the first element in the chunk,
+    /// the number of elements, and the position in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
@@ -189,7 +192,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the selected elements of a chunk; `None` if the whole chunk is selected.
+    /// Returns the set of selected elements of a chunk, or `None` if the selection contains the
+    /// whole chunk.
     pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
@@ -204,8 +208,9 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
-    /// Returns the selected elements of a chunk with the elements `defined`; `None` if the whole
-    /// chunk is selected. The result need not contain selected elements that are undefined.
+    /// Returns the set of selected elements of a chunk whose defined elements are `defined`, or
+    /// `None` if the selection contains the whole chunk. The result may lack selected elements that
+    /// are undefined.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -237,7 +242,7 @@ impl StructuredForm {
         Ok(Some(set.finish()?))
     }
 
-    /// Returns the selected elements of a chunk.
+    /// Returns the set of selected elements of a chunk.
     pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;
@@ -252,17 +257,18 @@ impl StructuredForm {
         Ok(set.finish()?)
     }
 
-    /// Returns whether the sections of this chunk are unfiltered.
+    /// Returns whether no section of this chunk passes through filters.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the metadata of chunks has only one possible order.
+    /// Returns whether the metadata of each structured chunk has only one possible order of its
+    /// fields.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }
 
-    /// Returns the possible orders of the metadata of chunks.
+    /// Returns the possible orders of the fields in the metadata of a structured chunk.
     pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],

@@ -4,7 +4,7 @@ use hyperslab_exact::{TooLarge, to_u64, to_usize};
 
 use crate::error::{Error, Result};
 
-/// Returns the bytes of `elements` elements.
+/// Returns the total size of `elements` elements in bytes.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if memory cannot hold this many bytes.

@@ -8,7 +8,7 @@ use quick_cache::sync::Cache;
 
 use crate::store::cache;
 
-/// Estimated bytes of an entry besides its chunk.
+/// Estimated memory in bytes of a cache entry, without its chunk.
 const ENTRY_BYTES: u64 = 128;
 
 /// The address of a dataset's object header, and the address of a chunk. In a damaged file, two
@@ -17,7 +17,8 @@ pub(in crate::data) type ChunkKey = (Address, Address);
 
 /// A decoded chunk that a [`ChunkCache`] can keep.
 pub trait CachedChunk: Clone + Send + Sync {
-    /// Returns the bytes of the chunk in memory.
+    /// Returns the number of bytes that the chunk takes in memory, which counts toward the limit of
+    /// the cache.
     fn weight_bytes(&self) -> u64;
 }
 
@@ -27,9 +28,9 @@ impl CachedChunk for Arc<[u8]> {
     }
 }
 
-/// Decoded chunks by their addresses, up to a number of bytes. The cache is divided into shards
-/// with a lock each. The cache evicts chunks that were used once before chunks that were used
-/// again, so that a walk over a whole dataset does not evict the working set of other readers.
+/// A cache of decoded chunks by their addresses, with a limit in bytes. The cache is divided into
+/// shards with a lock each. The cache evicts chunks that were used once before chunks that were
+/// used again, so that a walk over a whole dataset does not evict the working set of other readers.
 pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
     /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
@@ -46,47 +47,47 @@ impl<C: CachedChunk> quick_cache::Weighter<ChunkKey, C> for ByBytes {
 }
 
 impl<C: CachedChunk> ChunkCache<C> {
-    /// Returns a cache of up to `bytes` bytes. With 0 bytes, the cache keeps nothing.
+    /// Creates a chunk cache of up to `bytes` bytes. With 0 bytes, the cache keeps no chunks.
     pub fn new(bytes: u64) -> Self {
         Self { chunks: OnceLock::new(), capacity: bytes }
     }
 
-    /// Returns the largest number of bytes.
+    /// Returns the largest number of bytes that the cache may hold.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Returns the present number of bytes.
+    /// Returns the number of bytes that the cache holds now.
     pub fn bytes(&self) -> u64 {
         self.chunks.get().map_or(0, Cache::weight)
     }
 
-    /// Returns a chunk, if the cache holds it.
+    /// Returns a decoded chunk, if the cache holds it.
     pub(in crate::data) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Returns whether chunks of `bytes` bytes in all can be added to the cache. Chunks that would
-    /// fill more than half of the cache cannot.
+    /// Returns whether the cache accepts chunks of `bytes` bytes in total. The cache refuses chunks
+    /// that would fill more than half of it.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Removes a chunk, because its bytes in the file change.
+    /// Removes a chunk from the cache, because its bytes in the file change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);
         }
     }
 
-    /// Removes all chunks.
+    /// Removes all chunks from the cache.
     pub fn clear(&self) {
         if let Some(chunks) = self.chunks.get() {
             chunks.clear();
         }
     }
 
-    /// Inserts a decoded chunk.
+    /// Inserts a decoded chunk into the cache.
     pub(in crate::data) fn insert(&self, key: ChunkKey, chunk: C) {
         if self.capacity == 0 {
             return;

@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::memory::lengthen;
 use crate::store::Store;
 
-/// Largest number of sets of buffers that are kept for later operations.
+/// Largest number of sets of buffers that are kept in memory for later operations.
 const MAX_KEPT_BUFFERS: usize = 64;
-/// Largest capacity of a buffer that is kept.
+/// Largest capacity in bytes of a buffer that is kept for later operations.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// The resources that the reads and writes of one file share: caches of decoded chunks, and
+/// The resources that all reads and writes of one file share: caches of decoded chunks, and
 /// buffers.
 #[derive(Debug)]
 pub struct Resources {
@@ -26,7 +26,7 @@ pub struct Resources {
     buffers: Mutex<Vec<Buffers>>,
 }
 
-/// The buffers of one thread that reads, decodes and converts.
+/// The buffers that one thread uses to read, decode and convert elements.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Buffers {
     /// Bytes as the file stores them.
@@ -39,7 +39,7 @@ pub(in crate::data) struct Buffers {
     pub(in crate::data) tiles: TileScratch,
 }
 
-/// The file from which a read takes elements, with its resources.
+/// The file from which a read takes elements, and the resources of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadContext<'a> {
     /// The bytes of the file.
@@ -49,8 +49,8 @@ pub struct ReadContext<'a> {
 }
 
 impl Resources {
-    /// Returns resources without chunks. The caches of flat chunks and of structured chunks hold up
-    /// to `chunk_cache_bytes` bytes each.
+    /// Creates the resources of a file with empty caches. The caches of flat chunks and of
+    /// structured chunks hold up to `chunk_cache_bytes` bytes each.
     pub fn new(chunk_cache_bytes: u64) -> Self {
         Self {
             chunks: ChunkCache::new(chunk_cache_bytes),

@@ -7,7 +7,7 @@ use hyperslab_dataspace::DefinedSet;
 use super::chunk_cache::CachedChunk;
 use crate::error::{Error, Result};
 
-/// The defined elements of a chunk.
+/// The decoded form of a structured chunk: its defined elements and their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedChunk {
     /// The set of defined elements.
@@ -19,17 +19,18 @@ pub struct DefinedChunk {
 }
 
 impl DefinedChunk {
-    /// Returns a chunk of shape `chunk` without defined elements.
+    /// Creates a decoded structured chunk of shape `chunk` without defined elements.
     pub(in crate::data) fn empty(chunk: &[u64]) -> Result<Self> {
         Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
     }
 
-    /// Returns the bytes of the chunk in memory.
+    /// Returns the number of bytes that the decoded chunk takes in memory.
     pub fn memory_bytes(&self) -> usize {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
-    /// Returns the values of `count` defined elements, beginning with defined element `position`.
+    /// Returns the values of `count` defined elements of the chunk, from the defined element with
+    /// the number `position` on.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the chunk has fewer values than defined elements.

@@ -11,12 +11,12 @@ use hyperslab_dataspace::Dims;
 use super::DefinedChunk;
 use crate::data::chunk_index::ChunkBox;
 
-/// Largest number of removed chunks whose memory is kept for new chunks.
+/// Largest number of removed dirty chunks whose memory is kept for new chunks.
 const MAX_SPARE_CHUNKS: usize = 8;
 
-/// A decoded chunk that can be dirty.
+/// A decoded chunk that a table of dirty chunks can hold.
 pub(in crate::data) trait DirtyChunk: Clone {
-    /// Returns the bytes that the chunk takes in memory.
+    /// Returns the number of bytes that the dirty chunk takes in memory.
     fn dirty_bytes(&self) -> usize;
 }
 
@@ -32,7 +32,7 @@ impl DirtyChunk for DefinedChunk {
     }
 }
 
-/// The dirty chunks of one dataset, by their coordinates.
+/// A table of the dirty chunks of one dataset, by their coordinates.
 #[derive(Debug)]
 pub(in crate::data) struct DirtyChunks<C> {
     chunks: BTreeMap<Dims, Dirty<C>>,
@@ -73,7 +73,7 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The dirty chunks that a flush encodes.
+/// The choice of the dirty chunks that a flush encodes: all, complete, or least recently changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.
@@ -89,7 +89,7 @@ pub enum Due {
     },
 }
 
-/// The bytes of dirty chunks.
+/// The numbers of bytes of dirty chunks, by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
     /// The bytes of all chunks.
@@ -100,7 +100,7 @@ pub(in crate::data) struct Load {
     pub(in crate::data) complete: usize,
 }
 
-/// A chunk as it was at one moment.
+/// A copy of a dirty chunk's state at one moment, for encoding.
 pub(in crate::data) struct Snapshot<C> {
     pub(in crate::data) scaled: Dims,
     pub(in crate::data) chunk: Arc<C>,
@@ -129,30 +129,31 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.is_empty()
     }
 
-    /// Returns the bytes of all chunks.
+    /// Returns the number of bytes of all dirty chunks.
     pub(in crate::data) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the largest number of bytes since this table was created.
+    /// Returns the largest number of dirty bytes since this table was created.
     #[cfg(test)]
     pub(in crate::data) fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
 
-    /// Returns the bytes of the chunks in each state.
+    /// Returns the number of bytes of the dirty chunks in each state.
     pub(in crate::data) fn load(&self) -> Load {
         let idle = self.bytes - self.encoding;
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
-    /// Begins an operation: [`newer`](Self::newer) and [`older`](Self::older) distinguish the
-    /// chunks that the operation changes.
+    /// Begins an operation. [`newer`](Self::newer) then returns the chunks that the operation has
+    /// changed, and [`older`](Self::older) returns all other dirty chunks.
     pub(in crate::data) fn begin(&mut self) {
         self.before = self.changes;
     }
 
-    /// Inserts a chunk. The chunk is likely to be complete after `missing` further element writes.
+    /// Inserts a dirty chunk. The chunk is likely to be complete after `missing` further element
+    /// writes.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
         self.bytes += bytes;
@@ -168,19 +169,19 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         (self.peak_bytes = self.peak_bytes.max(self.bytes));
     }
 
-    /// Inserts a chunk of `elements` elements, of which `written` were written.
+    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written.
     pub(in crate::data) fn insert_partial(&mut self, scaled: Dims, chunk: C, elements: u64, written: u64) {
         self.insert(scaled, chunk, still_missing(elements, written));
     }
 
-    /// Removes and returns a chunk.
+    /// Removes a dirty chunk from the table and returns it.
     pub(in crate::data) fn remove(&mut self, scaled: &Dims) -> Option<C> {
         let dirty = self.chunks.remove(scaled)?;
         self.count_out(&dirty);
         Some(Arc::unwrap_or_clone(dirty.chunk))
     }
 
-    /// Removes a chunk.
+    /// Removes a dirty chunk from the table and discards its changes.
     pub(in crate::data) fn discard(&mut self, scaled: &Dims) {
         if let Some(dirty) = self.chunks.remove(scaled) {
             self.count_out(&dirty);
@@ -205,8 +206,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
     }
 
-    /// Returns a chunk for a change that writes `written` elements. The caller does not change the
-    /// size of the chunk. Threads that encode the chunk keep the state before the change.
+    /// Returns a dirty chunk for a change that writes `written` elements. The caller does not
+    /// change the size of the chunk. Threads that encode the chunk keep the state before the
+    /// change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
         self.changes += 1;
@@ -222,12 +224,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         Some(Arc::make_mut(&mut dirty.chunk))
     }
 
-    /// Returns the coordinates of the chunks for which `which` is true.
+    /// Returns the coordinates of the dirty chunks for which `which` returns true.
     pub(in crate::data) fn coordinates(&self, which: impl Fn(&Dims) -> bool) -> Vec<Dims> {
         self.chunks.keys().filter(|scaled| which(scaled)).cloned().collect()
     }
 
-    /// Returns the coordinates of the chunks in a box.
+    /// Returns the coordinates of the dirty chunks in a box.
     pub(in crate::data) fn coordinates_in(&self, chunks: &ChunkBox) -> Vec<Dims> {
         if chunks.first > chunks.last {
             return Vec::new();
@@ -236,12 +238,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         near.map(|(scaled, _)| scaled).filter(|scaled| chunks.contains(scaled)).cloned().collect()
     }
 
-    /// Returns the coordinates of the chunks that the current operation has not changed.
+    /// Returns the coordinates of the dirty chunks that the current operation has not changed.
     pub(in crate::data) fn older(&self) -> Vec<Dims> {
         self.changed(|changed| changed <= self.before)
     }
 
-    /// Returns the coordinates of the chunks that the current operation has changed.
+    /// Returns the coordinates of the dirty chunks that the current operation has changed.
     pub(in crate::data) fn newer(&self) -> Vec<Dims> {
         self.changed(|changed| changed > self.before)
     }
@@ -251,8 +253,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the number of the last change that a flush of the least recently changed chunks
-    /// includes. The result for other flushes is the largest number.
+    /// Returns the largest change number of the chunks that a flush of the least recently changed
+    /// chunks includes. Returns the largest possible number for other flushes.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -268,7 +270,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         goes.map_or(0, |(changed, _)| changed)
     }
 
-    /// Returns the present state of the chunks that are due, for encoding.
+    /// Returns snapshots of the dirty chunks that are due, for encoding.
     pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
         let until = self.oldest(due);
         let mut snapshots = Vec::new();
@@ -293,12 +295,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         snapshots
     }
 
-    /// Returns whether a chunk has not changed since the snapshot.
+    /// Returns whether a dirty chunk has not changed since its snapshot.
     pub(in crate::data) fn is_unchanged(&self, snapshot: &Snapshot<C>) -> bool {
         self.chunks.get(&snapshot.scaled).is_some_and(|dirty| dirty.changed == snapshot.changed)
     }
 
-    /// Records that no thread encodes this chunk any longer.
+    /// Records that the thread that encoded a dirty chunk has finished.
     pub(in crate::data) fn end_encoding(&mut self, snapshot: &Snapshot<C>) {
         if let Some(dirty) = self.chunks.get_mut(&snapshot.scaled)
             && dirty.changed == snapshot.changed
@@ -311,7 +313,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Keeps the memory of a chunk for a new chunk, unless another thread holds the chunk.
+    /// Keeps the memory of a removed chunk for a new chunk, unless another thread holds the removed
+    /// chunk.
     pub(in crate::data) fn keep_memory(&mut self, snapshot: Snapshot<C>) {
         if let Some(memory) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < MAX_SPARE_CHUNKS)
         {
@@ -319,14 +322,16 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Records that a thread will read a chunk from the file. Returns the number of that read.
+    /// Records that a thread begins to read a chunk from the file. Returns a number that identifies
+    /// the read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }
 
-    /// Records that a thread has inserted or dropped the chunk that it read from the file.
+    /// Records that a thread has finished using the chunk that it read from the file: it has
+    /// inserted or dropped the chunk.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);
@@ -336,30 +341,33 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Returns whether the stored chunk has not changed since the read with this number.
+    /// Returns whether no thread has replaced the stored chunk since the read with this number.
     pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
 
-    /// Records that the stored chunk was replaced.
+    /// Records that a stored chunk was replaced in the file, so that earlier reads of the chunk are
+    /// out of date.
     pub(in crate::data) fn outdate(&mut self, scaled: &Dims) {
         self.fetched.remove(scaled);
     }
 
-    /// Records that each stored chunk may have been replaced.
+    /// Records that each stored chunk may have been replaced, so that all earlier reads are out of
+    /// date.
     pub(in crate::data) fn outdate_all(&mut self) {
         self.fetched.clear();
     }
 }
 
-/// Returns the number of missing elements after `written` element writes. Saturates because an
-/// element may be written twice.
+/// Returns the number of elements that a chunk lacks after `written` further element writes.
+/// Saturates because an element may be written twice.
 fn still_missing(missing: u64, written: u64) -> u64 {
     missing.saturating_sub(written)
 }
 
 impl DirtyChunks<Vec<u8>> {
-    /// Returns memory for a chunk. The values of its bytes are not defined.
+    /// Returns a buffer of `length` bytes for a new chunk, if possible from the kept memory. The
+    /// values of its bytes are not defined.
     pub(in crate::data) fn memory(&mut self, length: usize) -> Vec<u8> {
         self.spare.pop().filter(|memory| memory.len() == length).unwrap_or_else(|| vec![0; length])
     }

@@ -2,17 +2,17 @@
 
 use hyperslab_dataspace::fill;
 
-/// The value of elements that have no storage.
+/// The fill value: the value of elements that were never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillElement {
     element: Option<Vec<u8>>,
 }
 
 impl FillElement {
-    /// Zeros.
+    /// The fill value in which all bytes are zero.
     pub const ZERO: Self = Self { element: None };
 
-    /// Returns a fill value with the bytes of `element`.
+    /// Creates a fill value with the bytes of `element`.
     pub fn element(element: &[u8]) -> Self {
         Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
     }
@@ -22,7 +22,7 @@ impl FillElement {
         self.element.is_none()
     }
 
-    /// Fills the buffer with the fill value. Overwrites all bytes.
+    /// Writes the fill value to all elements of the buffer. Overwrites all bytes.
     pub fn write(&self, out: &mut [u8]) {
         match &self.element {
             Some(element) => fill(out, element),

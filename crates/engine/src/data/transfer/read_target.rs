@@ -6,7 +6,8 @@ use hyperslab_datatype::convert::Conversion;
 use super::{FillElement, Transform};
 use crate::error::{Error, Result};
 
-/// A buffer for the selected elements, in the order of the selection.
+/// The buffer that a read fills with the selected elements, in the order of the selection, and the
+/// conversion to memory.
 #[derive(Debug)]
 pub struct ReadTarget<'a> {
     bytes: &'a mut [u8],
@@ -15,50 +16,53 @@ pub struct ReadTarget<'a> {
 }
 
 impl<'a> ReadTarget<'a> {
-    /// Returns a target for elements as the file stores them, of `element_size` bytes each.
+    /// Creates a read target for elements without conversion, which have `element_size` bytes each.
     pub fn stored(bytes: &'a mut [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
-    /// Returns a target for converted elements. Parts of elements that the conversion skips keep
-    /// their bytes.
+    /// Creates a read target for converted elements. Members that the conversion skips keep their
+    /// bytes.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// Declares that the buffer holds zeros. A fill value of zeros is then not written.
+    /// Declares that the buffer of the read target holds zeros. A fill value of zeros is then not
+    /// written.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
         self
     }
 
-    /// Returns the conversion of the elements.
+    /// Returns the conversion of the elements between the file and the buffer.
     pub fn transform(&self) -> Transform<'a> {
         self.transform
     }
 
-    /// Returns the buffer, if the elements are not converted.
+    /// Returns the buffer of the read target if the elements are not converted, and `None`
+    /// otherwise.
     pub fn as_stored(&mut self) -> Option<&mut [u8]> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }
 
-    /// Returns whether the buffer holds the fill value already.
+    /// Returns whether the buffer already holds the fill value in all elements.
     pub fn holds(&self, fill: &FillElement) -> bool {
         self.zeroed && fill.is_zero() && self.transform.is_copy()
     }
 
-    /// Fills the buffer with the fill value.
+    /// Writes the fill value to all elements of the buffer.
     pub fn fill(&mut self, fill: &FillElement) -> Result<()> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer as the canvas of a packed selection.
+    /// Returns the buffer as the canvas into which tiles of the selection are copied.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the part of the buffer for `count` elements, from `position` in the selection on.
+    /// Returns the part of the buffer that holds `count` elements, beginning at `position` in the
+    /// selection.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -68,7 +72,8 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
-    /// Converts stored elements into the buffer from `position` in the selection on.
+    /// Converts stored elements and stores them in the buffer, beginning at `position` in the
+    /// selection.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

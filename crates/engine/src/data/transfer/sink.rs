@@ -7,12 +7,13 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// The elements of a dataset that is written. ([`Source`](super::Source) is the trait for reads.)
+/// A dataset that is open for writes of its elements. ([`Source`](super::Source) is the trait for
+/// reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
 pub trait Sink: Send + std::fmt::Debug {
-    /// Writes the selected elements. The dataset has at least one element.
+    /// Writes the selected elements of the dataset. The dataset has at least one element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs
@@ -24,7 +25,7 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the missing space of the dataset, and fills it if the dataset requires fill
+    /// Allocates the missing storage of the dataset, and fills it if the dataset requires fill
     /// values.
     ///
     /// # Errors
@@ -33,13 +34,14 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Changes the shape. The caller has checked that the dataset can have the new shape.
+    /// Changes the shape of the dataset. The caller has checked that the dataset can have the new
+    /// shape.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
     fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()>;
 
-    /// Stores the dirty chunks and writes their locations into the index.
+    /// Stores the dirty chunks and writes their locations into the chunk index.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -47,19 +49,19 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Frees the space of all elements. The dataset is not used afterwards.
+    /// Frees the file space of all elements. The dataset is not used afterwards.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()>;
 
-    /// Writes the state of the chunk index into the layout message. Returns whether that changed
-    /// the message.
+    /// Writes the state of the chunk index into the layout message. Returns whether the message
+    /// changed.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }
 
-    /// Returns whether the sink holds dirty chunks or dirty entries of the index.
+    /// Returns whether the sink holds dirty chunks or dirty entries of the chunk index.
     fn is_dirty(&self) -> bool {
         false
     }
@@ -69,8 +71,8 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Declares that all elements will be written. The first allocated space then needs no fill
-    /// values.
+    /// Declares that the caller will write all elements. Storage that is then allocated needs no
+    /// fill values.
     fn expect_all(&mut self) {}
 }
 

@@ -5,10 +5,10 @@ use hyperslab_dataspace::Selection;
 use super::{ReadContext, ReadTarget};
 use crate::error::Result;
 
-/// The elements of a dataset, as the file stores them.
+/// A dataset from which reads take elements, as the file stores them.
 pub trait Source: Send + Sync + std::fmt::Debug {
-    /// Reads the selected elements into the target, in the order of the selection. Elements that
-    /// were never written get the fill value.
+    /// Reads the selected elements of the dataset into the read target, in the order of the
+    /// selection. Elements that were never written get the fill value.
     ///
     /// # Errors
     /// Returns errors of damaged chunks, filters, conversions and the driver.

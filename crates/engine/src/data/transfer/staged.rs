@@ -9,16 +9,17 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
 
-/// Largest number of bytes in a stage. With this size, the system writes at full speed, and a stage
-/// still stays in a processor's cache.
+/// Size in bytes of the largest stage: a buffer that one thread fills and one thread writes. With
+/// this size, the system writes at full speed, and a stage still stays in a processor's cache.
 pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
-/// Number of filled stages per filling thread that may wait for the writing thread.
+/// Number of filled stages per filling thread that may wait for the thread that writes.
 const WAITING_PER_THREAD: usize = 2;
-/// Smallest and largest number of filled stages that may wait for the writing thread.
+/// Smallest and largest number of filled stages that may wait for the thread that writes.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
-/// Writes chunks one after the other. Joins small chunks that are contiguous in the file.
+/// Writes chunks one after the other. Combines small chunks that are contiguous in the file into
+/// one write.
 pub(in crate::data) fn write_joined<'c>(
     store: &Store,
     chunks: impl Iterator<Item = (Address, &'c [u8])>,
@@ -43,7 +44,7 @@ pub(in crate::data) fn write_joined<'c>(
     if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
 
-/// The buffer of a stage. At first, the buffer holds the bytes of an earlier stage.
+/// The reusable buffer of a stage. At first, the buffer holds the bytes of an earlier stage.
 #[derive(Debug, Default)]
 pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
@@ -51,7 +52,7 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns a buffer of `length` bytes with undefined contents, and the buffers of conversions.
+    /// Returns a buffer of `length` bytes with undefined contents, and the buffers for conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
@@ -59,12 +60,12 @@ impl StageBuffer {
         (self.bytes.split_at_mut(length).0, &mut self.rows)
     }
 
-    /// Returns `length` bytes of undefined values.
+    /// Returns the first `length` bytes of the stage buffer, with undefined values.
     pub(crate) fn take(&mut self, length: usize) -> &mut [u8] {
         self.parts(length).0
     }
 
-    /// Returns the first `length` bytes.
+    /// Returns the first `length` bytes of the stage buffer.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the buffer holds no stage of that length.
@@ -74,7 +75,7 @@ impl StageBuffer {
     }
 }
 
-/// Fills a buffer with each of `stages` stages and writes the buffer. All threads fill stages if
+/// Fills a buffer for each of `stages` stages and writes each buffer. All threads fill stages if
 /// `parallel` is true; one thread writes them, in approximate order.
 pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
@@ -109,7 +110,7 @@ where
     })
 }
 
-/// The stages of a write, and the communication between the threads.
+/// The stages of one write: the state that the filling threads and the writing thread share.
 struct Stages {
     state: Mutex<State>,
     /// Signals that a stage was filled, or that filling ended early.
@@ -132,7 +133,7 @@ struct State {
 }
 
 impl State {
-    /// Returns the next stage to fill, and a buffer for the stage.
+    /// Returns the number of the next stage to fill, and a buffer for this stage.
     fn start(&mut self) -> Option<(usize, StageBuffer)> {
         if self.next >= self.stages {
             return None;
@@ -145,7 +146,7 @@ impl State {
     }
 }
 
-/// A guard that ends all filling when it is dropped.
+/// A guard that ends the filling of all stages when it is dropped.
 struct End<'a>(&'a Stages);
 
 impl Drop for End<'_> {
@@ -155,7 +156,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// A guard that ends the filling of a stage, also after a panic.
+/// A guard that ends the filling of one stage when it is dropped, also after a panic.
 struct Filling<'a> {
     line: &'a Stages,
     done: Option<Result<(usize, StageBuffer)>>,
@@ -178,7 +179,7 @@ impl Drop for Filling<'_> {
 }
 
 impl Stages {
-    /// Fills stages until none is left.
+    /// Fills stages until all stages of the write are filled.
     fn fill_all(&self, fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync)) {
         loop {
             let mut state = self.state.lock();
@@ -192,7 +193,7 @@ impl Stages {
         }
     }
 
-    /// Writes filled stages. Fills a stage itself while none is ready.
+    /// Writes the filled stages. While no filled stage is ready, fills a stage on this thread.
     fn write_all(
         &self,
         fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync),

@@ -6,10 +6,10 @@ use hyperslab_datatype::convert::Conversion;
 use super::FillElement;
 use crate::error::{Error, Result};
 
-/// Bytes of fill values that one call converts.
+/// Number of bytes of fill values that one call converts.
 const FILL_BYTES: usize = 16 << 10;
 
-/// The change of elements between the file and a buffer: none, or a conversion.
+/// The change that elements undergo between the file and a buffer: none, or a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform<'a> {
     conversion: Option<&'a Conversion>,
@@ -18,34 +18,34 @@ pub struct Transform<'a> {
 }
 
 impl<'a> Transform<'a> {
-    /// Returns the transform that copies elements.
+    /// Creates the transform that copies elements without conversion.
     pub(in crate::data) fn copy(element_size: usize) -> Self {
         Self { conversion: None, source_size: element_size, size: element_size }
     }
 
-    /// Returns the transform that converts elements.
+    /// Creates the transform that converts elements with a conversion.
     pub(in crate::data) fn conversion(conversion: &'a Conversion) -> Self {
         let (source_size, size) = (conversion.source_size(), conversion.destination_size());
         let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
         Self { conversion, source_size, size }
     }
 
-    /// Returns the bytes of an element after the conversion.
+    /// Returns the size in bytes of an element after the conversion.
     pub(in crate::data) fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the bytes of an element before the conversion.
+    /// Returns the size in bytes of an element before the conversion.
     pub(in crate::data) fn source_size(&self) -> usize {
         self.source_size
     }
 
-    /// Returns whether elements are only copied.
+    /// Returns whether the transform only copies elements.
     pub(in crate::data) fn is_copy(&self) -> bool {
         self.conversion.is_none()
     }
 
-    /// Converts contiguous elements.
+    /// Copies or converts contiguous elements.
     pub(in crate::data) fn run(&self, from: &[u8], to: &mut [u8]) -> Result<()> {
         match self.conversion {
             Some(conversion) => {
@@ -61,8 +61,8 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Converts the elements of a tile from the bytes of its chunk, which begin at the chunk's
-    /// element `first`.
+    /// Fills a tile with elements of its chunk, copied or converted. The given bytes begin at the
+    /// chunk's element `first`.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,
@@ -76,7 +76,7 @@ impl<'a> Transform<'a> {
         tile.convert_from(chunk, first, self.source_size, scratch, &mut |from, to| self.run(from, to))
     }
 
-    /// Fills a tile with the fill value.
+    /// Fills a tile of the read target with the fill value.
     pub(in crate::data) fn fill_tile(&self, fill: &FillElement, tile: &mut Tile<'_>) -> Result<()> {
         tile.for_each_run(|run| self.fill_run(fill, run))
     }

@@ -8,10 +8,11 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Smallest length in bytes of a run that is converted directly into the chunk.
+/// Smallest length in bytes of a run that a write converts directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
-/// A buffer with the selected elements, in the order of the selection.
+/// A buffer with the elements that a write stores, in the order of the selection, and the
+/// conversion from memory.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSource<'a> {
     bytes: &'a [u8],
@@ -21,17 +22,17 @@ pub struct WriteSource<'a> {
 }
 
 impl<'a> WriteSource<'a> {
-    /// Returns a source of elements as the file stores them, of `element_size` bytes each.
+    /// Creates a write source of elements in their stored form, of `element_size` bytes each.
     pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), partial: false, heap: None }
     }
 
-    /// Returns a source of elements that the write converts.
+    /// Creates a write source of elements that the write converts to the type in the file.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion skips parts of elements. If so, the write first reads the
+    /// Sets whether the conversion skips members of the elements. If so, the write first reads the
     /// elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
@@ -39,36 +40,38 @@ impl<'a> WriteSource<'a> {
         self
     }
 
-    /// Adds the heap with the variable-length data of the elements, for structured chunks.
+    /// Adds the heap with the variable-length data of the elements, for writes to structured
+    /// chunks.
     #[must_use]
     pub fn with_heap(mut self, heap: &'a ForeignHeap) -> Self {
         self.heap = Some(heap);
         self
     }
 
-    /// Returns the heap with variable-length data that is not in the file.
+    /// Returns the heap with the variable-length data of the elements, if this data is not in the
+    /// file.
     pub(crate) fn heap(&self) -> Option<&'a ForeignHeap> {
         self.heap
     }
 
-    /// Returns whether the write keeps parts of the stored elements.
+    /// Returns whether the write keeps some members of the stored elements.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Returns the bytes of an element in the file.
+    /// Returns the size in bytes of an element in the file.
     pub(in crate::data) fn size(&self) -> usize {
         self.transform.size()
     }
 
-    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of the work.
+    /// Returns the total size of all elements in the file, in bytes, as an estimate of the work.
     /// Saturates because the estimate is only compared with limits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks that the number of elements equals the number of selected elements.
+    /// Checks that the buffer holds exactly the number of selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.
@@ -81,7 +84,7 @@ impl<'a> WriteSource<'a> {
         Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
     }
 
-    /// Returns the bytes of `count` elements from `position` on, before the conversion.
+    /// Returns the bytes in memory of `count` elements, beginning at `position` in the selection.
     fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
         let size = self.transform.source_size();
         let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
@@ -89,17 +92,19 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// Returns `count` elements from `position` on, if the write does not convert elements.
+    /// Returns the stored bytes of `count` elements, beginning at `position`. Returns `None` if the
+    /// write converts elements.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
 
-    /// Converts `count` elements from `position` on into `to`.
+    /// Converts `count` elements, beginning at `position` in the selection, and stores them in
+    /// `to`.
     pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }
 
-    /// Converts the elements of a piece into a chunk.
+    /// Converts the elements of one part of a selection and stores them in a decoded chunk.
     pub(in crate::data) fn put_piece(
         &self,
         piece: &ChunkPart,
@@ -135,7 +140,7 @@ impl<'a> WriteSource<'a> {
     }
 }
 
-/// Buffers for elements before and after the conversion.
+/// Buffers for a row of elements before and after the conversion.
 #[derive(Debug, Default)]
 pub(in crate::data) struct RowBuffers {
     source: RowBuffer,
@@ -155,7 +160,7 @@ impl RowBuffer {
 }
 
 /// Returns whether elements of type `memory` lack members of compounds of type `file`. A write of
-/// such elements keeps those members.
+/// such elements keeps the stored members.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

@@ -24,13 +24,13 @@ pub struct VariableLengthReader<'a> {
 }
 
 impl<'a> VariableLengthReader<'a> {
-    /// Creates a reader of elements of one file. Elements of other files have their items in
-    /// `foreign`.
+    /// Creates a reader of the variable-length elements of one file. Elements from other files have
+    /// their items in `foreign`.
     pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
         Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
     }
 
-    /// Returns the stored items of an element, `item_size` bytes each.
+    /// Returns the stored items of a variable-length element. Each item has `item_size` bytes.
     pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
         if let Some((count, contents)) =
             self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
@@ -63,8 +63,8 @@ enum Contents {
 }
 
 impl VariableLengthValue {
-    /// Reads the items of a stored element. A stored element has its length in 4 bytes and a global
-    /// heap ID.
+    /// Reads the items of a stored variable-length element. A stored element has its length in 4
+    /// bytes and a global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
         Ok(match descriptor(store, element)? {
             Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
@@ -72,7 +72,7 @@ impl VariableLengthValue {
         })
     }
 
-    /// Reads the items of an element, which may come from another file.
+    /// Reads the items of a variable-length element, which may come from another file.
     pub fn read_of(
         store: &Store,
         heap: &GlobalHeap,
@@ -85,7 +85,7 @@ impl VariableLengthValue {
         }
     }
 
-    /// Returns the stored items, `item_size` bytes each.
+    /// Returns the stored items of the value. Each item has `item_size` bytes.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
         let stored = match &self.contents {
             None => return Ok(&[]),
@@ -96,8 +96,8 @@ impl VariableLengthValue {
     }
 }
 
-/// Decodes the length of a stored element (4 bytes) and its global heap ID. Returns `None` for an
-/// element without items.
+/// Decodes the length (4 bytes) and the global heap ID of a stored variable-length element. Returns
+/// `None` for an element without items.
 fn descriptor(store: &Store, element: &[u8]) -> Result<Option<(u32, GlobalHeapId)>> {
     let mut r = Reader::new(NAME, element);
     let count = r.u32("length")?;

@@ -34,7 +34,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Decodes the target of a stored element of reference type.
+    /// Decodes the target of an element of reference type.
     pub fn read(store: &Store, heap: &GlobalHeap, kind: Reference, element: &[u8]) -> Result<Self> {
         match kind.kind {
             ReferenceKind::Object1 => {

@@ -9,8 +9,8 @@ use hyperslab_format::global_heap::GlobalHeapId;
 
 use crate::index::global_heap::GlobalHeapWriter;
 
-/// The sink of variable-length data of one write. Stores the items of each element and writes its
-/// descriptor: a length (4 bytes) and a global heap ID.
+/// The destination of variable-length data during one write. It stores the items of each element,
+/// and writes the descriptor of the element: a length (4 bytes) and a global heap ID.
 #[derive(Debug, Clone)]
 pub struct VariableWriter {
     heap: Arc<GlobalHeapWriter>,
@@ -20,7 +20,7 @@ pub struct VariableWriter {
 }
 
 impl VariableWriter {
-    /// Creates a sink for strings if `strings` is true, and for sequences otherwise.
+    /// Creates a destination for strings if `strings` is true, and for sequences otherwise.
     pub fn new(heap: Arc<GlobalHeapWriter>, strings: bool) -> Self {
         Self { heap, empty_objects: strings }
     }

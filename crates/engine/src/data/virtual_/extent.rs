@@ -6,7 +6,7 @@ use super::mapping::{Growth, beyond};
 use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
-/// The extent of a virtual dataset whose sources differ in length (H5D_vds_view_t).
+/// The choice of the extent of a virtual dataset whose sources differ in length (H5D_vds_view_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum VirtualView {
     /// Up to the last element of any source. Missing elements of other sources have the fill value.
@@ -26,7 +26,7 @@ pub struct VirtualOptions {
     pub gap: u64,
 }
 
-/// Returns the shape. `stored` is the shape in the object header.
+/// Returns the current shape of a virtual dataset. `stored` is the shape in the object header.
 ///
 /// # Errors
 /// Returns an error if an existing source cannot be opened. Returns
@@ -75,7 +75,7 @@ pub fn extent(
         .collect())
 }
 
-/// Returns the number of source datasets up to the last one that exists.
+/// Returns the number of numbered source datasets of a mapping, up to the last source that exists.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     // `number` is never less than `available`.

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "virtual dataset mapping";
 
-/// A part of a virtual dataset, and the source of its elements.
+/// A mapping of a virtual dataset: a selection in the virtual dataset, and a selection in a source
+/// dataset.
 #[derive(Debug)]
 pub struct Mapping {
     pub(super) file: Name,
@@ -19,7 +20,7 @@ pub struct Mapping {
     pub(super) growth: Growth,
 }
 
-/// The growth of a mapping with an unlimited selection.
+/// The growth of a mapping whose selections are unlimited in a dimension.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// The selections are limited.
@@ -35,7 +36,8 @@ pub(super) enum Growth {
     Datasets(Slices),
 }
 
-/// The unlimited dimension of a hyperslab: an unlimited number of blocks, or one unlimited block.
+/// The unlimited dimension of a hyperslab, with either an unlimited number of blocks or one
+/// unlimited block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slices {
     pub(super) dimension: usize,
@@ -45,7 +47,7 @@ pub(super) struct Slices {
     pub(super) block: u64,
 }
 
-/// A name that may contain the number of a block.
+/// The name of a source file or source dataset, which may contain the number of a block.
 #[derive(Debug)]
 pub(super) struct Name {
     /// The parts of the name between the numbers.
@@ -53,7 +55,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Parses a name, in which `%b` is the number and `%%` is a percent sign.
+    /// Parses a source name, in which `%b` is the number of a block and `%%` is a percent sign.
     fn new(name: &[u8]) -> Result<Self> {
         let (mut parts, mut part) = (Vec::new(), Vec::new());
         let mut bytes = name.iter();
@@ -78,7 +80,7 @@ impl Name {
         self.parts.len() > 1
     }
 
-    /// Returns the name for a block.
+    /// Returns the source name for the block with this number.
     pub(super) fn of(&self, block: u64) -> Vec<u8> {
         self.parts.join(block.to_string().as_bytes())
     }
@@ -113,7 +115,8 @@ impl Slices {
         Ok(found)
     }
 
-    /// Returns the number of selected coordinates before `size`.
+    /// Returns the number of selected coordinates of the unlimited dimension that are less than
+    /// `size`.
     pub(super) fn before(&self, size: u64) -> u64 {
         let Some(reach) = size.checked_sub(self.start) else { return 0 };
         if self.block == UNLIMITED {
@@ -126,8 +129,8 @@ impl Slices {
     }
 
     /// Returns the smallest size of the dimension that contains `slices` selected coordinates. If
-    /// `with_gap` is true, the size includes the gap after the last of them. Returns `None` if the
-    /// size exceeds 64 bits.
+    /// `with_gap` is true, the size includes the gap after the last selected coordinate. Returns
+    /// `None` if the size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });
@@ -193,12 +196,14 @@ impl Mapping {
         !matches!(self.growth, Growth::None)
     }
 
-    /// Returns the end of the mapping's selection in each dimension; 0 for an unlimited dimension.
+    /// Returns the coordinate after the last selected one in each dimension of the virtual dataset.
+    /// The coordinate is 0 for an unlimited dimension.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
 
-    /// Returns the elements of the virtual dataset that the source of one block fills.
+    /// Returns the selection of the virtual dataset whose elements come from the source dataset
+    /// with the number `block`.
     pub(super) fn shown_block(&self, slices: &Slices, block: u64) -> Option<Selection> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = &self.shown else { return None };
         let mut slab: RegularHyperslab = slab.clone();
@@ -209,7 +214,8 @@ impl Mapping {
     }
 }
 
-/// Returns the end of a selection in each dimension; 0 for an unlimited or empty dimension.
+/// Returns the coordinate after the last selected one in each dimension. The coordinate is 0 for an
+/// unlimited or empty dimension.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if an end exceeds 64 bits.
@@ -240,7 +246,7 @@ pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     Ok(reach)
 }
 
-/// Creates an error about a selection whose end exceeds 64 bits.
+/// Creates an error about a mapping's selection whose end exceeds 64 bits.
 pub(super) fn beyond() -> Error {
     Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }

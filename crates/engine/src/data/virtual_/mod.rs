@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::index::global_heap::GlobalHeap;
 use crate::store::{Store, at};
 
-/// Returns the mappings of a virtual dataset; `None` if no source was set.
+/// Returns the mappings of a virtual dataset. Returns `None` if the virtual dataset has no source.
 pub fn mappings(store: &Store, heap: &GlobalHeap, layout: &VirtualLayout) -> Result<Option<VirtualMappings>> {
     let collection: Address = layout.heap;
     if !collection.is_defined() {

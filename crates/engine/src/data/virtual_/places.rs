@@ -8,7 +8,8 @@ use crate::memory::zeros;
 
 const NAME: &str = "virtual data";
 
-/// Positions in a request, in the order of the source's elements.
+/// The positions in a request at which elements of one source dataset lie, in the order of the
+/// source's elements.
 #[derive(Debug)]
 pub enum Places {
     /// A selection of the requested box.
@@ -45,7 +46,8 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Returns the blocks of the source for some runs, and the positions of their elements.
+    /// Converts runs of mapped elements to blocks of the source dataset, and to the positions of
+    /// the elements in the request.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the positions of a run exceed 64 bits.
@@ -78,15 +80,15 @@ impl Places {
         Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Returns the number of elements that come from the source.
+    /// Returns the number of requested elements that come from the source dataset.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,
         }
     }
 
-    /// Returns the number of elements before the positions, and the number of positions, if the
-    /// positions form one run; otherwise `None`.
+    /// Returns the positions as one run: the number of elements before it, and its length. Returns
+    /// `None` if the positions form no single run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -101,7 +103,7 @@ impl Places {
         }
     }
 
-    /// Copies elements of the source to their positions.
+    /// Copies elements of the source dataset to their positions in the request.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `packed` or `out` is too short.
@@ -123,8 +125,8 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements at the positions, in the order of the source. If a position of the
-    /// source repeats, the last element counts.
+    /// Returns the requested elements at the positions, in the order of the source dataset. If a
+    /// position of the source repeats, the last element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.
@@ -147,7 +149,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Sets `covered` to true at the positions; `covered` has a value for each requested element.
+    /// Marks the positions as covered: sets `covered` to true for these elements. `covered` has a
+    /// value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.
@@ -170,8 +173,8 @@ impl Places {
     }
 }
 
-/// Returns the range of a run's bytes in the bytes of the source, and its range in the bytes of the
-/// request.
+/// Returns the byte ranges of a run of elements, in the bytes of the source dataset and in the
+/// bytes of the request.
 fn spans(
     position: u64,
     piece: &MappedRun,
@@ -185,7 +188,8 @@ fn spans(
     Ok((range(position)?, range(piece.wanted)?))
 }
 
-/// Adds a run along the fastest dimension. Extends the last block if the run continues it.
+/// Adds a run along the fastest dimension to the blocks. Extends the last block if the run
+/// continues it.
 fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     let Some((at, row)) = start.split_last() else { return Ok(()) };
     let last = length.checked_sub(1).and_then(|more| at.checked_add(more)).ok_or_else(beyond)?;
@@ -207,7 +211,7 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position that lies outside of the mapping's elements, although
+/// Creates an internal error about a position that lies outside the mapping's elements, although
 /// their number was checked.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")

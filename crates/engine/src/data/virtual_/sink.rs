@@ -5,7 +5,8 @@ use hyperslab_dataspace::Selection;
 use crate::data::transfer::{Sink, SinkContext, WriteSource};
 use crate::error::{Error, Result};
 
-/// A virtual dataset whose header is being changed. Writes of elements go to the sources instead.
+/// A virtual dataset of which only the header changes. Writes of elements go to the source datasets
+/// instead.
 #[derive(Debug)]
 pub struct VirtualSink;
 

@@ -13,26 +13,26 @@ use crate::data::transfer::{FillElement, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// The shapes of the source datasets of a virtual dataset.
+/// Access to the shapes of the source datasets of a virtual dataset.
 pub trait SourceShapes: std::fmt::Debug {
-    /// Returns the shape of a dataset, or `None` if no dataset has this name.
+    /// Returns the shape of a source dataset, or `None` if no dataset has this name.
     ///
     /// # Errors
     /// Returns an error if the dataset exists but cannot be opened.
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>>;
 }
 
-/// The source datasets of a virtual dataset.
+/// Access to the elements of the source datasets of a virtual dataset.
 pub trait SourceDatasets: SourceShapes {
-    /// Reads the selected elements of the virtual dataset's type, in the order of the
-    /// selection. Overwrites `out`.
+    /// Reads the selected elements of a source dataset, in the order of the selection, converted to
+    /// the virtual dataset's type. Overwrites `out`.
     ///
     /// # Errors
     /// Returns an error if the elements cannot be read or cannot be converted.
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// The mappings of a virtual dataset.
+/// The mappings of a virtual dataset, with the shapes that resolve them.
 #[derive(Debug)]
 pub struct VirtualMap<'a> {
     /// The mappings. Later mappings take precedence over earlier ones.
@@ -45,7 +45,7 @@ pub struct VirtualMap<'a> {
     pub steps: &'a Steps,
 }
 
-/// A virtual dataset that is read.
+/// The source from which reads of a virtual dataset take elements.
 #[derive(Debug)]
 pub struct VirtualSource<'a> {
     /// The mappings of the dataset.
@@ -58,7 +58,7 @@ pub struct VirtualSource<'a> {
     pub sources: &'a dyn SourceDatasets,
 }
 
-/// The requested elements of one source dataset.
+/// The part of a request whose elements come from one source dataset.
 #[derive(Debug)]
 pub struct SourcePart<'a> {
     /// The name of the source's file, as in the mapping.
@@ -71,10 +71,10 @@ pub struct SourcePart<'a> {
     pub places: Places,
 }
 
-/// A function that is called for each part of a request.
+/// A function that receives each part of a read request, one part for each source dataset.
 type AtPart<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
 
-/// The elements of a request.
+/// The elements of a virtual dataset that a read requests.
 struct ElementRequest {
     ordered: Ordered,
     bounds: Region,
@@ -82,7 +82,8 @@ struct ElementRequest {
     region: Option<Region>,
 }
 
-/// Elements of the virtual dataset and of one source dataset, in the same order.
+/// A pair of selections with the same elements in the same order: one of the virtual dataset, and
+/// one of a source dataset.
 struct MappingPart<'a> {
     shown: &'a Selection,
     shown_dims: Dims,
@@ -93,7 +94,7 @@ struct MappingPart<'a> {
 }
 
 impl VirtualSource<'_> {
-    /// Reads the selected elements in the order of the selection.
+    /// Reads the selected elements of the virtual dataset in the order of the selection.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be read or lacks mapped elements.
@@ -119,7 +120,7 @@ impl VirtualSource<'_> {
         Ok(())
     }
 
-    /// Writes the fill value to the elements from `filled` to `end`.
+    /// Writes the fill value to the requested elements from `filled` to `end`.
     fn fill_gap(&self, out: &mut [u8], filled: &mut usize, end: usize) {
         let end = end.min(out.len());
         if let Some(gap) = out.get_mut(*filled..end) {
@@ -136,8 +137,8 @@ impl VirtualSource<'_> {
 }
 
 impl VirtualMap<'_> {
-    /// Calls `each` with the selected elements of each existing source, in the order of the
-    /// mappings.
+    /// Calls `each` with the requested elements of each existing source dataset, in the order of
+    /// the mappings.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be opened or lacks mapped elements.
@@ -247,7 +248,7 @@ impl VirtualMap<'_> {
         found(selection, places)
     }
 
-    /// Returns the requested elements of a mapping.
+    /// Returns the requested elements of a mapping as pairs of selections.
     fn pieces(
         &self,
         wanted: &ElementRequest,
@@ -281,8 +282,9 @@ impl VirtualMap<'_> {
     }
 }
 
-/// Returns the sizes up to which both selections of a mapping have the same number of slices: the
-/// shape of the source, and the size of the virtual dataset along its unlimited dimension.
+/// Returns the sizes at which both unlimited selections of a mapping have the same number of
+/// slices: the shape of the source, and the size of the virtual dataset along its unlimited
+/// dimension.
 fn cut(
     dims: &[u64],
     mut source_dims: Dims,
@@ -299,7 +301,7 @@ fn cut(
     Some((source_dims, Some((shown.dimension, shown.extent(slices, false)?))))
 }
 
-/// Returns whether the box may hold an element of the selection.
+/// Returns whether the box of requested elements may hold an element of the selection.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the end of the selection exceeds 64 bits.
@@ -322,8 +324,9 @@ fn may_meet(selection: &Selection, region: &Region) -> Result<bool> {
     })
 }
 
-/// Returns the selections in the source and in the box for a box of the virtual dataset. Returns
-/// `None` unless both selections of the mapping have the same shape.
+/// Returns the elements of a mapping that lie in a box of the virtual dataset, as a selection of
+/// the source and a selection of the box. Returns `None` unless both selections of the mapping have
+/// the same shape.
 fn matching(region: &Region, shown: &[Axis], source: &[Axis]) -> Option<(Selection, Selection)> {
     let lengths =
         |axes: &[Axis]| axes.iter().map(Axis::len).filter(|length| *length != 1).collect::<Vec<u64>>();

@@ -4,14 +4,15 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Steps for the search for a source dataset.
+/// Number of budget steps for the search for a source dataset.
 const SOURCE_STEPS: u64 = 16;
-/// Steps that each requested element adds to the budget.
+/// Number of steps that each requested element adds to the budget.
 const ELEMENT_STEPS: u64 = 16;
-/// Number of elements that are copied in one step.
+/// Number of elements that one budget step copies.
 const STEP_ELEMENTS: u64 = 4;
 
-/// The remaining steps of one operation, shared by all virtual datasets that it reads.
+/// The work budget of one operation, counted in steps. All virtual datasets that the operation
+/// reads share the budget.
 #[derive(Debug)]
 pub struct Steps {
     remaining: Cell<u64>,
@@ -19,14 +20,14 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Creates the budget of an operation on `elements` elements.
+    /// Creates the work budget of an operation on `elements` elements.
     pub fn new(limit: u64, elements: u64) -> Self {
         // Saturates because no operation takes 2^64 steps.
         let limit = limit.saturating_add(elements.saturating_mul(ELEMENT_STEPS));
         Self { remaining: Cell::new(limit), limit }
     }
 
-    /// Takes `steps` steps from the budget.
+    /// Subtracts `steps` steps from the budget.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if fewer steps are left.
@@ -42,7 +43,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Takes from the budget the steps for the search for a source dataset.
+    /// Subtracts the steps for the search for a source dataset from the budget.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).
@@ -50,7 +51,7 @@ impl Steps {
         self.take(SOURCE_STEPS)
     }
 
-    /// Takes from the budget the steps for copying `elements` elements.
+    /// Subtracts the steps for copying `elements` elements from the budget.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).

@@ -10,7 +10,7 @@ use super::{BTreeV2, Compare, NODE, VisitedBlocks};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A function that is called with each record of a deleted tree.
+/// A function that the deletion of a version 2 B-tree calls for each record.
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
@@ -42,8 +42,8 @@ impl BTreeV2 {
         Ok(Some(removed))
     }
 
-    /// Extends the path to a record of an internal node with the path to the previous record, which
-    /// is the last record of a leaf.
+    /// Extends the path to a record of an internal B-tree node with the path to the previous
+    /// record, which is the last record of a leaf.
     fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
             let node = self.node(store, step.level, step.child)?;
@@ -58,7 +58,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Deletes the tree: calls `at_record` for each record in unspecified order, then frees the
+    /// Deletes the B-tree: calls `at_record` for each record in unspecified order, then frees the
     /// nodes and the header.
     ///
     /// # Errors
@@ -77,8 +77,8 @@ impl BTreeV2 {
         edit.free(SpaceKind::BTree, self.address, header_size(self.params))
     }
 
-    /// Returns all nodes with their levels. Reads each node, and checks that the tree leads to each
-    /// node once.
+    /// Returns all nodes of a B-tree with their levels. Reads each node, and checks that the tree
+    /// leads to each node once.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
         let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();

@@ -11,7 +11,7 @@ use super::{BTreeV2, BTreeV2Layout, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// Parameters of a new tree, which never change.
+/// The parameters of a new version 2 B-tree, which never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Creation {
     /// Record type, one of [`types`](hyperslab_format::btree_v2::records::types).
@@ -28,15 +28,16 @@ pub struct BTreeV2Creation {
 }
 
 impl BTreeV2Creation {
-    /// Returns the parameters that libhdf5 uses for all trees except chunk indexes: nodes of 512
-    /// bytes.
+    /// Returns the B-tree parameters that libhdf5 uses for all B-trees except chunk indexes: nodes
+    /// of 512 bytes.
     pub fn new(record_type: u8, record_size: u16) -> Self {
         Self { record_type, record_size, node_size: 512, split_percent: 100, merge_percent: 40 }
     }
 }
 
 impl BTreeV2 {
-    /// Creates an empty tree. Other structures refer to the tree by its [`address`](Self::address).
+    /// Creates an empty version 2 B-tree. Other structures refer to the B-tree by its
+    /// [`address`](Self::address).
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if nodes of this size do not hold two records, and the errors of
@@ -64,8 +65,8 @@ impl BTreeV2 {
         Ok(tree)
     }
 
-    /// Opens the tree with the header at `address` for changes. At most one such value may exist
-    /// for each tree at a time. The value stays valid over many changes.
+    /// Opens the version 2 B-tree with the header at `address` for changes. At most one such value
+    /// may exist for each tree at a time. The value stays valid over many changes.
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -73,7 +74,8 @@ impl BTreeV2 {
         Self::of_store(edit.store(), address)
     }
 
-    /// Opens a tree for changes as [`edit`](Self::edit) does, without an [`Edit`].
+    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a [`Store`] instead
+    /// of an [`Edit`].
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -143,7 +145,7 @@ impl BTreeV2 {
         result.map(Some)
     }
 
-    /// Inserts a record at the end of `path`.
+    /// Inserts a record into a B-tree at the end of `path`.
     fn insert_at(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         let Some(leaf) = path.last() else { return self.insert_first(edit, record) };
         CountChange::Insert.apply(self.header.total_records, self.address)?;
@@ -155,8 +157,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Changes the nodes of `path` in place with `change`, and the counts of records on the path to
-    /// the leaf and in the header.
+    /// Changes the B-tree nodes of `path` in place with `change`, and the counts of records on the
+    /// path to the leaf and in the header.
     ///
     /// # Errors
     /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is
@@ -204,7 +206,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Inserts a record into a full leaf.
+    /// Inserts a record into a full leaf of a B-tree, which is split or shares its records.
     fn insert_splitting(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         Changes::run(self, edit, |tree, edit, changes| {
             let end = Edge::of(path);
@@ -234,7 +236,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Stores the changed root. Splits a root that has too many records, under a new root.
+    /// Stores the changed root of a B-tree. Splits a root that has too many records, under a new
+    /// root.
     pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -265,21 +268,21 @@ impl BTreeV2 {
         self.set_root(root.address, root.records, root.total)
     }
 
-    /// Returns the largest number of records in a node at `level`: at most 65,535, because the
-    /// header counts the records of the root in 16 bits.
+    /// Returns the largest number of records in a B-tree node at `level`: at most 65,535, because
+    /// the header counts the records of the root in 16 bits.
     pub(super) fn capacity(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         (max * u64::from(self.header.split_percent) / 100).clamp(2.min(max), max)
     }
 
-    /// Returns the smallest number of records in a node at `level` that is not the root.
+    /// Returns the smallest number of records in a B-tree node at `level` that is not the root.
     pub(super) fn minimum(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         let merge = max * u64::from(self.header.merge_percent) / 100;
         merge.clamp(1, (self.capacity(level) / 2).max(1))
     }
 
-    /// Checks that a node at `level` holds two records, so that it can be split.
+    /// Checks that a B-tree node at `level` can hold two records, so that it can be split.
     pub(super) fn check_two_records_fit(&self, level: u16) -> Result<()> {
         if self.layout.max_records(level) >= 2 {
             return Ok(());
@@ -308,7 +311,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Stores the header.
+    /// Stores the header of the B-tree.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }
@@ -328,12 +331,12 @@ impl BTreeV2 {
     }
 }
 
-/// Returns the size of a header in bytes.
+/// Returns the size of a version 2 B-tree header in bytes.
 pub(super) fn header_size(params: FileParams) -> u64 {
     to_u64(BTreeV2Header::size(&params))
 }
 
-/// A change of the number of records by one.
+/// A change of the number of records in a B-tree by one: an insertion or a removal.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CountChange {
     Insert,
@@ -341,8 +344,7 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the number of records after this change, where `count` is the number before the
-    /// change.
+    /// Returns the number of records after this change. `count` is the number before the change.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

@@ -31,14 +31,14 @@ pub use delete::AtDeleted;
 pub use edit::BTreeV2Creation;
 use node::{outside, record_range, sum_of_totals};
 
-/// A function that compares a record with the searched position. `Less` means that the record comes
-/// first.
+/// A function that compares a record of a B-tree with the searched position. `Less` means that the
+/// record comes first.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 
-/// A function that compares two records.
+/// A function that compares two records of a B-tree.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
-/// A function that is called with each record. `Break` ends the walk.
+/// A function that a walk over a version 2 B-tree calls for each record. `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
 /// A version 2 B-tree. A value that [`open`](Self::open) returns is for reading only. Later changes
@@ -52,7 +52,7 @@ pub struct BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Reads the header at `address`.
+    /// Reads the header of the version 2 B-tree at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
         store.keep(address, &params, to_u64(BTreeV2Header::size(&params)), || {
@@ -66,18 +66,18 @@ impl BTreeV2 {
         Ok(Self { header, layout, params, address })
     }
 
-    /// Returns the address of the header.
+    /// Returns the address of the B-tree's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the header.
+    /// Returns the header of the B-tree.
     pub fn header(&self) -> &BTreeV2Header {
         &self.header
     }
 
-    /// Calls `visit` for the records that `compare` finds `Equal`, in order. `compare` must be
-    /// monotonic: `Less` before the first of these records, `Greater` after the last.
+    /// Calls `visit` for the records for which `compare` returns `Equal`, in order. `compare` must
+    /// be monotonic: `Less` before the first of these records, `Greater` after the last.
     pub fn walk_range(
         &self,
         store: &Store,
@@ -87,9 +87,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Walks a range as [`walk_range`](Self::walk_range) does. If `order` is given, checks each
-    /// node on the path: its records must ascend, must lie between the neighbouring records of the
-    /// nodes above, and the totals in the pointers must equal the totals of the nodes.
+    /// Visits a range of records as [`walk_range`](Self::walk_range) does. If `order` is given,
+    /// checks each node on the path: its records must ascend, must lie between the neighbouring
+    /// records of the nodes above, and the totals in the pointers must equal the totals of the
+    /// nodes.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -100,8 +101,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Walks the records that `compare` finds `Equal`. Adds the leaves to the cache for the next
-    /// walk, unless `passing` is set.
+    /// Visits the B-tree records for which `compare` returns `Equal`. Adds the leaves to the cache
+    /// for the next walk, unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -123,12 +124,12 @@ impl BTreeV2 {
         }
     }
 
-    /// Calls `visit` for all records in order.
+    /// Calls `visit` for all records of the B-tree in order.
     pub fn walk(&self, store: &Store, visit: &mut AtRecord<'_>) -> Result<()> {
         self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
-    /// Returns the first record that `compare` finds `Equal`.
+    /// Returns the first record for which `compare` returns `Equal`.
     pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let mut found = None;
         self.walk_range(store, compare, &mut |record| {
@@ -138,7 +139,7 @@ impl BTreeV2 {
         Ok(found)
     }
 
-    /// Returns the record at `position` of concatenated records.
+    /// Returns the record at `position` of the concatenated records.
     fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
         records.get(record_range(position, self.layout.record_size()).ok()?)
     }
@@ -155,7 +156,8 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The records of the nodes above that directly precede and directly follow a node.
+/// The two records in higher B-tree nodes that directly precede and directly follow the records of
+/// a node.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -169,7 +171,8 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// Walks the node that `child` points to. `around` holds the neighbouring records above.
+    /// Visits the records of the B-tree node to which `child` points. `around` holds the
+    /// neighbouring records in higher nodes.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         let Some(below) = level.checked_sub(1) else {
             let leaf = self.leaf_at(child, around);
@@ -226,8 +229,8 @@ impl RangeWalk<'_, '_> {
         Ok(node)
     }
 
-    /// Checks that the number of records equals the total in the pointer to the node, and that the
-    /// records ascend.
+    /// Checks that a B-tree node has the number of records that the pointer to the node states, and
+    /// that the records ascend.
     fn check(
         &self,
         records: &[u8],
@@ -252,7 +255,7 @@ impl RangeWalk<'_, '_> {
         Ok(())
     }
 
-    /// Visits the records in range, which bisection finds.
+    /// Visits the records of a B-tree leaf that lie in the searched range, which bisection finds.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;
@@ -267,7 +270,8 @@ impl RangeWalk<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the index of the first record that does not come before the searched position.
+    /// Returns the index of the first record in a B-tree node that does not come before the
+    /// searched position.
     fn first_not_less(&mut self, records: &[u8], address: Address) -> Result<usize> {
         let size = self.tree.layout.record_size();
         let (mut low, mut high) = (0, records.len() / size);

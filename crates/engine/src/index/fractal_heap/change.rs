@@ -13,18 +13,18 @@ use super::{FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// Number of section types in heaps.
+/// Number of section types in free-space managers of fractal heaps.
 const SECTION_CLASSES: u16 = 4;
-/// Shrink percentage in the manager headers of heaps.
+/// Shrink percentage in the free-space manager headers of fractal heaps.
 const SHRINK_PERCENT: u16 = 80;
-/// Expand percentage in the manager headers of heaps.
+/// Expand percentage in the free-space manager headers of fractal heaps.
 const EXPAND_PERCENT: u16 = 120;
-/// Kind of the space of manager headers.
+/// Kind of the file space for free-space manager headers.
 const MANAGER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the space of section lists.
+/// Kind of the file space for section lists of free-space managers.
 const LIST_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// A heap and its free sections during a change.
+/// A fractal heap and its free sections during a change.
 #[derive(Debug)]
 pub(super) struct HeapChange<'e, 's> {
     pub(super) edit: &'e mut Edit<'s>,
@@ -33,7 +33,7 @@ pub(super) struct HeapChange<'e, 's> {
 }
 
 impl FractalHeap {
-    /// Adds an object to the heap at `address` and returns the heap ID.
+    /// Adds an object to the fractal heap at `address` and returns the heap ID of the object.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full,
@@ -42,7 +42,7 @@ impl FractalHeap {
         change(edit, address, |change| change.insert(bytes))
     }
 
-    /// Adds objects in order and returns their heap IDs.
+    /// Adds objects to the fractal heap at `address`, in order, and returns their heap IDs.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert). The heap keeps the objects before the
@@ -67,8 +67,8 @@ impl FractalHeap {
         })
     }
 
-    /// Replaces the bytes of an object and returns the new heap ID. The ID stays the same if the
-    /// object is a managed object and keeps its length.
+    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The ID stays
+    /// the same if the object is a managed object and keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -89,8 +89,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object. Later objects can take its space. If no object remains, all blocks of the
-    /// heap are freed.
+    /// Removes an object from a fractal heap. Later objects can take its space. If no object
+    /// remains, all blocks of the heap are freed.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,
@@ -147,7 +147,7 @@ impl HeapChange<'_, '_> {
     }
 }
 
-/// Changes the heap at `address` and its free sections with `with`.
+/// Changes the fractal heap at `address` and its free sections with the function `with`.
 pub(super) fn change<R>(
     edit: &mut Edit<'_>,
     address: Address,
@@ -165,7 +165,8 @@ pub(super) fn change<R>(
     stored.map(|()| result)
 }
 
-/// Returns the context of the section list of a manager, or `None` if the manager has no list.
+/// Returns the context of a free-space manager's section list, or `None` if the manager has no
+/// list.
 fn list_context(
     heap: &FractalHeap,
     manager: &FreeSpaceHeader,
@@ -197,7 +198,7 @@ fn take_free(edit: &mut Edit<'_>, heap: &FractalHeap) -> Result<FreeSections> {
     }
 }
 
-/// Frees the free-space manager of a heap, and its section list.
+/// Frees the free-space manager of a fractal heap, and its section list.
 pub(super) fn free_manager(edit: &mut Edit<'_>, heap: &mut FractalHeap) -> Result<()> {
     let address = heap.header.free_space_manager;
     if !address.is_defined() {
@@ -231,7 +232,8 @@ fn new_manager(heap: &FractalHeap) -> FreeSpaceHeader {
     }
 }
 
-/// Stores the free sections. A heap without free sections has no free-space manager.
+/// Stores the free sections of the fractal heap. A heap without free sections has no free-space
+/// manager.
 fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> Result<()> {
     if free.is_empty() {
         return free_manager(edit, heap);

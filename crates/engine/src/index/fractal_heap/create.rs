@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of heap headers.
+/// Kind of the file space for fractal heap headers.
 pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 
-/// Parameters of a new heap, which never change. Sizes are in bytes.
+/// The parameters of a new fractal heap, which never change. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapCreation {
     /// Length of a heap ID.
@@ -41,7 +41,7 @@ pub struct FractalHeapCreation {
 }
 
 impl FractalHeapCreation {
-    /// The parameters of libhdf5 for the links of a group.
+    /// The fractal heap parameters of libhdf5 for the links of a group.
     pub const LINKS: Self = Self {
         id_length: 7,
         table_width: 4,
@@ -54,7 +54,7 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// The parameters of libhdf5 for the attributes of an object.
+    /// The fractal heap parameters of libhdf5 for the attributes of an object.
     pub const ATTRIBUTES: Self = Self {
         id_length: 8,
         table_width: 4,
@@ -67,11 +67,11 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// The parameters of libhdf5 for shared messages.
+    /// The fractal heap parameters of libhdf5 for shared messages.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
-    /// Returns the header of an empty heap. Limits the heap to sizes that the length fields of the
-    /// file can store.
+    /// Returns the header of an empty fractal heap. Limits the heap to sizes that the length fields
+    /// of the file can store.
     pub(super) fn header(&self, params: FileParams) -> FractalHeapHeader {
         let bits = (u16::from(params.size_of_lengths) * 8).clamp(1, 64) - 1;
         let largest = 1_u64 << bits;
@@ -111,7 +111,7 @@ impl FractalHeapCreation {
 }
 
 impl FractalHeap {
-    /// Creates a heap without objects. Returns the address of the header.
+    /// Creates a fractal heap without objects. Returns the address of the header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the parameters contradict each other, and the errors of
@@ -129,7 +129,7 @@ impl FractalHeap {
         Ok(address)
     }
 
-    /// Frees the heap at `address` and all its objects.
+    /// Frees the fractal heap at `address` and all its objects.
     ///
     /// # Errors
     /// Returns read errors.

@@ -14,8 +14,8 @@ use super::managed::{DIRECT_SPACE, Path};
 use crate::error::{Error, Result};
 
 impl HeapChange<'_, '_> {
-    /// Encodes bytes with the heap's filters. Returns the encoded bytes and the mask of skipped
-    /// filters.
+    /// Encodes bytes with the filters of the fractal heap. Returns the encoded bytes and the mask
+    /// of skipped filters.
     pub(super) fn filter(&self, bytes: &[u8]) -> Result<(Vec<u8>, u32)> {
         let target = ChunkTarget::of_length(bytes.len());
         let filters = &self.edit.store().filters();
@@ -23,8 +23,8 @@ impl HeapChange<'_, '_> {
         filtered.map_err(|source| Error::Filter { address: self.heap.address, source })
     }
 
-    /// Allocates and writes a new direct block. Returns the address, the encoded size and the
-    /// filter mask.
+    /// Allocates and writes a new encoded direct block. Returns the address, the encoded size and
+    /// the filter mask.
     pub(super) fn add_filtered(
         &mut self,
         block: &FractalHeapDirectBlock,
@@ -37,7 +37,8 @@ impl HeapChange<'_, '_> {
         Ok((address, Some((length, mask))))
     }
 
-    /// Writes a changed direct block. Moves the block if its encoded size has changed.
+    /// Rewrites a changed direct block in its encoded form. Moves the block if its encoded size has
+    /// changed.
     pub(super) fn rewrite_filtered(
         &mut self,
         path: &Path,

@@ -11,7 +11,8 @@ use hyperslab_format::free_space::{
 
 use super::shape::Shape;
 
-/// The decoded section list of a heap's free-space manager, indexed by offset and by size.
+/// The free sections of a fractal heap, decoded from its free-space manager and indexed by offset
+/// and by size.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FreeSections {
     /// Unused bytes of direct blocks: offset in the heap's address space, and length.
@@ -26,7 +27,7 @@ pub(super) struct FreeSections {
     total: u64,
 }
 
-/// Consecutive missing blocks of one indirect block.
+/// A run of consecutive entries of one indirect block that have no direct block yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     offset: u64,
@@ -40,14 +41,14 @@ struct Run {
     space: u64,
 }
 
-/// Context for decoding and encoding the section list of a heap.
+/// The context for decoding and encoding the section list of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FreeSectionsContext {
     pub(super) list: FreeSpaceSectionsContext,
     pub(super) shape: Shape,
 }
 
-/// The totals in a manager's header.
+/// The totals of sections and of free space in the header of a free-space manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     /// Bytes in all sections.
@@ -63,17 +64,17 @@ pub(super) struct Totals {
     pub(super) runs: usize,
 }
 
-/// Creates an error about totals that differ from the sections.
+/// Creates an error about totals in a free-space manager's header that differ from the sections.
 fn miscounted() -> FormatError {
     FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
 }
 
-/// Creates an error about sections that cannot be in one list.
+/// Creates an error about free sections that contradict each other.
 fn corrupt(field: &'static str, expected: &str, got: u64) -> FormatError {
     FormatError::corrupt(FreeSpaceSections::NAME, field, expected, got)
 }
 
-/// Returns the end of a section.
+/// Returns the end of a free section.
 fn end_of(offset: u64, size: u64) -> Result<u64> {
     let end = offset.checked_add(size);
     end.ok_or_else(|| corrupt("section", "a section that ends below 2^64", offset))
@@ -94,19 +95,19 @@ impl FreeSections {
         }
     }
 
-    /// Returns the total space with `size` more bytes.
+    /// Returns the total free space after an increase by `size` bytes.
     fn increased_total(&self, size: u64) -> Result<u64> {
         let total = self.total.checked_add(size);
         total.ok_or_else(|| corrupt("sections", "sections of less than 2^64 bytes", self.total))
     }
 
-    /// Adds one stored section of `size` bytes to the counts.
+    /// Adds one stored section of `size` bytes to the section counts.
     fn count_in(&mut self, size: u64) {
         *self.sizes.entry(size).or_insert(0) += 1;
         self.stored += 1;
     }
 
-    /// Removes one stored section of `size` bytes from the counts.
+    /// Removes one stored section of `size` bytes from the section counts.
     fn count_out(&mut self, size: u64) -> Result<()> {
         let stored = self.stored.checked_sub(1).ok_or_else(miscounted)?;
         let count = self.sizes.get_mut(&size).ok_or_else(miscounted)?;
@@ -118,7 +119,7 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds unused bytes of a direct block.
+    /// Adds the unused bytes of a direct block to the free sections.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if another section begins at `offset`, or if the section or
@@ -138,7 +139,7 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Removes the unused bytes that begin at `offset`, if there are any.
+    /// Removes the free section that begins at `offset` of a direct block, if the section exists.
     pub(super) fn remove_single(&mut self, offset: u64) -> Result<()> {
         let Some(size) = self.singles.remove(&offset) else { return Ok(()) };
         self.by_size.remove(&(size, offset));
@@ -147,13 +148,14 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Returns the smallest unused part of a direct block that holds `length` bytes: offset and
-    /// size.
+    /// Returns the offset and the size of the smallest unused part of a direct block that can hold
+    /// `length` bytes.
     pub(super) fn fitting_single(&self, length: u64) -> Option<(u64, u64)> {
         self.by_size.range((length, 0)..).next().map(|&(size, offset)| (offset, size))
     }
 
-    /// Returns the smallest missing direct block of at least `least` bytes: offset and size.
+    /// Returns the offset and the size of the smallest missing direct block of at least `least`
+    /// bytes.
     pub(super) fn fitting_block(&self, shape: &Shape, least: u64) -> Result<Option<(u64, u64)>> {
         let mut best: Option<(u64, u64)> = None;
         for (base, runs) in &self.runs {
@@ -210,7 +212,7 @@ impl FreeSections {
         Ok(Some(size))
     }
 
-    /// Removes the missing blocks of the indirect block at `base`.
+    /// Removes the free sections of missing blocks that belong to the indirect block at `base`.
     pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
         for run in self.runs.remove(&base).into_iter().flatten() {
             self.count_out(run.size)?;
@@ -220,7 +222,7 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds missing blocks of the indirect block at `base`.
+    /// Adds a free section of missing blocks that belong to the indirect block at `base`.
     fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
         let total = self.increased_total(run.space)?;
         let derived = self.derived.checked_add(run.derived);
@@ -231,7 +233,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Records the missing blocks of the indirect block at `base` before the offset `end`.
+    /// Replaces the free sections of the indirect block at `base` by its missing blocks before the
+    /// offset `end`.
     pub(super) fn set_runs(
         &mut self,
         shape: &Shape,
@@ -269,8 +272,8 @@ impl FreeSections {
 }
 
 impl Run {
-    /// Returns the run of `count` missing blocks from the entry `first` of the indirect block at
-    /// `base` on.
+    /// Creates a run of `count` missing blocks that begins at the entry `first` of the indirect
+    /// block at `base`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there is no such block in the heap's address space.

@@ -13,12 +13,12 @@ use super::{DirectBlock, FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{SpaceKind, Store};
 
-/// Kind of the space of indirect blocks.
+/// Kind of the file space for indirect blocks of fractal heaps.
 pub(super) const INDIRECT_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the space of direct blocks.
+/// Kind of the file space for direct blocks of fractal heaps.
 pub(super) const DIRECT_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// An indirect block on the path to a direct block.
+/// An indirect block on the path to a direct block of a fractal heap.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) address: Address,
@@ -29,7 +29,7 @@ pub(super) struct Step {
     pub(super) number: usize,
 }
 
-/// The blocks from the root to an offset of the heap's address space.
+/// The blocks of a fractal heap from the root to an offset of the heap's address space.
 #[derive(Debug, Default)]
 pub(super) struct Path {
     pub(super) steps: Vec<Step>,
@@ -42,7 +42,7 @@ impl FractalHeap {
         self.table.indirect_block(store.params(), self.address, rows)
     }
 
-    /// Returns the existing blocks on the path to `offset`.
+    /// Returns the existing blocks of the fractal heap on the path to `offset`.
     pub(super) fn path(&self, store: &Store, offset: u64) -> Result<Path> {
         let mut path = Path::default();
         if self.header.root_rows == 0 {
@@ -70,8 +70,8 @@ impl FractalHeap {
         }
     }
 
-    /// Returns the end of the last direct block, and the index of the root's entry that contains
-    /// the block.
+    /// Returns the end of the last direct block of the fractal heap, and the index of the root's
+    /// entry that contains the block.
     pub(super) fn last_block(&self, store: &Store) -> Result<(u64, usize)> {
         let (mut address, mut start, mut rows) = (self.header.root, 0_u64, u32::from(self.header.root_rows));
         let mut in_root = None;
@@ -101,14 +101,14 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the start and the end of the bytes for objects in a direct block.
+    /// Returns the start and the end of the bytes that objects may use in a direct block.
     fn object_bounds(&self, block: &DirectBlock) -> Result<(u64, u64)> {
         Ok((self.end(block.offset, self.shape.prefix)?, self.end(block.offset, block.size)?))
     }
 }
 
 impl HeapChange<'_, '_> {
-    /// Inserts an object into a direct block.
+    /// Inserts an object into a direct block of the fractal heap.
     pub(super) fn insert_managed(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut ids = Vec::with_capacity(1);
         self.insert_run(&mut std::iter::once(bytes).peekable(), &mut ids)?;
@@ -165,7 +165,7 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Overwrites an object with bytes of the same length.
+    /// Overwrites a managed object of the fractal heap with bytes of the same length.
     pub(super) fn overwrite_managed(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         let path = self.heap.path(self.edit.store(), offset)?;
         match &path.block {
@@ -174,7 +174,7 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Removes an object and frees its bytes. Frees a direct block without objects.
+    /// Removes a managed object and frees its bytes. Frees a direct block without objects.
     pub(super) fn remove_managed(&mut self, offset: u64, length: u64) -> Result<()> {
         let path = self.heap.path(self.edit.store(), offset)?;
         let Some(block) = &path.block else { return Err(self.no_object(offset)) };

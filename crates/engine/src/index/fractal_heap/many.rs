@@ -9,7 +9,7 @@ use super::FractalHeap;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Objects of a heap, and the direct blocks that contain the objects.
+/// A set of objects of one fractal heap, with the direct blocks that contain the objects.
 #[derive(Debug)]
 pub struct HeapObjects<'h> {
     heap: &'h FractalHeap,
@@ -21,7 +21,7 @@ pub struct HeapObjects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// An object that [`HeapObjects::find`] returned.
+/// A fractal heap object that [`HeapObjects::find`] returned.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 
@@ -37,20 +37,20 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about an object that is not in the blocks of this value.
+/// Creates an error about an object that is not in the direct blocks of this set.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
 
 impl FractalHeap {
-    /// Returns an empty set of objects of this heap.
+    /// Creates an empty set of objects of this fractal heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 }
 
 impl HeapObjects<'_> {
-    /// Finds the object with the heap ID `id`.
+    /// Finds the object with the heap ID `id` and adds it to the set.
     ///
     /// # Errors
     /// Returns the same errors as [`FractalHeap::get`].
@@ -75,7 +75,7 @@ impl HeapObjects<'_> {
         }
     }
 
-    /// Returns the bytes of an object that [`find`](Self::find) returned.
+    /// Returns the bytes of an object that [`find`](Self::find) has found in the fractal heap.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if other objects have found the object.
@@ -90,7 +90,8 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
-    /// Returns the index of the block that contains `offset`.
+    /// Returns the index of the direct block that contains `offset` of the heap's address space.
+    /// Reads the block if necessary.
     fn block(&mut self, offset: u64) -> Result<usize> {
         let next = self.starts.partition_point(|(start, _)| *start <= offset);
         let before = next.checked_sub(1).and_then(|before| self.starts.get(before));

@@ -32,7 +32,7 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// The cost of a header in the cache: the size of a header without filters.
+/// Size of a fractal heap header in the cache: the size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
@@ -49,7 +49,7 @@ pub struct FractalHeap {
     pipeline: Pipeline,
 }
 
-/// The location of a direct block.
+/// The location of a direct block of a fractal heap.
 #[derive(Debug, Clone, Copy)]
 struct DirectBlock {
     address: Address,
@@ -62,13 +62,14 @@ struct DirectBlock {
 }
 
 impl DirectBlock {
-    /// Returns the number of bytes in the file.
+    /// Returns the size of the direct block in the file, in bytes.
     fn stored_size(&self) -> u64 {
         self.filtered.map_or(self.size, |(size, _)| size)
     }
 }
 
-/// Context under which the cache keeps a changed heap until it encodes the header.
+/// The context under which the cache of dirty blocks keeps a changed fractal heap until it encodes
+/// the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -105,7 +106,7 @@ mod counter {
 }
 
 impl FractalHeap {
-    /// Reads the header at `address`.
+    /// Reads the header of the fractal heap at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         if let Some(changed) = store.changed::<Self>(address) {
             return Ok(changed);
@@ -147,17 +148,18 @@ impl FractalHeap {
         Ok(ChangedHeader { address: self.address, header })
     }
 
-    /// Returns the address of the header.
+    /// Returns the address of the fractal heap's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the header.
+    /// Returns the header of the fractal heap.
     pub fn header(&self) -> &FractalHeapHeader {
         &self.header
     }
 
-    /// Returns the sum of `counter`, the value of the header field `field`, and `more`.
+    /// Returns the sum of `counter`, the value of the fractal heap header field `field`, and
+    /// `more`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the sum does not fit in 64 bits.
@@ -178,7 +180,8 @@ impl FractalHeap {
         counter.saturating_sub(less)
     }
 
-    /// Returns the difference of `counter`, the value of the header field `field`, and `less`.
+    /// Returns the difference of `counter`, the value of the fractal heap header field `field`, and
+    /// `less`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if `counter` is smaller.
@@ -189,7 +192,7 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the object with the heap ID `id`.
+    /// Returns the bytes of the fractal heap object with the heap ID `id`.
     pub fn get(&self, store: &Store, id: &[u8]) -> Result<Bytes> {
         match at(self.ids.decode(id), self.address)? {
             HeapId::Managed { offset, length } => {
@@ -242,7 +245,7 @@ impl FractalHeap {
         at(self.table.direct_block(store.params(), self.address, size), self.address)
     }
 
-    /// Returns the decoded direct block.
+    /// Returns the decoded direct block at a location.
     fn block(&self, store: &Store, location: &DirectBlock) -> Result<Arc<FractalHeapDirectBlock>> {
         let block = if location.filtered.is_some() {
             let context = (self.address, location.offset, location.size, location.filtered);
@@ -263,7 +266,7 @@ impl FractalHeap {
         Ok(block)
     }
 
-    /// Returns the root block if the root is a direct block.
+    /// Returns the location of the root block of the fractal heap, if the root is a direct block.
     fn root_block(&self) -> Option<DirectBlock> {
         let filtered = self.header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
         let (address, size) = (self.header.root, self.header.starting_block_size);
@@ -348,8 +351,8 @@ impl FractalHeap {
     }
 }
 
-/// Returns the filter pipeline of a message, for chunks (other than structured chunks) and for heap
-/// blocks.
+/// Returns the filter pipeline that a filter pipeline message describes, for flat chunks and for
+/// blocks of fractal heaps.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the message describes the sections of structured chunks.
@@ -360,7 +363,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Returns the filter pipeline of one section of structured chunks.
+/// Converts the filter descriptions of a message to a filter pipeline, for instance for one section
+/// of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),

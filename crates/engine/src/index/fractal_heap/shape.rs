@@ -8,7 +8,7 @@ use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{FormatError, Result};
 use hyperslab_format::fractal_heap::{DoublingTable, DoublingTableEntry};
 
-/// The doubling table and the size of the prefix of direct blocks.
+/// The geometry of a fractal heap: the doubling table, and the size of the prefix of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) table: DoublingTable,
@@ -26,7 +26,7 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds `other` `times` times.
+    /// Adds the sections of `other`, multiplied by `times`.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -43,18 +43,18 @@ fn add_product(sum: u64, factor: u64, times: u64) -> Result<u64> {
 }
 
 impl Shape {
-    /// Returns the bytes for objects in a direct block of `size` bytes.
+    /// Returns the number of bytes for objects in a direct block of `size` bytes.
     pub(super) fn object_bytes(&self, size: u64) -> u64 {
         // `FractalHeap::with_header` refuses blocks that are not larger than the prefix.
         size - self.prefix
     }
 
-    /// Returns the bytes for objects in one direct block of `row`.
+    /// Returns the number of bytes for objects in one direct block of `row` of the doubling table.
     pub(super) fn row_object_bytes(&self, row: u32) -> u64 {
         self.object_bytes(self.table.row_block_size(row))
     }
 
-    /// Returns the bytes for objects in the largest direct block.
+    /// Returns the number of bytes for objects in the largest direct block.
     pub(super) fn max_object_bytes(&self) -> u64 {
         self.object_bytes(self.table.max_direct_size())
     }
@@ -65,18 +65,19 @@ impl Shape {
         Some(size.max(self.table.row_block_size(0))).filter(|size| *size <= self.table.max_direct_size())
     }
 
-    /// Returns the number of bytes that an indirect block of `rows` rows covers.
+    /// Returns the number of bytes of the heap's address space that an indirect block of `rows`
+    /// rows covers.
     pub(super) fn covered(&self, rows: u32) -> u64 {
         if rows == 0 { 0 } else { self.table.row_offset(rows) }
     }
 
-    /// Returns the number of rows of the indirect blocks in `row`.
+    /// Returns the number of rows of the child indirect blocks in `row` of the doubling table.
     fn rows_of_child(&self, row: u32) -> u32 {
         self.table.rows_for(self.table.row_block_size(row))
     }
 
-    /// Returns the bytes for objects in all direct blocks that can lie below an indirect block of
-    /// `rows` rows.
+    /// Returns the total number of bytes for objects in all direct blocks that can lie below an
+    /// indirect block of `rows` rows.
     pub(super) fn capacity(&self, rows: u32) -> Result<u64> {
         let mut capacity = 0;
         // The capacities of indirect blocks of 0, 1, 2, … rows.
@@ -93,7 +94,7 @@ impl Shape {
         Ok(capacity)
     }
 
-    /// Returns the sections of an indirect block of `rows` rows without any blocks.
+    /// Returns the free sections of an indirect block of `rows` rows that has no child blocks.
     fn all_missing(&self, rows: u32) -> Result<RowSections> {
         let mut sections = RowSections::default();
         // The sections of indirect blocks of 0, 1, 2, … rows.
@@ -110,8 +111,8 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Splits `count` entries from the entry `first` on into rows. Returns the first entry of each
-    /// row and the number of entries in the row.
+    /// Divides `count` entries of an indirect block, from the entry `first` on, into rows. Returns
+    /// the first entry of each row and the number of entries in the row.
     fn by_rows(&self, first: usize, count: usize) -> Result<impl Iterator<Item = (DoublingTableEntry, u64)>> {
         let (table, end) = (self.table, first.checked_add(count).ok_or_else(overflow)?);
         let width = to_usize(table.width())?;
@@ -127,8 +128,8 @@ impl Shape {
         }))
     }
 
-    /// Returns the sections of `count` missing blocks from the entry `first` of an indirect block
-    /// on.
+    /// Returns the free sections of `count` missing blocks, beginning at the entry `first` of an
+    /// indirect block.
     pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
         for (entry, in_row) in self.by_rows(first, count)? {
@@ -141,8 +142,8 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the object bytes of one block of the first row of the sections from the entry
-    /// `first` on.
+    /// Returns the number of bytes for objects in one block of the first row, for the sections that
+    /// begin at the entry `first`.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })

@@ -6,7 +6,7 @@ use hyperslab_format::global_heap::{GLOBAL_HEAP_MIN_SIZE, GlobalHeapCollection, 
 
 use crate::error::{Error, Result};
 
-/// Size in bytes of the largest collection for more than one object, as in libhdf5.
+/// Size in bytes of the largest global heap collection for more than one object, as in libhdf5.
 pub(super) const MAX_SHARED_BYTES: usize = 64 << 10;
 
 /// Returns the size of the next collection after collections of `written` bytes. Small heaps stay
@@ -16,12 +16,12 @@ pub(super) fn next_size(written: u64) -> Result<usize> {
     Ok((share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, MAX_SHARED_BYTES))
 }
 
-/// Creates an error about an object that is too large even for a collection of its own.
+/// Creates an error about an object that is too large even for a global heap collection of its own.
 pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
 
-/// A builder of collections.
+/// A builder that fills collections of the global heap with objects.
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,
@@ -72,7 +72,7 @@ impl Builder {
         self.start.checked_next_multiple_of(page)
     }
 
-    /// Sets the allocated space: `length` bytes at `address`.
+    /// Sets the space that is allocated for new collections: `length` bytes at `address`.
     pub(super) fn set_space(&mut self, address: Address, length: u64) -> Result<()> {
         let end = address.raw().checked_add(length);
         self.end = end.ok_or_else(|| Error::internal("global heap", "allocated space ends below 2^64"))?;
@@ -80,14 +80,14 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets an existing collection, to which the builder adds objects first.
+    /// Sets an existing collection of the global heap, to which the builder adds objects first.
     pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
         self.old = Some(address);
         self.current = Some((address, collection));
         self
     }
 
-    /// Returns whether this builder has created the collection at `address`.
+    /// Returns whether this builder has created the global heap collection at `address`.
     pub(super) fn is_new(&self, address: Address) -> bool {
         self.old != Some(address)
     }
@@ -130,7 +130,7 @@ impl Builder {
         Ok(Some(GlobalHeapId { collection: address, index: index.into() }))
     }
 
-    /// Removes and returns all collections.
+    /// Removes and returns all collections of the builder.
     pub(super) fn take_all(&mut self) -> Vec<(Address, GlobalHeapCollection)> {
         let mut all = std::mem::take(&mut self.full);
         all.extend(self.current.take());

@@ -13,10 +13,11 @@ use super::edit::SPACE;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Smallest number of full collections. Fewer objects go into collections with free space.
+/// Smallest number of full collections that are created in bulk. Fewer objects go into collections
+/// with free space.
 const MIN_COLLECTIONS: usize = 4;
 
-/// New collections that objects fill completely, before they are written.
+/// New global heap collections that objects fill completely, and that are not yet written.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,
@@ -24,7 +25,7 @@ pub struct Bulk<'a> {
     collections: Vec<FullCollection>,
 }
 
-/// A collection and the range of its objects.
+/// A new collection of the global heap and the range of its objects.
 #[derive(Debug)]
 struct FullCollection {
     address: Address,
@@ -32,7 +33,7 @@ struct FullCollection {
     objects: Range<usize>,
 }
 
-/// Collections at consecutive addresses, which are written with one call.
+/// Global heap collections at consecutive addresses, which are written with one call.
 #[derive(Debug, Clone)]
 pub struct CollectionRun {
     /// Address of the first collection.
@@ -43,8 +44,8 @@ pub struct CollectionRun {
 }
 
 impl GlobalHeap {
-    /// Allocates new collections for the first objects, as long as the objects fill collections.
-    /// [`Bulk::len`] returns the number of these objects, which can be 0.
+    /// Allocates new global heap collections for the first objects, as long as the objects fill
+    /// collections. [`Bulk::len`] returns the number of these objects, which can be 0.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::allocate`].
@@ -69,7 +70,7 @@ impl GlobalHeap {
     }
 }
 
-/// Creates an error about a range that belongs to other objects or collections.
+/// Creates an error about a range of bytes that belongs to other objects or collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")
 }
@@ -114,17 +115,17 @@ fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCol
 }
 
 impl<'a> Bulk<'a> {
-    /// Returns the number of objects in these collections.
+    /// Returns the number of objects in these new collections.
     pub fn len(&self) -> usize {
         self.collections.last().map_or(0, |last| last.objects.end)
     }
 
-    /// Returns whether there are no collections.
+    /// Returns whether the list of new collections is empty.
     pub fn is_empty(&self) -> bool {
         self.collections.is_empty()
     }
 
-    /// Returns the collections in runs of about `bytes` bytes.
+    /// Returns the new collections in runs of about `bytes` bytes, with consecutive addresses.
     pub fn runs(&self, bytes: usize) -> Vec<CollectionRun> {
         let mut runs: Vec<CollectionRun> = Vec::new();
         for (at, full) in self.collections.iter().enumerate() {
@@ -143,7 +144,7 @@ impl<'a> Bulk<'a> {
         runs
     }
 
-    /// Encodes the collections of a run into `bytes`.
+    /// Encodes the collections of a run into the buffer `bytes`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an object is too long for the length fields of the file, or if
@@ -166,8 +167,8 @@ impl<'a> Bulk<'a> {
         Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Writes the elements that refer to the objects: for each object its length in bytes and its
-    /// ID.
+    /// Writes the elements that refer to the objects: for each object, its length in bytes and its
+    /// global heap ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.
@@ -186,7 +187,7 @@ impl<'a> Bulk<'a> {
         Ok(())
     }
 
-    /// Frees the space of all collections.
+    /// Frees the file space of all new collections.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].

@@ -12,14 +12,14 @@ use super::builder::{Builder, MAX_SHARED_BYTES, does_not_fit, next_size};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of collections.
+/// Kind of the file space for global heap collections.
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
-/// Largest number of collections with free space in memory.
+/// Largest number of global heap collections with free space that stay in memory.
 const MAX_OPEN_COLLECTIONS: usize = 16;
-/// Smallest free space in bytes of a collection that stays open.
+/// Smallest free space in bytes of a global heap collection that stays open for new objects.
 const MIN_FREE_BYTES: usize = 32;
 
-/// Collections with free space.
+/// The global heap collections that have free space for new objects.
 #[derive(Debug, Default)]
 pub(super) struct OpenCollections {
     /// Addresses and free bytes, in the order of the last changes.
@@ -53,7 +53,7 @@ impl OpenCollections {
     }
 }
 
-/// Frees the unused part of a builder's allocated space.
+/// Frees the file space that a builder has allocated and not used.
 pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
     for (start, length) in std::mem::take(&mut builder.skipped) {
         edit.free(SPACE, Address::new(start), length)?;
@@ -71,7 +71,7 @@ pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()
 }
 
 impl GlobalHeap {
-    /// Adds an object and returns its ID.
+    /// Adds an object to the global heap and returns its ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and
@@ -103,7 +103,8 @@ impl GlobalHeap {
         Ok(GlobalHeapId { collection: address, index: index.into() })
     }
 
-    /// Adds objects and returns their IDs. Stores each collection once, after it is filled.
+    /// Adds objects to the global heap and returns their IDs. Stores each collection once, after it
+    /// is filled.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -132,7 +133,7 @@ impl GlobalHeap {
         result.map(|()| ids)
     }
 
-    /// Returns a builder that adds to the collection with the most free space.
+    /// Returns a builder that adds objects to the global heap collection with the most free space.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -156,7 +157,7 @@ impl GlobalHeap {
         self.open.lock().collections.iter().max_by_key(|(_, free)| *free).map(|(address, _)| *address)
     }
 
-    /// Stores all collections of a builder.
+    /// Stores all collections of a builder in the cache of dirty blocks.
     pub(super) fn put_all(&self, edit: &mut Edit<'_>, builder: &mut Builder) {
         for (address, collection) in builder.take_all() {
             self.put(edit, address, collection);
@@ -179,7 +180,7 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Removes an object. Frees a collection with its last object.
+    /// Removes an object from the global heap. Frees a collection without remaining objects.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no such object, and read errors.
@@ -187,7 +188,7 @@ impl GlobalHeap {
         self.remove_many(edit, [id])
     }
 
-    /// Removes objects. Changes each collection once. Skips null IDs.
+    /// Removes objects from the global heap. Changes each collection once. Skips null IDs.
     ///
     /// # Errors
     /// Returns the same errors as [`remove`](Self::remove). The objects of other collections may be
@@ -223,8 +224,8 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Replaces the bytes of an object and returns its ID. The ID stays the same if the object
-    /// keeps its length.
+    /// Replaces the bytes of a global heap object and returns its ID. The ID stays the same if the
+    /// object keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -243,7 +244,8 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection out of the caches. The caller must call [`put`](Self::put) afterwards.
+    /// Takes a collection of the global heap out of the caches. The caller must call
+    /// [`put`](Self::put) afterwards.
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();
         let changed = store.changed::<GlobalHeapCollection>(address).map(|collection| collection.len());
@@ -255,7 +257,7 @@ impl GlobalHeap {
         Ok(Arc::unwrap_or_clone(collection))
     }
 
-    /// Stores a changed collection.
+    /// Stores a changed collection in the cache of dirty blocks.
     pub(super) fn put(&self, edit: &mut Edit<'_>, address: Address, collection: GlobalHeapCollection) {
         self.collections.remove(&address);
         self.open.lock().note(address, collection.free_space());

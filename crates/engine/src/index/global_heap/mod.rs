@@ -23,7 +23,7 @@ use self::edit::OpenCollections;
 use crate::error::{Error, Result};
 use crate::store::{Store, at, cache};
 
-/// Limit of the cache of decoded collections in bytes.
+/// Limit in bytes of the cache of decoded global heap collections.
 const CACHE_BYTES: u64 = 16 << 20;
 
 /// The global heap of one file. A cache keeps decoded collections.
@@ -43,7 +43,7 @@ impl Weighter<Address, Arc<GlobalHeapCollection>> for BySize {
     }
 }
 
-/// An object of the heap, which shares its collection.
+/// An object of the global heap. The value shares the memory of the decoded collection.
 #[derive(Debug, Clone)]
 pub struct HeapObject {
     collection: Arc<GlobalHeapCollection>,
@@ -51,7 +51,7 @@ pub struct HeapObject {
 }
 
 impl HeapObject {
-    /// Returns the object's bytes.
+    /// Returns the bytes of the global heap object.
     pub fn bytes(&self) -> &[u8] {
         // The default is never used: `GlobalHeap::get` has found the object, and the collection is
         // immutable.
@@ -60,12 +60,12 @@ impl HeapObject {
 }
 
 impl GlobalHeap {
-    /// Returns a heap with an empty cache.
+    /// Creates a global heap with an empty cache of collections.
     pub fn new() -> Self {
         Self { collections: LazyLock::new(|| cache(256, CACHE_BYTES, BySize)), open: Mutex::default() }
     }
 
-    /// Returns the object with the ID `id`.
+    /// Returns the global heap object with the ID `id`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the collection has no such object, and read errors.
@@ -77,13 +77,13 @@ impl GlobalHeap {
         Ok(HeapObject { collection, index: id.index })
     }
 
-    /// Creates an error about an ID whose collection has no such object.
+    /// Creates an error about a global heap ID whose collection has no such object.
     pub fn no_object(id: GlobalHeapId) -> Error {
         let expected = "an object of the collection";
         Error::corrupt(GlobalHeapCollection::NAME, "object index", expected, id.index).at(id.collection)
     }
 
-    /// Returns the collection at `address`.
+    /// Returns the global heap collection at `address`.
     ///
     /// # Errors
     /// Returns read errors.

@@ -12,15 +12,15 @@ use super::edit::{SPACE, free_rest};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Size of the first allocation in bytes.
+/// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
 /// Number of conversions for which space is allocated together, once the size of one is known.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
-/// A writer that inserts objects without exclusive access to the file. No other code may change the
-/// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed
-/// conversion. Concurrent reads are allowed.
+/// A writer that inserts objects into the global heap without exclusive access to the file. No
+/// other code may change the heap until [`finish`](Self::finish). The caller must call `finish`
+/// also after a failed conversion. Concurrent reads are allowed.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -30,7 +30,7 @@ pub struct GlobalHeapWriter {
 }
 
 impl GlobalHeapWriter {
-    /// Returns a writer that adds to the collection with the most free space first.
+    /// Creates a writer that first adds objects to the collection with the most free space.
     ///
     /// # Errors
     /// Returns read errors.
@@ -44,8 +44,8 @@ impl GlobalHeapWriter {
         self.params
     }
 
-    /// Adds an object. Returns `None` if the allocated space is too small. [`fill`](Self::fill)
-    /// then runs the conversion again.
+    /// Adds an object to the global heap. Returns `None` if the allocated space is too small.
+    /// [`fill`](Self::fill) then runs the conversion again.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].
@@ -53,8 +53,9 @@ impl GlobalHeapWriter {
         self.builder.lock().insert(bytes)
     }
 
-    /// Calls `run`, which inserts objects. If the allocated space was too small, discards the
-    /// objects, enlarges the space and calls `run` again. Discards the objects also if `run` fails.
+    /// Calls `run`, which inserts objects into the global heap. If the allocated space was too
+    /// small, discards the objects, enlarges the space and calls `run` again. Discards the objects
+    /// also if `run` fails.
     ///
     /// Before the call, allocates as much space as the last `run` used, so that most conversions
     /// run once.
@@ -96,8 +97,8 @@ impl GlobalHeapWriter {
         }
     }
 
-    /// Allocates space for the next conversions, unless the allocated space is larger than the
-    /// space that the last conversion used by an eighth.
+    /// Allocates space for the objects of the next conversions. Does nothing if enough space is
+    /// still allocated.
     fn prepare(&self, edit: &mut Edit<'_>) -> Result<()> {
         let last = *self.last_bytes.lock();
         let mut builder = self.builder.lock();
@@ -110,7 +111,7 @@ impl GlobalHeapWriter {
         replace_space(edit, &mut builder, length.max(MIN_ALLOCATION_BYTES))
     }
 
-    /// Writes the remaining collections and frees the unused allocated space.
+    /// Writes the remaining new collections and frees the unused allocated space.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].
@@ -122,7 +123,7 @@ impl GlobalHeapWriter {
     }
 }
 
-/// Frees the unused allocated space, and allocates `length` bytes.
+/// Frees the unused space for new collections, and allocates `length` bytes.
 fn replace_space(edit: &mut Edit<'_>, builder: &mut Builder, length: u64) -> Result<()> {
     free_rest(edit, builder)?;
     builder.set_space(edit.allocate(SPACE, length)?, length)

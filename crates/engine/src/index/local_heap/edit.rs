@@ -9,20 +9,20 @@ use super::{LocalHeap, LocalHeapSegment, LocalHeapSegmentContext};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of local heaps.
+/// Kind of the file space for local heaps.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
-/// Size of the largest data segment that never shrinks, in bytes.
+/// Size in bytes of the largest local heap data segment that never shrinks.
 const MIN_SHRINK_BYTES: u64 = 512;
 
-/// Returns the size of a name in the data segment, with the zero byte at its end.
+/// Returns the size of a name in a local heap's data segment, with the zero byte at its end.
 fn size_of(name: &[u8]) -> u64 {
     (to_u64(name.len()) + 1).next_multiple_of(LOCAL_HEAP_ALIGNMENT)
 }
 
-/// Name of the structure in internal errors.
+/// Name of the local heap structure in internal errors.
 const HEAP: &str = "local heap";
 
-/// Returns the size of an entry of the free list: an offset and a size.
+/// Returns the size in bytes of a free list entry of a local heap: an offset and a size.
 fn free_block_size(params: FileParams) -> u64 {
     2 * u64::from(params.size_of_lengths)
 }
@@ -32,13 +32,13 @@ fn not_free() -> Error {
 }
 
 impl LocalHeap {
-    /// Returns the size of the smallest data segment in bytes.
+    /// Returns the size of the smallest data segment of a local heap in bytes.
     pub fn least_segment(params: FileParams) -> u64 {
         LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }
 
-    /// Creates a heap with a data segment of `size` bytes and an empty name at offset 0. Returns
-    /// the address of the heap.
+    /// Creates a local heap with a data segment of `size` bytes and an empty name at offset 0.
+    /// Returns the address of the heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
@@ -66,7 +66,7 @@ impl LocalHeap {
         Ok(address)
     }
 
-    /// Adds a name and returns its offset in the data segment.
+    /// Adds a name to a local heap and returns the offset of the name in the data segment.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the name contains a zero byte, [`Error::Limit`] if the heap
@@ -76,7 +76,7 @@ impl LocalHeap {
         offsets.first().copied().ok_or_else(|| Error::internal(HEAP, "an inserted name has an offset"))
     }
 
-    /// Adds names in order and returns their offsets in the data segment.
+    /// Adds names to a local heap in order and returns their offsets in the data segment.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -105,7 +105,7 @@ impl LocalHeap {
         })
     }
 
-    /// Removes the name at `offset` of the data segment.
+    /// Removes the name at `offset` of a local heap's data segment.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no name, and read errors.
@@ -121,7 +121,7 @@ impl LocalHeap {
         })
     }
 
-    /// Frees the heap at `address`.
+    /// Frees the local heap at `address`.
     ///
     /// # Errors
     /// Returns read errors.
@@ -134,7 +134,7 @@ impl LocalHeap {
 }
 
 impl LocalHeapSegment {
-    /// Writes a name, and zero bytes after the name.
+    /// Writes a name into the data segment, and zero bytes after the name.
     fn write(&mut self, offset: u64, length: u64, name: &[u8]) -> Option<()> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -150,7 +150,7 @@ impl LocalHeapSegment {
     }
 }
 
-/// Changes the header and the data segment of the heap at `address` with `with`.
+/// Changes the header and the data segment of the local heap at `address` with the function `with`.
 fn change<R>(
     edit: &mut Edit<'_>,
     address: Address,
@@ -171,7 +171,7 @@ fn change<R>(
 }
 
 impl LocalHeapSegment {
-    /// Reads the free list, unless the free blocks are known.
+    /// Reads the free list of the local heap, unless the free blocks are already known.
     fn read_free(
         &mut self,
         header: &LocalHeapHeader,
@@ -193,8 +193,8 @@ impl LocalHeapSegment {
     }
 }
 
-/// Makes the data segment at least twice as large, so that `length` more bytes fit after its end.
-/// If `length` is `None`, more than 2^64 bytes are needed.
+/// Makes the data segment of the local heap at least twice as large, so that `length` more bytes
+/// fit after its end. If `length` is `None`, more than 2^64 bytes are needed.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,
@@ -220,7 +220,7 @@ fn grow(
     if segment.free()?.add(before, size - before) { Ok(()) } else { Err(not_free()) }
 }
 
-/// Frees bytes at the end of the data segment if half of the segment is free.
+/// Frees bytes at the end of the local heap's data segment if half of the segment is free.
 fn shrink(edit: &mut Edit<'_>, header: &mut LocalHeapHeader, segment: &mut LocalHeapSegment) -> Result<()> {
     let before = header.segment_size;
     let tail = segment.free()?.tail(before);

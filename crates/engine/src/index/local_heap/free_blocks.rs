@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hyperslab_format::local_heap::LocalHeapFreeBlock;
 
-/// Free blocks by offset and by size. All blocks end below 2^64.
+/// The free blocks of a local heap's data segment, by offset and by size. All blocks end below
+/// 2^64.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeBlocks {
     by_offset: BTreeMap<u64, u64>,
@@ -15,18 +16,18 @@ pub(super) struct FreeBlocks {
 }
 
 impl FreeBlocks {
-    /// Returns an empty set. The heap lists blocks of at least `least` bytes.
+    /// Creates an empty set of free blocks. The local heap lists blocks of at least `least` bytes.
     pub(super) fn new(least: u64) -> Self {
         Self { least, ..Self::default() }
     }
 
-    /// Returns the blocks in the heap's free list.
+    /// Returns the blocks in the free list of the local heap.
     pub(super) fn listed(&self) -> Vec<LocalHeapFreeBlock> {
         let listed = self.by_offset.iter().filter(|(_, size)| **size >= self.least);
         listed.map(|(&offset, &size)| LocalHeapFreeBlock { offset, size }).collect()
     }
 
-    /// Returns the offset of the first block in the heap's free list.
+    /// Returns the offset of the first block in the local heap's free list.
     pub(super) fn first(&self) -> Option<u64> {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }
@@ -44,8 +45,8 @@ impl FreeBlocks {
         Some(offset)
     }
 
-    /// Adds a block, and joins it with adjacent blocks. Returns `false` without a change if some
-    /// bytes of the block are free already, or if the block ends beyond 2^64.
+    /// Adds a free block, and joins it with adjacent free blocks. Returns `false` without a change
+    /// if some bytes of the block are free already, or if the block ends beyond 2^64.
     pub(super) fn add(&mut self, offset: u64, size: u64) -> bool {
         let Some(mut end) = offset.checked_add(size) else { return false };
         let mut start = offset;
@@ -68,13 +69,13 @@ impl FreeBlocks {
         true
     }
 
-    /// Returns the size of the block that ends at `end`, or 0 without such a block.
+    /// Returns the size of the free block that ends at `end`, or 0 without such a block.
     pub(super) fn tail(&self, end: u64) -> u64 {
         let last = self.by_offset.iter().next_back();
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Shortens the block that ends at `end`, so that the block ends at `new_end`.
+    /// Shortens the free block that ends at `end`, so that it ends at `new_end`.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
         // The block ends at `end`, so it is not longer than `end`.

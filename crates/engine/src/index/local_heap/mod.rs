@@ -20,7 +20,7 @@ pub struct LocalHeap {
     segment: Arc<LocalHeapSegment>,
 }
 
-/// The data segment of a local heap: names and free blocks.
+/// The data segment of a local heap, which holds names and free blocks.
 #[derive(Debug, Clone)]
 pub struct LocalHeapSegment {
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct LocalHeapSegment {
     free: Option<FreeBlocks>,
 }
 
-/// Parameters that determine the layout of a data segment.
+/// Parameters that determine the layout of a local heap's data segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalHeapSegmentContext {
     params: FileParams,
@@ -63,7 +63,7 @@ impl LocalHeapSegmentContext {
 }
 
 impl LocalHeap {
-    /// Reads the heap at `address`.
+    /// Reads the local heap at `address`.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let header = store.shared::<LocalHeapHeader>(address, &params)?;
@@ -71,7 +71,8 @@ impl LocalHeap {
         Ok(Self { address, segment })
     }
 
-    /// Returns the name at `offset` of the data segment, without the zero byte at its end.
+    /// Returns the name at `offset` of the local heap's data segment, without the zero byte at its
+    /// end.
     pub fn name(&self, offset: u64) -> Result<&[u8]> {
         at(name_at(&self.segment.bytes, offset), self.address)
     }

@@ -12,7 +12,8 @@ use super::records::{self, Records, Wanted};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit};
 
-/// A shared message after [`SharedMessages::insert`].
+/// The result of [`SharedMessages::insert`]: the heap ID of the message, and a flag for a new
+/// message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
     /// The heap ID of the message.
@@ -21,7 +22,7 @@ pub struct Inserted {
     pub first: bool,
 }
 
-/// The state of a shared message after the removal of one user.
+/// The state of a shared message after one object header stops using it.
 #[derive(Debug, Clone)]
 pub enum Released {
     /// The message has other users.
@@ -75,7 +76,8 @@ impl SharedMessages {
         }
     }
 
-    /// Adds one user of a message in the heap: another object header that refers to it.
+    /// Adds one user of a shared message in the heap. A user is an object header that refers to the
+    /// message.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and the same errors as
@@ -94,7 +96,7 @@ impl SharedMessages {
         }
     }
 
-    /// Removes a user of a message in the heap. Removes a message without users.
+    /// Removes one user of a shared message in the heap. Removes a message without users.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and read errors.
@@ -147,7 +149,7 @@ impl SharedMessages {
         Ok(None)
     }
 
-    /// Removes one user of a message. The index has a record of the message.
+    /// Removes one user of a shared message. The index has a record of the message.
     fn remove_user(
         &self,
         edit: &mut Edit<'_>,
@@ -179,7 +181,7 @@ impl SharedMessages {
         Ok(Released::Removed(Bytes::from(body)))
     }
 
-    /// Writes a changed index into the table.
+    /// Writes a changed index of shared messages into the master table.
     fn put_index(&self, edit: &mut Edit<'_>, position: usize, index: SharedMessageIndex) -> Result<()> {
         let context = self.context(edit.store());
         edit.modify(self.address, &context, |table: &mut SharedMessageTable| {

@@ -35,8 +35,9 @@ pub struct SharedMessages {
 }
 
 impl SharedMessages {
-    /// Reads the master table at `address`. The superblock extension holds the number of `indexes`.
-    /// `in_header` reads messages that are still in the header of their only user.
+    /// Reads the master table of shared messages at `address`. The superblock extension holds the
+    /// number of `indexes`. `in_header` reads messages that are still in the header of their only
+    /// user.
     ///
     /// # Errors
     /// Returns read errors.
@@ -45,13 +46,13 @@ impl SharedMessages {
         Ok(Self { address, table: store.shared(address, &context)?, indexes, in_header })
     }
 
-    /// Returns the indexes as they were when the file was opened. Message types, smallest sizes and
-    /// cutoffs never change.
+    /// Returns the indexes of shared messages in their state when the file was opened. Message
+    /// types, smallest sizes and cutoffs never change.
     pub fn indexes(&self) -> impl Iterator<Item = &SharedMessageIndex> {
         self.table.indexes.iter()
     }
 
-    /// Returns the message of type `kind` with the heap ID `id`.
+    /// Returns the shared message of type `kind` with the heap ID `id`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and read errors.
@@ -60,7 +61,8 @@ impl SharedMessages {
         FractalHeap::open(store, index.heap)?.get(store, id)
     }
 
-    /// Returns whether the file shares messages of type `kind` and `length` bytes.
+    /// Returns whether a message of type `kind` with `length` bytes is stored as a shared message
+    /// in this file.
     pub fn wants(&self, kind: MessageType, length: usize) -> bool {
         self.position_of(kind)
             .and_then(|position| self.table.indexes.get(position))

@@ -21,23 +21,23 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// Name of the structure in errors.
+/// Name of the shared message index in errors.
 const NAME: &str = "shared message index";
 
-/// Kind of the space of lists.
+/// Kind of the file space for lists of shared messages.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Largest number of zero bytes that version 1 headers may have after a message.
+/// Largest number of zero bytes that version 1 object headers may have after a message.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// A message to find.
+/// The hash and the body of a shared message to find in an index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
     body: &'a [u8],
 }
 
-/// The records of an index, and the sources of their messages.
+/// The records of an index of shared messages, and the places that store the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     heap: Address,
@@ -49,7 +49,7 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// Creates the record of a message in the heap with `reference_count` users.
+    /// Creates the record of a shared message in the heap, with `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -61,7 +61,7 @@ impl Records {
         Self { heap: index.heap, in_header }
     }
 
-    /// Returns the record of the message.
+    /// Returns the record of the wanted shared message in the index.
     pub(super) fn find(
         self,
         store: &Store,
@@ -89,7 +89,7 @@ impl Records {
         }
     }
 
-    /// Overwrites the record of the message, which [`find`](Self::find) must have found.
+    /// Overwrites the record of the shared message, which [`find`](Self::find) must have found.
     pub(super) fn replace(
         self,
         edit: &mut Edit<'_>,
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Adds the record of a message without a record. Converts a full list to a tree.
+    /// Adds the record of a shared message to an index. Converts a full list to a tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -168,7 +168,8 @@ impl Records {
         Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Removes the record of the message. Converts a tree with few records to a list.
+    /// Removes the record of a shared message from an index. Converts a tree with few records to a
+    /// list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
@@ -213,7 +214,7 @@ impl Records {
         }
     }
 
-    /// Returns the position of the message's record in a list.
+    /// Returns the position of the shared message's record in a list.
     fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
         for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
@@ -234,7 +235,8 @@ impl Records {
         Ok(found.len().cmp(&wanted.body.len()).then_with(|| (*found).cmp(wanted.body)))
     }
 
-    /// Returns the message of a record. A message in an object header includes its padding.
+    /// Returns the body of a shared message from its record. A message in an object header includes
+    /// its padding.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {
@@ -261,7 +263,7 @@ impl Records {
     }
 }
 
-/// Creates an error about a message whose record was found before and is now missing.
+/// Creates an error about a shared message whose record was found before and is now missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }
@@ -300,7 +302,7 @@ fn become_list(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()
     Ok(())
 }
 
-/// Creates an index without records: a list, or a tree if the list cutoff is 0.
+/// Creates an index of shared messages without records: a list, or a tree if the list cutoff is 0.
 pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     index.messages = 0;
     if index.list_cutoff == 0 {
@@ -313,7 +315,7 @@ pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Frees the list or the tree of an index. Keeps its heap.
+/// Frees the list or the tree of an index of shared messages. Keeps its heap.
 pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     match index.kind {
         SharedMessageIndexKind::List => {
@@ -332,7 +334,7 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// A comparison of the records of a tree with a message. Keeps the first error from reading a
+/// A comparison of B-tree records with a shared message. It keeps the first error from reading a
 /// record's message.
 struct ByMessage<'a> {
     records: Records,
@@ -362,7 +364,7 @@ impl<'a> ByMessage<'a> {
         }
     }
 
-    /// Returns the result, or the error from reading a message.
+    /// Returns the result of the comparison, or the first error from reading a message.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

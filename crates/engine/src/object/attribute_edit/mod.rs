@@ -32,7 +32,7 @@ pub struct AttributeEditor<'c> {
     open: Box<OpenAttributes>,
 }
 
-/// The state of an attribute editor without the container.
+/// The state of an attribute editor without the container, which stays in memory between edits.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,
@@ -79,7 +79,7 @@ pub fn set(
     editor.finish(edit)
 }
 
-/// Creates an attribute.
+/// Creates an attribute of the object. No attribute may have its name.
 ///
 /// # Errors
 /// Returns [`Error::Exists`] if the object has an attribute with this name, and the errors of
@@ -98,7 +98,7 @@ pub fn create(
     editor.finish(edit)
 }
 
-/// Removes an attribute.
+/// Removes an attribute of the object.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -108,7 +108,7 @@ pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name:
     editor.finish(edit)
 }
 
-/// Renames an attribute. The creation order stays the same.
+/// Renames an attribute of the object. The creation order stays the same.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if there is no attribute with the old name, and [`Error::Exists`] if
@@ -126,7 +126,7 @@ pub fn rename(
 }
 
 impl<'c> AttributeEditor<'c> {
-    /// Opens an object for changes of its attributes.
+    /// Opens an editor of an object's attributes.
     ///
     /// # Errors
     /// Returns read errors.
@@ -167,7 +167,7 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// Returns the editor of the object header.
+    /// Returns the editor of the object header that holds the attributes.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }
@@ -213,7 +213,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(None)
     }
 
-    /// Removes an attribute.
+    /// Removes the attribute with this name.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -239,7 +239,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(())
     }
 
-    /// Renames an attribute.
+    /// Renames the attribute `name`. The creation order stays the same.
     ///
     /// # Errors
     /// Returns the errors of [`rename`].
@@ -264,7 +264,7 @@ impl<'c> AttributeEditor<'c> {
         self.release(edit, &stored)
     }
 
-    /// Writes the object header.
+    /// Writes the object header with the changed attributes.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].

@@ -12,7 +12,7 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message that a reference refers to.
+    /// Reads the shared message to which a reference refers.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
@@ -28,9 +28,9 @@ impl AttributeEditor<'_> {
         delete::add_reference(edit, datatype)
     }
 
-    /// Returns the stored form of a new attribute's message: `plain`, a message with shared parts,
-    /// or a reference to a shared message. The caller has increased the reference count of a
-    /// committed datatype.
+    /// Stores the shared parts of a new attribute's message. Returns the stored form: `plain`, a
+    /// message with shared parts, or a reference to a shared message. The caller has increased the
+    /// reference count of a committed datatype.
     pub(super) fn place(
         &mut self,
         edit: &mut Edit<'_>,
@@ -44,7 +44,8 @@ impl AttributeEditor<'_> {
         self.place_body(edit, NONE, body)
     }
 
-    /// Returns the stored form of a message that is already counted as a user of its parts.
+    /// Returns the stored form of an attribute message whose uses of its shared parts are already
+    /// counted.
     fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let parts = body.clone();
@@ -78,7 +79,7 @@ impl AttributeEditor<'_> {
         self.place_body(edit, flags, body)
     }
 
-    /// Releases the references of a removed attribute.
+    /// Releases the shared messages and committed datatypes to which a removed attribute refers.
     pub(super) fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let body = stored.reference.as_deref().unwrap_or(&stored.body);
@@ -86,8 +87,8 @@ impl AttributeEditor<'_> {
         self.drop_targets(edit, targets)
     }
 
-    /// Decreases the reference counts of committed datatypes. One of them may be the object with
-    /// the attribute.
+    /// Decreases the reference counts of committed datatypes that a removed attribute used. One of
+    /// them may be the object with the attribute.
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {

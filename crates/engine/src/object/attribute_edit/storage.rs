@@ -13,13 +13,14 @@ use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes of the smallest message that does not fit in an object header.
+/// Size in bytes of the smallest attribute message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
-/// Creation order of attributes in dense storage without creation order, as in libhdf5.
+/// Value of the creation order for attributes in dense storage without creation order, as in
+/// libhdf5.
 const NO_ORDER: u16 = 0xffff;
 
-/// A stored attribute.
+/// An attribute in compact or dense storage, as stored.
 pub(super) struct Stored {
     pub(super) body: Bytes,
     pub(super) flags: MessageFlags,
@@ -131,7 +132,7 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(message.body), flags, order, reference: None })
     }
 
-    /// Removes and returns an attribute.
+    /// Removes an attribute from its storage and returns the attribute.
     pub(super) fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
         if let Some(dense) = self.dense() {
             let removed = dense.remove(self.container, edit, name)?;
@@ -145,7 +146,7 @@ impl AttributeEditor<'_> {
         Ok(Some(stored))
     }
 
-    /// Inserts an attribute. No other attribute may have its name.
+    /// Inserts an attribute into compact or dense storage. No other attribute may have its name.
     pub(super) fn insert(
         &mut self,
         edit: &mut Edit<'_>,
@@ -203,7 +204,7 @@ impl AttributeEditor<'_> {
         self.open.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true).map(drop)
     }
 
-    /// Returns the creation order of the next attribute.
+    /// Returns the creation order of the next new attribute.
     pub(super) fn next_order(&self) -> Result<u64> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match info.max_creation_index {
@@ -239,7 +240,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Records the creation order of a new attribute.
+    /// Records the creation order of a new attribute in the attribute info message.
     pub(super) fn record_order(&mut self, order: u64) -> Result<()> {
         match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {
@@ -253,7 +254,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Changes from compact to dense storage.
+    /// Changes the attributes from compact to dense storage.
     fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
@@ -283,7 +284,8 @@ impl AttributeEditor<'_> {
         })
     }
 
-    /// Changes from dense to compact storage, if each message fits in an object header.
+    /// Changes the attributes from dense to compact storage, if each message fits in an object
+    /// header.
     pub(super) fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
         if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= MIN_TOO_LONG_BYTES) {

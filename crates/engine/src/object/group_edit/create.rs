@@ -20,7 +20,7 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of links.
+/// The storage of the creation order of links in a new group: none, tracked, or indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
     /// The creation order is not tracked.
@@ -32,7 +32,7 @@ pub enum LinkOrder {
     Indexed,
 }
 
-/// Properties of a new group.
+/// The properties of a new group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupOptions {
     /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a

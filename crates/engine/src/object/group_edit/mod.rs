@@ -38,13 +38,13 @@ pub struct GroupEditor<'c> {
     headers: Option<&'c dyn OpenHeaders>,
 }
 
-/// Access to headers in open editors.
+/// Access to object headers in open editors.
 pub(super) trait OpenHeaders: std::fmt::Debug {
     /// Returns the symbol table message of an object, if the header of the object is open.
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// The state of a group editor without the container.
+/// The state of a group editor without the container, which stays in memory between edits.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
@@ -145,7 +145,7 @@ pub fn move_link(
 }
 
 impl<'c> GroupEditor<'c> {
-    /// Opens a group for changes.
+    /// Opens an editor of a group's links.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -168,7 +168,7 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Sets the open headers that later insertions read.
+    /// Sets the source of open object headers that later insertions read.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }
@@ -177,7 +177,7 @@ impl<'c> GroupEditor<'c> {
         self.open
     }
 
-    /// Returns the link with this name.
+    /// Returns the link of the group with this name.
     ///
     /// # Errors
     /// Returns read errors.
@@ -185,7 +185,7 @@ impl<'c> GroupEditor<'c> {
         self.find_link(edit, name)
     }
 
-    /// Checks that a link can be inserted under this name.
+    /// Checks that the group accepts a link with this name.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].
@@ -197,7 +197,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Inserts a link as the newest link.
+    /// Inserts a link into the group, as its newest link.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].
@@ -210,7 +210,7 @@ impl<'c> GroupEditor<'c> {
         Err(Error::Exists { subject: "link", name: lossy(&link.name) })
     }
 
-    /// Removes and returns a link. The object stays unchanged.
+    /// Removes a link from the group and returns the link. The object stays unchanged.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the group has no link with this name.
@@ -225,7 +225,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Writes the object header.
+    /// Writes the object header of the group with the changed links.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].
@@ -242,7 +242,8 @@ impl<'c> GroupEditor<'c> {
     }
 }
 
-/// Checks that a link can have this name.
+/// Checks the name of a link: a valid name is not empty, is not `.`, and contains neither `/` nor a
+/// zero byte.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the name is not valid.
@@ -257,7 +258,7 @@ pub fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of a link: {why}", lossy(name))))
 }
 
-/// Encodes the message of a link.
+/// Encodes the link message of a link.
 fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     let external;
     let target = match &link.target {

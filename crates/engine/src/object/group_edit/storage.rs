@@ -13,7 +13,7 @@ use super::{GroupEditor, encode, group_info};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 
-/// Size in bytes of the smallest message that does not fit in an object header.
+/// Size in bytes of the smallest link message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
 const NONE: MessageFlags = MessageFlags::empty();
@@ -105,7 +105,7 @@ impl GroupEditor<'_> {
         self.defer(edit, link, body, None).map(|()| true)
     }
 
-    /// Adds a link to the deferred links. No existing link may have the same name.
+    /// Adds a link to the deferred links of the group. No existing link may have the same name.
     fn defer(
         &mut self,
         edit: &mut Edit<'_>,
@@ -117,7 +117,7 @@ impl GroupEditor<'_> {
         if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
-    /// Inserts the deferred links into the symbol table or into dense storage.
+    /// Inserts the deferred links of the group into its symbol table or dense storage.
     pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let deferred = std::mem::take(&mut self.open.deferred);
         if deferred.is_empty() {
@@ -157,7 +157,7 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Removes the link with this name.
+    /// Removes the link with this name from the group's storage.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         match self.open.storage {
             GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
@@ -202,7 +202,7 @@ impl GroupEditor<'_> {
         self.open.header.set(&info, NONE)
     }
 
-    /// Changes from compact to dense storage.
+    /// Changes the links of a group from compact to dense storage.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
         let bodies: Vec<Bytes> = self
@@ -232,7 +232,8 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// Changes from dense to compact storage, if each link fits in an object header.
+    /// Changes the links of a group from dense to compact storage, if each link fits in an object
+    /// header.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;

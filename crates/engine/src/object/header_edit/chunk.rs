@@ -11,13 +11,13 @@ use super::{HeaderEditor, NAME, Slot};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Size of the checksum of a version 2 chunk in bytes.
+/// Size in bytes of the checksum at the end of a version 2 header chunk.
 const CHECKSUM_BYTES: usize = 4;
 
-/// Largest size of a body in bytes, in both versions.
+/// Largest size of a message body in bytes, in both versions of object headers.
 const MAX_BODY_BYTES: usize = 65_535;
 
-/// The first chunk or a continuation block.
+/// A chunk of an object header: the first chunk or a continuation block.
 #[derive(Debug)]
 pub(super) struct Chunk {
     /// Address and length of the whole chunk, if it is allocated.
@@ -34,7 +34,7 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the chunks of a header in their present state in the file.
+    /// Returns the chunks of an object header in their present state in the file.
     pub(super) fn all_of(header: &ObjectHeader) -> SmallVec<[Self; 2]> {
         let first = header.chunk_sizes().next().unwrap_or(0);
         let first_extent = (header.address(), to_u64(first + overhead(header.prefix())));
@@ -52,7 +52,7 @@ impl Chunk {
             .collect()
     }
 
-    /// Returns a chunk that is not in the file.
+    /// Creates a chunk of an object header that is not yet in the file.
     pub(super) fn new(capacity: usize) -> Self {
         Self { extent: None, capacity, used: 0, found: 0, changed: true }
     }
@@ -80,8 +80,8 @@ pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     }
 }
 
-/// Returns the size of a message with its envelope. Bodies are in memory, so the sum does not
-/// overflow.
+/// Returns the size in bytes of a message with its envelope: type, size and flags. Bodies are in
+/// memory, so the sum does not overflow.
 pub(super) fn total(layout: EnvelopeLayout, body: usize) -> usize {
     let body = match layout {
         EnvelopeLayout::V1 => body.next_multiple_of(8),
@@ -90,7 +90,8 @@ pub(super) fn total(layout: EnvelopeLayout, body: usize) -> usize {
     body + layout.size()
 }
 
-/// Returns the size of the longest NIL message: a multiple of 8 in both versions.
+/// Returns the size of the longest NIL message, which is a multiple of 8 in both versions of object
+/// headers.
 const fn longest_nil(layout: EnvelopeLayout) -> usize {
     MAX_BODY_BYTES / 8 * 8 + layout.size()
 }
@@ -107,7 +108,7 @@ fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = u
     })
 }
 
-/// Writes NIL messages and a gap.
+/// Writes NIL messages and a gap into the free space of a chunk.
 fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()> {
     static ZEROS: [u8; MAX_BODY_BYTES] = [0; MAX_BODY_BYTES];
     let mut gap = free;
@@ -123,17 +124,17 @@ fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()>
 }
 
 impl HeaderEditor {
-    /// Returns the size of a message with its envelope.
+    /// Returns the size in bytes of an edited message with its envelope.
     pub(super) fn total(&self, slot: &Slot) -> usize {
         total(self.layout, slot.body.len())
     }
 
-    /// Returns the number of free bytes of a chunk.
+    /// Returns the number of free bytes in a chunk of the object header.
     pub(super) fn free_in(&self, chunk: usize) -> usize {
         self.chunks.get(chunk).map_or(0, Chunk::free)
     }
 
-    /// Adds a message to the used space of its chunk.
+    /// Adds the size of a message to the used space of its chunk.
     pub(super) fn occupy(&mut self, slot: &Slot) {
         let total = self.total(slot);
         if let Some(chunk) = slot.chunk.and_then(|chunk| self.chunks.get_mut(chunk)) {
@@ -141,7 +142,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Removes a message from the used space of its chunk.
+    /// Subtracts the size of a message from the used space of its chunk.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the message was not counted.
@@ -155,14 +156,14 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Records that a chunk has changed.
+    /// Records that a chunk of the object header has changed.
     pub(super) fn touch_chunk(&mut self, chunk: Option<usize>) {
         if let Some(chunk) = chunk.and_then(|chunk| self.chunks.get_mut(chunk)) {
             chunk.changed = true;
         }
     }
 
-    /// Writes the changed chunks. Each message must have a place in a chunk.
+    /// Writes the changed chunks of the object header. A chunk must be assigned to each message.
     pub(super) fn write(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         // The prefix of version 1 has the number of messages in all chunks.
         let counts = self.version() == 1 && self.chunks.iter().any(|chunk| chunk.changed);
@@ -227,7 +228,7 @@ impl HeaderEditor {
         Ok(w.finish()?)
     }
 
-    /// Returns the size of a chunk: messages, gap and `overhead`.
+    /// Returns the size of a chunk in bytes: messages, gap and `overhead`.
     fn length_of(&self, number: usize, overhead: usize) -> usize {
         self.chunks.get(number).map_or(0, |chunk| chunk.capacity) + overhead
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of attributes.
+/// The storage of the creation order of attributes in a new object: none, tracked, or indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
     /// The creation order is not tracked.
@@ -27,7 +27,7 @@ pub enum AttributeOrder {
     Indexed,
 }
 
-/// A message of a new header.
+/// A message of a new object header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Type of the message.
@@ -78,7 +78,7 @@ impl Default for NewHeader {
 }
 
 impl NewHeader {
-    /// Encodes and adds a message.
+    /// Encodes a message and adds it to the new object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit in its field.
@@ -93,7 +93,7 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Reserves space for `count` messages of `body` bytes each.
+    /// Reserves space in the new object header for `count` messages of `body` bytes each.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the space does not fit in memory.
@@ -104,15 +104,15 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Sets all times to `now`, in seconds since 1970-01-01 UTC.
+    /// Sets all times of the new object header to `now`, in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
         self.times = Some(ObjectTimes { access: now, modification: now, change: now, birth: now });
         self
     }
 
-    /// Returns whether the header has version 2: the bounds prefer version 2, or the properties
-    /// require it.
+    /// Returns whether a new object header has version 2, because the bounds prefer version 2 or
+    /// the properties require it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
             || self.attribute_order != AttributeOrder::Untracked
@@ -162,8 +162,8 @@ fn too_large() -> Error {
     Error::Misuse("the object header would have more free space than memory can hold".into())
 }
 
-/// Creates an object header with all messages in the first chunk. The bounds of the file determine
-/// the version.
+/// Creates an object header that holds all messages in its first chunk. The bounds of the file
+/// determine the version.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if a message is too long for an object header,
@@ -212,7 +212,7 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     Ok(editor)
 }
 
-/// Returns the size of the messages and the gap in the first chunk, in bytes.
+/// Returns the size in bytes of the messages and the gap in the first chunk of the object header.
 fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize> {
     // The chunk can always hold a continuation, so that the header can grow.
     let continuation = editor.params.offset_width() + editor.params.length_width();
@@ -253,7 +253,7 @@ pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) -> Result<()> 
 }
 
 impl HeaderEditor {
-    /// Adds a message to the first chunk, whose size is determined later.
+    /// Adds a message to the first chunk of a new header, whose size is determined later.
     fn add_first(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });

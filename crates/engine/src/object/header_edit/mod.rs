@@ -49,7 +49,7 @@ pub struct HeaderEditor {
     prefix_changed: bool,
 }
 
-/// A message and the chunk that contains the message.
+/// A message in an editor of an object header, and the chunk that contains the message.
 #[derive(Debug, Clone)]
 struct Slot {
     kind: MessageType,
@@ -60,11 +60,12 @@ struct Slot {
     chunk: Option<usize>,
 }
 
-/// The identity of a message in an editor. Valid until a message is removed.
+/// The identity of a message in an editor of an object header. The identity is valid until a
+/// message is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageId(usize);
 
-/// A message in an editor.
+/// A view of one message in an editor of an object header.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageView<'a> {
     /// Identity of the message.
@@ -80,7 +81,7 @@ pub struct MessageView<'a> {
 }
 
 impl HeaderEditor {
-    /// Reads the header at `address` for changes.
+    /// Reads the object header at `address` and opens an editor of it.
     ///
     /// # Errors
     /// Returns the errors of [`ObjectHeader::load`], and [`Error::Unsupported`] if the header has a
@@ -89,7 +90,7 @@ impl HeaderEditor {
         Self::new(store, &ObjectHeader::load(store, address)?)
     }
 
-    /// Creates an editor of a header that was read before.
+    /// Creates an editor of an object header that was read before.
     ///
     /// # Errors
     /// Returns the same errors as [`load`](Self::load).
@@ -152,7 +153,7 @@ impl HeaderEditor {
         Ok(flags)
     }
 
-    /// Returns the address of the header, which is the identity of the object in the file.
+    /// Returns the address of the edited header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
@@ -165,12 +166,12 @@ impl HeaderEditor {
         }
     }
 
-    /// Returns the prefix.
+    /// Returns the prefix of the object header.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Returns the messages in order, without NIL messages and continuations.
+    /// Returns the messages of the edited header in order, without NIL messages and continuations.
     pub fn messages(&self) -> impl Iterator<Item = MessageView<'_>> {
         self.messages
             .iter()
@@ -194,17 +195,18 @@ impl HeaderEditor {
         self.arena.get(slot.body.clone()).unwrap_or_default()
     }
 
-    /// Returns the messages of one type.
+    /// Returns the messages of one type in the edited header.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = MessageView<'_>> {
         self.messages().filter(move |message| message.kind == kind)
     }
 
-    /// Returns the first message of one type.
+    /// Returns the first message of one type in the edited header.
     pub fn find(&self, kind: MessageType) -> Option<MessageView<'_>> {
         self.messages_of(kind).next()
     }
 
-    /// Decodes the first message of `M`'s type, which must not be a shared message.
+    /// Decodes the first message of the type `M` in the edited header. The message must not be a
+    /// shared message.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes contradict the format.
@@ -212,7 +214,8 @@ impl HeaderEditor {
         self.find(M::TYPE).map(|view| at(M::decode(view.body, self.params), self.address)).transpose()
     }
 
-    /// Replaces the first message of this type, or adds a message.
+    /// Replaces the first message of this type in the edited header, or adds a message if the
+    /// header has none.
     ///
     /// # Errors
     /// Returns the same errors as [`replace`](Self::replace).
@@ -235,7 +238,7 @@ impl HeaderEditor {
         self.set_message(M::TYPE, flags, &body)
     }
 
-    /// Replaces the flags and the body of a message.
+    /// Replaces the flags and the body of a message in the edited header.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no such message.
@@ -260,18 +263,18 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Adds a message after the messages of its type.
+    /// Adds a message to the edited header, after the existing messages of its type.
     pub fn add_message(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         self.add_ordered(kind, flags, 0, body);
     }
 
-    /// Adds a message with its creation order among the attributes.
+    /// Adds an attribute message with its creation order to the edited header.
     pub fn add_ordered(&mut self, kind: MessageType, flags: MessageFlags, creation_order: u16, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order, body, chunk: None });
     }
 
-    /// Removes a message. All other [`MessageId`]s become invalid.
+    /// Removes a message from the edited header. All other [`MessageId`]s become invalid.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no such message.
@@ -283,7 +286,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Removes the messages of one type for which `which` returns true. Returns their number.
+    /// Removes the messages of one type for which `which` returns true. Returns the number of
+    /// removed messages.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if a message is not in its chunk.
@@ -353,7 +357,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Sets the times that the header stores: all four times, or the time of the last change.
+    /// Sets the times in the edited header: all four times, or only the time of the last change,
+    /// depending on the header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a time does not fit in its field.
@@ -368,7 +373,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Places the messages in chunks and writes the changed chunks.
+    /// Distributes the messages to the chunks of the object header and writes the changed chunks.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a message is too long for an object header, and the errors of
@@ -378,7 +383,7 @@ impl HeaderEditor {
         self.write(edit)
     }
 
-    /// Frees all chunks of the header. Before the call, the caller frees the blocks to which
+    /// Frees all chunks of the object header. Before the call, the caller frees the blocks to which
     /// messages refer.
     ///
     /// # Errors
@@ -393,7 +398,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Appends bytes to the arena. Returns their range.
+    /// Copies bytes to the memory that holds all new message bodies. Returns their range.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);

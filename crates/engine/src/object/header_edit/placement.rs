@@ -15,11 +15,11 @@ use crate::store::{Edit, SpaceKind, at};
 /// block. Because of the replacement, a header that grows by small messages has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Largest number of chunks. In a header with this number of chunks, a larger block always replaces
-/// the last block.
+/// Largest number of chunks of an object header. In a header with this number of chunks, a larger
+/// block always replaces the last block.
 const MAX_CHUNKS: usize = 32;
 
-/// Largest number of spare bytes in a new block.
+/// Largest number of spare bytes in a new continuation block.
 const MAX_SPARE_BYTES: usize = 256;
 
 fn not_allocated() -> Error {
@@ -27,12 +27,12 @@ fn not_allocated() -> Error {
 }
 
 impl HeaderEditor {
-    /// Returns the index of the last chunk.
+    /// Returns the index of the last chunk of the object header.
     fn last_chunk(&self) -> Result<usize> {
         self.chunks.len().checked_sub(1).ok_or_else(|| Error::internal(NAME, "a header has a chunk"))
     }
 
-    /// Places all messages in chunks.
+    /// Assigns all messages of the object header to chunks.
     pub(super) fn lay_out(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.displace_excess()?;
         self.fill_free_space();
@@ -63,7 +63,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Removes a message from its chunk.
+    /// Removes a message from its chunk, so that another chunk can hold it.
     fn displace(&mut self, id: usize) -> Result<()> {
         if let Some(slot) = self.messages.get(id).cloned() {
             self.vacate(&slot)?;
@@ -78,7 +78,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Places a message in a chunk.
+    /// Assigns a message to a chunk of the object header.
     fn place(&mut self, id: usize, chunk: usize) {
         self.set_chunk(id, Some(chunk));
         self.touch_chunk(Some(chunk));
@@ -87,7 +87,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Places messages in the free space of the chunks.
+    /// Assigns messages to chunks that have enough free space.
     fn fill_free_space(&mut self) {
         for id in 0..self.messages.len() {
             let Some(slot) = self.messages.get(id) else { break };
@@ -101,7 +101,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Returns the messages without a place.
+    /// Returns the messages that are not assigned to a chunk.
     fn unplaced(&self) -> Vec<usize> {
         (0..self.messages.len())
             .filter(|id| self.messages.get(*id).is_some_and(|slot| slot.chunk.is_none()))
@@ -112,7 +112,7 @@ impl HeaderEditor {
         ids.iter().filter_map(|id| self.messages.get(*id)).map(|slot| self.total(slot)).sum()
     }
 
-    /// Creates a continuation block for the messages without a place, or replaces the last block by
+    /// Creates a continuation block for the messages without a chunk, or replaces the last block by
     /// a larger block.
     fn grow(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let wanted = self.totals(&self.unplaced());
@@ -188,7 +188,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Allocates a block for `used` bytes of messages and some spare bytes.
+    /// Allocates a continuation block for `used` bytes of messages and some spare bytes.
     fn new_block(&self, edit: &mut Edit<'_>, used: usize) -> Result<Chunk> {
         // The block can always hold a continuation, so that the header can grow further.
         let least = total(self.layout, self.params.offset_width() + self.params.length_width());
@@ -199,7 +199,7 @@ impl HeaderEditor {
         Ok(chunk)
     }
 
-    /// Sets the address and the length in the continuation `lead`.
+    /// Sets the address and the length of a continuation block in the continuation message `lead`.
     fn set_continuation(&mut self, lead: usize, chunk: &Chunk) -> Result<()> {
         let (address, length) = chunk.extent.ok_or_else(not_allocated)?;
         let bytes = Continuation { address, length }.to_bytes(self.params)?;
@@ -211,7 +211,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Returns the continuation message that refers to a chunk.
+    /// Returns the continuation message that refers to a chunk of the object header.
     fn continuation_to(&self, chunk: usize) -> Result<Option<usize>> {
         let Some((address, _)) = self.chunks.get(chunk).and_then(|chunk| chunk.extent) else {
             return Ok(None);
@@ -226,7 +226,8 @@ impl HeaderEditor {
         Ok(None)
     }
 
-    /// Returns a chunk with `wanted` free bytes. Displaces messages if necessary.
+    /// Returns a chunk of the object header with `wanted` free bytes. Displaces messages if
+    /// necessary.
     fn chunk_with(&mut self, wanted: usize) -> Result<usize> {
         if let Some(chunk) = self.chunks.iter().rposition(|chunk| chunk.free() >= wanted) {
             return Ok(chunk);

@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the space of B-tree nodes and symbol table nodes.
+/// Kind of the file space for B-tree nodes and symbol table nodes.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Creates the storage of a group without links, with `names` bytes for names.
+/// Creates a symbol table without links, with `names` bytes of space for names.
 ///
 /// # Errors
 /// Returns the errors of [`Edit::allocate`].
@@ -32,7 +32,7 @@ pub(in super::super) fn create(
     Ok(SymbolTable { btree, heap })
 }
 
-/// Returns a node without children.
+/// Returns a B-tree node without children.
 pub(super) fn empty_node() -> BTreeV1Node {
     BTreeV1Node {
         level: 0,
@@ -83,7 +83,7 @@ pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
     Ok(std::iter::once(&*link.name).chain(path))
 }
 
-/// Returns the entry of a link. `offsets` are the offsets of its [`texts`].
+/// Returns the symbol table entry of a link. `offsets` are the offsets of its [`texts`].
 pub(super) fn entry_of(
     edit: &Edit<'_>,
     link: &Link,
@@ -113,7 +113,7 @@ pub(super) fn entry_of(
     Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
-/// The new right neighbour of a child that was split.
+/// The new right neighbour of a B-tree node or symbol table node that was split.
 struct Right {
     /// Offset of the greatest name below the left child.
     middle: u64,
@@ -177,7 +177,7 @@ impl Inserting<'_, '_, '_> {
         self.child(path, Right { middle, address, last })
     }
 
-    /// Sets all keys that refer to the greatest name of the group.
+    /// Sets all keys of the B-tree that refer to the greatest name of the group.
     fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
@@ -190,7 +190,7 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Inserts the new child of a split into the nodes on the path, from the bottom up.
+    /// Inserts the new node of a split into the B-tree nodes on the path, from the bottom up.
     fn child(&mut self, path: &TablePath, right: Right) -> Result<()> {
         let context = tree_context(self.container);
         let capacity = context.capacity().max(2);
@@ -213,7 +213,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Splits a node with one child too many. The root stays at its address, above two new nodes.
+    /// Splits a B-tree node with one child too many. The root stays at its address, above two new
+    /// nodes.
     fn split(
         &mut self,
         step: &PathNode,
@@ -272,7 +273,7 @@ fn edit_len(
     Ok(edit.store().shared::<SymbolTableNode>(address, context)?.entries.len())
 }
 
-/// Inserts a child after the child at `position`.
+/// Inserts a child into a B-tree node after the child at `position`.
 fn put_child(node: &mut BTreeV1Node, position: usize, right: &Right) -> Option<()> {
     let after = position.checked_add(1)?;
     if after > node.children.len() {

@@ -20,17 +20,18 @@ use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Largest ratio of existing to new entries at which the whole tree is rewritten.
+/// Largest ratio of existing to new entries at which an insertion rewrites the whole B-tree of a
+/// group.
 const MAX_REWRITE_RATIO: usize = 8;
 
-/// The entries of a group in order, and the nodes below the root of its tree.
+/// The present entries of a symbol table in order, and the nodes below the root of its B-tree.
 #[derive(Default)]
 struct Present {
     entries: Vec<SymbolTableEntry>,
     nodes: Vec<(Address, u64)>,
 }
 
-/// Address of a child, and offset of the greatest name below the child.
+/// The address of a B-tree child, and the offset of the greatest name below the child.
 type Child = (Address, u64);
 
 /// Inserts links, sorted by name, with the cached symbol tables of groups. No link may have one of
@@ -94,7 +95,7 @@ impl Present {
     }
 }
 
-/// Merges two lists in the order of the names.
+/// Merges two lists of entries in the order of the names.
 fn merged(
     heap: &LocalHeap,
     present: Vec<SymbolTableEntry>,
@@ -127,7 +128,7 @@ fn miscounted() -> Error {
     Error::internal("symbol table", "the runs of children contain all children")
 }
 
-/// Creates the nodes of the tree from the leaves up. The root keeps its address.
+/// Creates the nodes of a group's B-tree from the leaves up. The root keeps its address.
 fn build(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -170,7 +171,7 @@ fn build(
     Ok(())
 }
 
-/// Returns a node without neighbours. `before` is the key before its first child.
+/// Returns a B-tree node without neighbours. `before` is the key before its first child.
 fn node_of(level: u8, before: u64, children: &[Child]) -> BTreeV1Node {
     let keys = std::iter::once(before).chain(children.iter().map(|(_, last)| *last)).collect();
     let children = children.iter().map(|(address, _)| *address).collect();

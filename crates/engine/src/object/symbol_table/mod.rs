@@ -52,13 +52,13 @@ pub(super) fn for_each(
     })
 }
 
-/// Returns whether there are no links.
+/// Returns whether the symbol table has no links.
 pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
     let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
     Ok(root.children.is_empty())
 }
 
-/// Returns the link with this name.
+/// Returns the link of the symbol table with this name.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
     let heap = LocalHeap::load(&container.store, table.heap)?;
     let found =

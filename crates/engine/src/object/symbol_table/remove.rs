@@ -19,7 +19,8 @@ use crate::index::VisitedBlocks;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Removes and returns the link with this name, or returns `None` without such a link.
+/// Removes the link with this name from the symbol table and returns it, or returns `None` without
+/// such a link.
 ///
 /// # Errors
 /// Returns read errors.
@@ -81,8 +82,8 @@ impl Removing<'_, '_, '_> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the key after the child of `step`. If the key is the last key of its node, also sets
-    /// the keys that must equal it: keys in the nodes above, and the first key of the right
+    /// Sets the B-tree key after the child of `step`. If the key is the last key of its node, also
+    /// sets the keys that must equal it: keys in the nodes above, and the first key of the right
     /// neighbour.
     fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);
@@ -95,8 +96,8 @@ impl Removing<'_, '_, '_> {
         if last { self.end_key(right, above, key) } else { Ok(()) }
     }
 
-    /// Sets the keys that must equal the last key of a node: the first key of its right neighbour,
-    /// and a key of the node above.
+    /// Sets the B-tree keys that must equal the last key of a node: the first key of its right
+    /// neighbour, and a key of the node above.
     fn end_key(&mut self, right: Address, above: &[PathNode], key: u64) -> Result<()> {
         if right.is_defined() {
             self.node(right, |node| set_first_key(node, right, key))??;
@@ -107,7 +108,7 @@ impl Removing<'_, '_, '_> {
         }
     }
 
-    /// Removes the last child of the path, and then nodes without children on the path.
+    /// Removes the child at the end of a B-tree path, and then nodes without children on the path.
     fn child(&mut self, steps: &[PathNode]) -> Result<()> {
         let Some((step, above)) = steps.split_last() else { return Ok(()) };
         let position = step.position;
@@ -145,7 +146,7 @@ impl Removing<'_, '_, '_> {
     }
 }
 
-/// Frees the whole storage of a group's links.
+/// Frees all blocks of a group's symbol table: the B-tree, its nodes and the local heap.
 ///
 /// # Errors
 /// Returns read errors, without a change.

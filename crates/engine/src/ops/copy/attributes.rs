@@ -15,7 +15,7 @@ use crate::ops::OpenFile;
 use crate::store::Edit;
 
 impl Copier<'_> {
-    /// Copies all attributes. Returns whether the object has any.
+    /// Copies all attributes of an object. Returns whether the object has attributes.
     ///
     /// # Errors
     /// Returns the errors of reading and writing attributes, except damage in a salvage.

@@ -17,10 +17,10 @@ use crate::object::dataset::{DatasetDescription, Filters};
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Largest number of bytes of chunks in memory. A single chunk may be larger.
+/// Largest number of bytes of chunks that a copy holds in memory. A single chunk may be larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Largest number of chunks in a batch.
+/// Largest number of chunks in one batch of a copy.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 impl Copier<'_> {
@@ -134,7 +134,7 @@ pub(super) fn batches<L>(
     })
 }
 
-/// Reads and writes a batch of chunks. Adjacent chunks are read and written together.
+/// Copies a batch of chunks. Reads and writes adjacent chunks together.
 ///
 /// # Errors
 /// Returns I/O errors and the errors of the index.

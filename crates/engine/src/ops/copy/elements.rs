@@ -10,7 +10,8 @@ use hyperslab_format::reference::StoredReference;
 
 use crate::error::{Error, Result};
 
-/// The plan that relocates an element of one file for another file.
+/// A plan for the conversion of elements between files: it lists the parts of an element that refer
+/// to other data of the file.
 #[derive(Debug, Clone)]
 pub(super) struct ElementPlan {
     /// Size of an element in the source, in bytes.
@@ -20,7 +21,8 @@ pub(super) struct ElementPlan {
     pub(super) parts: Vec<PlanPart>,
 }
 
-/// A part of an element, with its offsets in the source and in the target.
+/// A part of an element that refers to other data, with its offsets in the source and in the
+/// target.
 #[derive(Debug, Clone)]
 pub(super) struct PlanPart {
     pub(super) from: usize,
@@ -28,7 +30,7 @@ pub(super) struct PlanPart {
     pub(super) kind: PartKind,
 }
 
-/// The kind of a part.
+/// The kind of an element part: a reference, or variable-length data.
 #[derive(Debug, Clone)]
 pub(super) enum PartKind {
     /// This number of bytes, equal in both files.
@@ -42,7 +44,8 @@ pub(super) enum PartKind {
 }
 
 impl ElementPlan {
-    /// Returns the plan for elements of a type, and the type in a file with the widths `params`.
+    /// Creates the plan for elements of a datatype. Also returns the datatype in a file with the
+    /// widths `params`.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if types are nested too deeply or elements are too large, and
@@ -51,7 +54,8 @@ impl ElementPlan {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether elements have the same bytes in both files.
+    /// Returns whether the elements have the same bytes in both files, so that they need no
+    /// relocation.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
@@ -130,7 +134,8 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
     }
 }
 
-/// Plans a compound type. The size changes of earlier members move later members.
+/// Adds the parts of a compound type to the plan. The size changes of earlier members move later
+/// members.
 fn plan_compound(
     size: u32,
     compound: &Compound,

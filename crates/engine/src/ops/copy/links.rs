@@ -86,7 +86,7 @@ impl Copier<'_> {
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
-    /// Returns the object at a path from a group, or `None` if no object has this path.
+    /// Returns the object at a path that begins at a group, or `None` if no object has this path.
     ///
     /// # Errors
     /// Returns the errors of reading the groups.
@@ -131,7 +131,7 @@ impl Copier<'_> {
         Ok(None)
     }
 
-    /// Returns the index of a file in `sources`. Adds the file if it is new.
+    /// Returns the index of a file in the list `sources`. Adds the file if the list lacks it.
     fn number_of(&mut self, file: &Arc<OpenFile>) -> usize {
         let name = file.container.store.name();
         let known = self

@@ -21,7 +21,7 @@ use crate::object::scan;
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// The group for objects that no link leads to.
+/// The name of the group for objects to which no link leads.
 const LOST_FOUND: &str = "lost+found";
 
 impl OpenFile {
@@ -71,15 +71,15 @@ impl OpenFile {
     }
 }
 
-/// An object that no link leads to.
+/// An object of a damaged file to which no link leads.
 struct LostObject {
     address: Address,
     kind: ObjectKind,
 }
 
 impl Copier<'_> {
-    /// Returns the copy of the root group, with all objects that its links lead to. Returns `None`
-    /// if the object is not a group.
+    /// Copies the root group, with all objects to which its links lead. Returns `None` if the
+    /// object is not a group.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -251,7 +251,7 @@ fn hard_link(name: String, copy: Address) -> Link {
     }
 }
 
-/// Returns the objects that an object leads to: by hard links, or as its committed datatype.
+/// Returns the objects to which an object refers, by hard links or as its committed datatype.
 fn leads_to(source: &OpenFile, found: &LostObject) -> Vec<Address> {
     let container = &source.container;
     let Ok(header) = ObjectHeader::load(&container.store, found.address) else { return Vec::new() };

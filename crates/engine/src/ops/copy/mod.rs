@@ -58,7 +58,7 @@ pub struct CopyOptions {
     pub merge_committed_datatypes: bool,
 }
 
-/// The identity of an object before the copy.
+/// The identity of a source object during a copy: the index of its file and its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Original {
     /// The index of its file in `Copier::sources`.
@@ -79,7 +79,7 @@ struct Task {
     is_top: bool,
 }
 
-/// A task in a queue, without its path.
+/// A copy task in a queue, without its path.
 #[derive(Debug, Clone, Copy)]
 struct QueuedTask {
     original: Original,
@@ -89,7 +89,7 @@ struct QueuedTask {
 }
 
 /// The number of links to a copy, and of its other uses, that the reference count in its header
-/// does not include yet.
+/// does not yet include.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
     count: u64,
@@ -122,8 +122,8 @@ struct Copier<'a> {
 }
 
 impl OpenFile {
-    /// Copies the object at `object` of `source`, which may be this file. Returns the address of
-    /// the copy's header, to which the caller adds one hard link.
+    /// Copies the object at `object` of the file `source` to this file. Both files may be the same.
+    /// Returns the address of the copy's header, to which the caller adds one hard link.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of writing the copy. Objects that were copied
@@ -199,8 +199,8 @@ impl<'a> Copier<'a> {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }
 
-    /// Returns the copy of an object. Creates its header if the object has no copy yet; links,
-    /// elements and attributes follow later.
+    /// Returns the copy of an object. If the object has no copy yet, creates the header of the
+    /// copy; links, elements and attributes follow later.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of creating the header.
@@ -238,7 +238,7 @@ impl<'a> Copier<'a> {
         made.map_err(|error| error.context(format!("cannot copy `{path}`")))
     }
 
-    /// Counts one more link or use of a copy.
+    /// Counts one more link to a copy, or one more use of a committed datatype.
     fn count_use(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
         uses.count += 1;

@@ -34,11 +34,12 @@ use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// Largest size of an attribute message in a version 1 header.
+/// Largest size in bytes of an attribute message in a version 1 object header.
 const MAX_V1_ATTRIBUTE_BYTES: usize = 65_528;
 
 impl Copier<'_> {
-    /// Creates the header of a copy, and queues the copies of its links, elements and attributes.
+    /// Creates the header of an object's copy, and queues the copies of its links, elements and
+    /// attributes.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of creating the header.
@@ -292,8 +293,8 @@ impl Copier<'_> {
         Ok(new)
     }
 
-    /// Copies the attributes and the comment. Then writes the times, which these changes have
-    /// updated.
+    /// Copies the attributes and the comment of an object. Then writes the times of the copy, which
+    /// these changes have updated.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of writing the copy.
@@ -328,7 +329,7 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the properties of a new dataset: the properties of `before`, with another storage.
+/// Returns the properties of a new dataset like `before`, with another storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),
@@ -342,15 +343,15 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     }
 }
 
-/// Checks a new dataset, except its fill value: fill values of old files may break the rules for
-/// new datasets.
+/// Checks the properties of a new dataset, except its fill value: fill values of old files may
+/// break the rules for new datasets.
 fn check(new: &NewDataset) -> Result<()> {
     let fill = FillDescription { value: StoredFillValue::Default, ..new.fill.clone() };
     NewDataset { fill, ..new.clone() }.check()
 }
 
 impl StoredBefore<'_> {
-    /// Checks that the target file can store the copy with these properties.
+    /// Checks that the target file of a copy can store a dataset with this storage.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] or [`Error::Unsupported`] with the reason if it cannot.
@@ -372,7 +373,7 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// Returns a chunk shape that does not exceed the maximum shape of the dataset.
+/// Returns a chunk shape that is reduced to the maximum shape of the dataset.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let max = before.dataspace.max_dims();
     let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));

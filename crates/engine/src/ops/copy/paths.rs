@@ -24,7 +24,7 @@ pub(super) struct ObjectPaths {
 }
 
 impl ObjectPath {
-    /// Returns a path without a parent.
+    /// Creates a path without a parent.
     pub(super) fn whole(path: impl Into<Arc<str>>) -> Self {
         let text = path.into();
         Self { above: None, name: text.as_ref().into(), text }
@@ -38,14 +38,14 @@ impl ObjectPath {
 }
 
 impl ObjectPaths {
-    /// Stores a path, and returns its index.
+    /// Stores the path of an object, and returns the index of the path.
     pub(super) fn add(&mut self, object_path: &ObjectPath) -> usize {
         let path_id = self.all.len();
         self.all.push((object_path.above, object_path.name.clone()));
         path_id
     }
 
-    /// Returns the complete path with the index `path_id`.
+    /// Returns the complete path with the index `path_id` as text.
     pub(super) fn text(&mut self, path_id: usize) -> Arc<str> {
         let mut names = Vec::new();
         let mut at = Some(path_id);

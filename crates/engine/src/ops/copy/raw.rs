@@ -24,7 +24,7 @@ use crate::store::{Edit, SpaceKind};
 /// the end of the file, where all bytes are zero.
 const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 
-/// Largest number of bytes of a contiguous dataset in memory.
+/// Largest number of bytes of a contiguous dataset that the copy holds in memory.
 const BLOCK_BYTES: u64 = 8 << 20;
 
 impl Copier<'_> {
@@ -125,7 +125,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies contiguous elements.
+    /// Copies the elements of a contiguous dataset.
     ///
     /// # Errors
     /// As [`copy_body`](Self::copy_body).
@@ -171,7 +171,7 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the number of bytes of all elements.
+/// Returns the total size of a dataset's elements in bytes.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the number does not fit in 64 bits.

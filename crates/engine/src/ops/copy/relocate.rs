@@ -25,7 +25,8 @@ use crate::object::kind::ObjectKind;
 use crate::ops::OpenFile;
 use crate::store::{Edit, at};
 
-/// The source of elements that are relocated.
+/// The source file of elements whose references and variable-length data are converted for another
+/// file.
 pub(super) struct RelocationSource<'a> {
     /// The index of the file in `Copier::sources`.
     pub(super) file: usize,
@@ -36,7 +37,8 @@ pub(super) struct RelocationSource<'a> {
 }
 
 impl Copier<'_> {
-    /// Converts elements to the form that the target stores, and returns them.
+    /// Converts elements to the form that the target file stores. Copies their variable-length data
+    /// and changes their references.
     ///
     /// # Errors
     /// Returns the errors of reading references and variable-length data, and of writing them.
@@ -146,7 +148,7 @@ impl Relocator<'_, '_> {
         Ok(stored.unwrap_or_default())
     }
 
-    /// Stores variable-length data in the target, and returns its descriptor.
+    /// Stores variable-length data in the target file, and returns the descriptor of the data.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the data.
@@ -294,7 +296,7 @@ fn beyond() -> Error {
     Error::corrupt("datatype message", "member", "parts inside the element", "a part beyond its end")
 }
 
-/// Copies `bytes` to the start of `to`, and fills the rest of `to` with zeros.
+/// Copies `bytes` to the start of `to`, and fills the remaining bytes of `to` with zeros.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {

@@ -28,17 +28,17 @@ const SECTOR_BYTES: usize = 512;
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Approximate number of bytes of a chunk in an index.
+/// Approximate number of bytes that one chunk takes in a chunk index.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// The flat chunks of a dataset that are copied.
+/// The flat chunks of a dataset that a salvage can copy.
 pub(super) struct SoundChunks {
     pub(super) chunks: Vec<(Dims, ChunkLocation)>,
     /// The coordinates of filtered chunks that decode to too few bytes.
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that the copy omits.
+/// A part of an object that the copy of a damaged file omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.
@@ -70,7 +70,7 @@ pub enum LostPart {
     VariableData,
 }
 
-/// The numbers of a dataset's chunks.
+/// The numbers of copied, damaged and possible chunks of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkTally {
     /// Number of copied chunks.
@@ -81,7 +81,7 @@ pub struct ChunkTally {
     pub possible: u64,
 }
 
-/// Receives the report on the objects of a damaged file.
+/// A receiver of the report on the objects of a damaged file.
 pub trait Salvage {
     /// Reports that the copy of an object has a header.
     fn object(&self, path: &str, kind: ObjectKind, address: Address);
@@ -126,7 +126,7 @@ impl Copier<'_> {
     }
 
     /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
-    /// Only a salvage decodes chunks and finds short ones.
+    /// Only a salvage decodes chunks and detects chunks that are too short.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -157,7 +157,7 @@ impl Copier<'_> {
         Ok(SoundChunks { chunks: sound, short: short.into_inner() })
     }
 
-    /// Returns the structured chunks to copy. In a salvage, these are the chunks that can be
+    /// Returns the structured chunks to copy. In a salvage, these are only the chunks that can be
     /// decoded.
     ///
     /// # Errors

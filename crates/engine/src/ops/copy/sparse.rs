@@ -19,7 +19,7 @@ use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
 impl Copier<'_> {
-    /// Returns whether the stored chunks of the source are valid chunks of the target.
+    /// Returns whether the copy can store the chunks of the source without changes.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,
@@ -81,7 +81,7 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Copies the defined elements of a sparse dataset to a dataset in flat or structured chunks.
+    /// Copies the defined elements of a sparse dataset to a dataset with flat or structured chunks.
     ///
     /// # Errors
     /// Returns the errors of reading, relocating and writing elements.
@@ -140,8 +140,8 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Writes defined elements. If a chunk is defined as a whole, writes a region; otherwise writes
-    /// elements by their coordinates.
+    /// Writes defined elements of a copied dataset. If a chunk is defined as a whole, writes a
+    /// region; otherwise writes elements by their coordinates.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -172,7 +172,8 @@ impl Copier<'_> {
         writer.write(self.target.writer_context(), edit, &Selection::Points(points), &source)
     }
 
-    /// Copies the elements of a dense dataset that do not count as undefined to a sparse dataset.
+    /// Copies the elements of a dense dataset to a sparse dataset. Skips elements that count as
+    /// undefined.
     ///
     /// # Errors
     /// Returns the errors of reading, relocating and writing elements.
@@ -257,8 +258,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Enlarges the shape of one chunk to several whole chunks of at most `bytes` bytes, and returns
-/// the shape. The shape grows up to `target`, along the fastest dimension first.
+/// Returns a chunk shape that is enlarged to several whole chunks of at most `bytes` bytes. The
+/// shape grows up to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {

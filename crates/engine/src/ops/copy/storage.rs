@@ -15,7 +15,7 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::versions::LibverBounds;
 
-/// The storage of a copied dataset.
+/// The storage of a dataset's copy: layout and filters.
 #[derive(Debug, Clone)]
 pub struct NewStorage {
     /// The layout.
@@ -31,13 +31,13 @@ pub struct NewStorage {
 }
 
 impl NewStorage {
-    /// Returns a storage without filters.
+    /// Creates the storage of a copied dataset without filters.
     pub fn unfiltered(layout: NewLayout) -> Self {
         Self { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new(), undefined: None }
     }
 }
 
-/// The description of a dataset that will be copied.
+/// The description of a dataset that a copy is about to read.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
     /// The description in the header, with the datatype of the copy.
@@ -52,9 +52,11 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// Decides the storage of copied datasets, and receives the progress of the copy.
+/// A guide of a copy: it chooses the storage of copied datasets, and receives the progress of the
+/// copy.
 pub trait CopyGuide {
-    /// Returns the storage of a dataset's copy; `None` for the storage of the original.
+    /// Returns the storage for the copy of a dataset. `None` stands for the storage of the
+    /// original.
     ///
     /// # Errors
     /// Returns an error if the dataset cannot be copied. The error ends the copy.
@@ -64,7 +66,7 @@ pub trait CopyGuide {
     }
 
     /// Returns the limits for the number of links at which groups change between compact and dense
-    /// storage; `None` for the limits of the original.
+    /// storage. `None` stands for the limits of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }
@@ -80,7 +82,7 @@ pub trait CopyGuide {
     }
 }
 
-/// The guide that keeps the storage of the original.
+/// A copy guide that keeps the storage of each original dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 
@@ -107,7 +109,7 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
     })
 }
 
-/// The properties of a sparse copy that its header does not store.
+/// The properties of a sparse copy that no object header stores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseCopy {
     /// The encoding of the defined elements; `None` for the encoding of the original.
@@ -117,7 +119,7 @@ pub(super) struct SparseCopy {
 }
 
 impl SparseCopy {
-    /// Returns the properties of a copy in structured chunks, and `None` for other layouts.
+    /// Returns the properties of a copy in structured chunks, or `None` for other layouts.
     pub(super) fn of(storage: &NewStorage) -> Option<Self> {
         match &storage.layout {
             NewLayout::Structured { encoding, .. } => {

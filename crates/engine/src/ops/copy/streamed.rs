@@ -20,7 +20,7 @@ use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::Edit;
 
-/// Largest number of bytes of elements in memory.
+/// Largest number of bytes of elements that a copy holds in memory.
 const BLOCK_BYTES: u64 = 16 << 20;
 
 /// Largest number of bytes in memory of elements with references or variable-length data.
@@ -29,7 +29,7 @@ const RELOCATED_BLOCK_BYTES: u64 = 1 << 20;
 /// Number of failed reads after which the remaining elements of a dataset count as lost.
 const MAX_FAILED_READS: u32 = 1 << 16;
 
-/// A dataset whose elements are read and written.
+/// A copy of one dataset that reads and writes its elements block by block.
 pub(super) struct Streamed<'s> {
     pub(super) source: &'s Arc<OpenFile>,
     pub(super) dataset: OpenDataset,
@@ -54,7 +54,7 @@ impl Iterator for CopyRegions {
     }
 }
 
-/// The stored chunks of a dense dataset.
+/// The stored chunks of a dense dataset, which a copy reads one after the other.
 pub(super) struct StoredRegions {
     /// The elements of each chunk.
     pub(super) regions: Vec<Region>,
@@ -65,7 +65,8 @@ pub(super) struct StoredRegions {
 }
 
 impl StoredRegions {
-    /// Returns the stored chunks, or `None` if the dataset is not in dense chunks.
+    /// Returns the stored chunks of a dense dataset, or `None` if the dataset is not in dense
+    /// chunks.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
@@ -114,7 +115,7 @@ impl Streamed<'_> {
         Arc::new(ForeignHeap::new(self.source.container.store.limits().result_bytes))
     }
 
-    /// Returns boxes of whole chunks of the shape `chunk`, or of rows of elements.
+    /// Divides a dataset into boxes: whole chunks of the shape `chunk`, or rows of elements.
     pub(super) fn boxes(&self, chunk: Option<Dims>) -> Boxes {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
         let chunk = chunk.unwrap_or_else(|| Dims::from_elem(1, dims.len()));
@@ -161,7 +162,7 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Returns the regions to copy, or `None` if the source has no stored chunk.
+    /// Returns the regions of the dataset to copy, or `None` if the source has no stored chunk.
     ///
     /// # Errors
     /// Returns the errors of the chunk index, and of allocating the copy.
@@ -194,7 +195,8 @@ impl Copier<'_> {
         Ok(Some(CopyRegions::All(streamed.boxes(target_chunk))))
     }
 
-    /// Returns the elements of a box. In a salvage, unreadable elements have the fill value.
+    /// Returns the elements of a box of the source dataset. In a salvage, unreadable elements have
+    /// the fill value.
     ///
     /// # Errors
     /// Returns the errors of reading the elements, except damage in a salvage.

@@ -56,7 +56,8 @@ impl OpenDataset {
         Self::described(file, header.address(), description, nesting)
     }
 
-    /// Opens a dataset that was just created. The write of its header may be deferred.
+    /// Opens a dataset that was just created, from its description. The write of its object header
+    /// may be deferred.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -64,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that is not virtual.
+    /// Opens a dataset that stores its own elements. Virtual datasets are errors.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -106,7 +107,7 @@ impl OpenDataset {
         Ok(Self::of(address, description, virtual_))
     }
 
-    /// Returns the number of bytes of all elements, as stored.
+    /// Returns the total size of all elements of the dataset, as stored, in bytes.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the number does not fit in 64 bits.
@@ -121,8 +122,8 @@ impl OpenDataset {
         })
     }
 
-    /// Returns all elements, as stored, in C order. Variable-length elements are descriptors of
-    /// objects in the global heap.
+    /// Returns all elements of the dataset, as stored, in C order. Variable-length elements are
+    /// descriptors of objects in the global heap.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -130,7 +131,7 @@ impl OpenDataset {
         self.read(file, &Selection::All)
     }
 
-    /// Returns all elements, as stored, if the driver holds them contiguously in memory.
+    /// Returns a view of all elements, as stored, if the driver holds them contiguously in memory.
     pub fn view<'a>(&self, file: &'a OpenFile) -> Option<&'a [u8]> {
         match &self.description.layout.layout {
             Layout::Contiguous(contiguous) if self.description.external.is_empty() => {
@@ -140,8 +141,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, in the order of the selection. The blocks of the
-    /// selection must be disjoint.
+    /// Returns the selected elements of the dataset, as stored, in the order of the selection. The
+    /// blocks of the selection must be disjoint.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the elements exceed the limit, and filter and I/O errors.
@@ -173,7 +174,7 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Returns a zeroed buffer for the selected elements, `size` bytes each.
+    /// Returns a zeroed buffer for the selected elements. Each element has `size` bytes.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the buffer exceeds the limit or the available memory.
@@ -195,7 +196,7 @@ impl OpenDataset {
         Ok(vec![0; bytes])
     }
 
-    /// Reads the selected elements into `to`, like [`read`](Self::read).
+    /// Reads the selected elements into the read target `to`, like [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read`](Self::read), and conversion errors.
@@ -223,7 +224,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that is not virtual.
+    /// Returns the selected elements, as stored, of a dataset that stores its own elements (no
+    /// virtual dataset).
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.
@@ -268,7 +270,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the address of the object header.
+    /// Returns the address of the dataset's object header.
     pub(super) fn address(&self) -> Address {
         self.address
     }
@@ -307,7 +309,8 @@ impl OpenDataset {
         to.put(0, &stored)
     }
 
-    /// Returns the flat chunks of the dataset, or `None` if the dataset has another layout.
+    /// Returns the source of the dataset's flat chunks, or `None` if the dataset has another
+    /// layout.
     ///
     /// # Errors
     /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.
@@ -318,7 +321,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of elements in a selection of this dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the selection does not fit the dataspace.
@@ -357,7 +360,8 @@ impl OpenDataset {
         let index = chunk_index::open(&file.container.store, layout, &shape)?;
         Ok(ChunkedSource { index, ..source })
     }
-    /// Returns the structured chunks of the dataset, or `None` if the dataset has another layout.
+    /// Returns the source of the dataset's structured chunks, or `None` if the dataset has another
+    /// layout.
     ///
     /// # Errors
     /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.

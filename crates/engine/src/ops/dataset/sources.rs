@@ -26,7 +26,7 @@ pub(in crate::ops) const MAX_DEPTH: usize = 16;
 /// Largest number of source datasets that a virtual dataset keeps open.
 const MAX_OPEN_SOURCES: usize = 128;
 
-/// The mappings and the open sources of a virtual dataset.
+/// The mappings of a virtual dataset, and its open source datasets.
 #[derive(Debug)]
 pub(in crate::ops) struct Virtual {
     pub(in crate::ops) mappings: Vec<Mapping>,
@@ -43,7 +43,8 @@ struct SourceDataset {
     dataset: OpenDataset,
 }
 
-/// The depth of a read in virtual datasets, and its remaining steps.
+/// The depth at which a read is nested in virtual datasets, and the remaining steps of its work
+/// budget.
 #[derive(Debug)]
 pub(in crate::ops) struct Nesting<'a> {
     depth: usize,
@@ -53,7 +54,8 @@ pub(in crate::ops) struct Nesting<'a> {
 }
 
 impl Nesting<'_> {
-    /// Runs `run` outside of all virtual datasets, with steps for `elements` elements.
+    /// Calls `run` at nesting depth 0, outside of all virtual datasets, with a work budget for
+    /// `elements` elements.
     pub(in crate::ops) fn outermost<R>(
         file: &OpenFile,
         elements: u64,
@@ -82,7 +84,7 @@ impl Nesting<'_> {
 }
 
 impl Virtual {
-    /// Reads the mappings, if the dataset is virtual.
+    /// Reads the mappings of the dataset, if the dataset is virtual.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the mappings are damaged.
@@ -99,13 +101,13 @@ impl Virtual {
         Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0) }))
     }
 
-    /// Closes the files of the source datasets.
+    /// Closes the files of the open source datasets.
     pub(in crate::ops) fn close(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// The source datasets of one virtual dataset, for one operation.
+/// The source datasets of one virtual dataset during one operation.
 #[derive(Debug)]
 pub(in crate::ops) struct Sources<'a> {
     pub(in crate::ops) file: &'a Arc<OpenFile>,
@@ -140,8 +142,8 @@ impl SourceDatasets for Sources<'_> {
 }
 
 impl Sources<'_> {
-    /// Returns the conversions for elements of a source, which collect variable-length data of
-    /// another file.
+    /// Returns the conversions for elements of a source dataset. The conversions collect
+    /// variable-length data of another file.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if elements of another file contain references, or if the
@@ -171,8 +173,9 @@ impl Sources<'_> {
         Ok(Nesting { depth, ..*self.nesting })
     }
 
-    /// Returns the file with a name if the program has it open, and forgets the sources in other
-    /// files if the program opened or closed a file: it may have changed them.
+    /// Returns the file with a name if the program has it open. Closes the sources in other files
+    /// if the program has opened or closed a file since then, because the program may have changed
+    /// the sources.
     fn find_open(&self, file_name: &[u8]) -> Option<Arc<OpenFile>> {
         let resolver = self.file.resolver.as_ref()?;
         let generation = resolver.generation();

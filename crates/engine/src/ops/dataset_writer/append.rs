@@ -143,7 +143,7 @@ impl DatasetWriter {
     }
 }
 
-/// Returns the number of elements of an added array.
+/// Returns the number of elements of an appended array.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the number does not fit in 64 bits.

@@ -24,7 +24,7 @@ use sink::DatasetSink;
 
 pub(super) use context::WriterContext;
 
-/// A dataset that is being written.
+/// The writer of one dataset: its description, its sink and its dirty state.
 #[derive(Debug)]
 pub(crate) struct DatasetWriter {
     address: Address,
@@ -61,12 +61,12 @@ impl DatasetWriter {
         self.sink.get_mut().expect_all();
     }
 
-    /// Returns whether a flush writes only the header.
+    /// Returns whether a flush of the dataset writes only its object header.
     pub(super) fn flushes_header_only(&self) -> bool {
         matches!(self.sink, DatasetSink::Other(_))
     }
 
-    /// Returns the flat chunks, if the dataset has such chunks.
+    /// Returns the sink of flat chunks, if the dataset has flat chunks.
     pub(super) fn chunked(&self) -> Option<&ChunkedSink> {
         match &self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -74,7 +74,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the flat chunks to change them, if the dataset has such chunks.
+    /// Returns the sink of flat chunks for changes, if the dataset has flat chunks.
     pub(super) fn chunked_mut(&mut self) -> Option<&mut ChunkedSink> {
         match &mut self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -82,7 +82,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the structured chunks, if the dataset has such chunks.
+    /// Returns the writer of structured chunks, if the dataset has structured chunks.
     pub(super) fn structured(&self) -> Option<&StructuredWriter> {
         match &self.sink {
             DatasetSink::Structured(sink) => Some(sink),
@@ -90,43 +90,44 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns whether only defined elements are stored.
+    /// Returns whether the dataset stores only defined elements.
     pub(super) fn is_sparse(&self) -> bool {
         self.structured().is_some_and(|structured| structured.form.kind.is_sparse())
     }
 
-    /// Sets the encoding of the defined elements of new chunks; `None` for the encoding of the
-    /// stored chunks.
+    /// Sets the encoding of the defined elements in new chunks. `None` stands for the encoding of
+    /// the stored chunks.
     pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
         if let DatasetSink::Structured(structured) = &mut self.sink {
             structured.form.encoding = encoding;
         }
     }
 
-    /// Returns the address of the header.
+    /// Returns the address of the dataset's object header.
     pub(super) fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the description that the header has after the next flush.
+    /// Returns the description of the dataset that the header has after the next flush.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.description
     }
 
-    /// Returns whether chunks, the dataspace or the layout are dirty.
+    /// Returns whether the dataset has dirty chunks, a dirty dataspace or a dirty layout.
     pub(crate) fn is_dirty(&self) -> bool {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Invalidates the chunks that other threads have fetched and not yet changed, because the
-    /// stored chunks may be replaced.
+    /// Marks the chunks that other threads have read and not yet changed as out of date, because
+    /// the stored chunks may be replaced.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
         }
     }
 
-    /// Calls `work` with the sink, and copies the state of its chunk index into the layout message.
+    /// Calls `work` with the sink of the dataset, and copies the state of the chunk index into the
+    /// layout message.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -143,7 +144,7 @@ impl DatasetWriter {
         outcome
     }
 
-    /// Calls `work` with the structured chunks.
+    /// Calls `work` with the writer of the dataset's structured chunks.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no structured chunks, and the errors of `work`.
@@ -163,7 +164,7 @@ impl DatasetWriter {
         outcome
     }
 
-    /// Writes the selected elements.
+    /// Writes the selected elements of the dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `from` does not have the selected number of elements. Returns
@@ -193,7 +194,7 @@ impl DatasetWriter {
         self.with_sink(file, edit, |sink, writing| sink.allocate(writing))
     }
 
-    /// Changes the shape.
+    /// Changes the shape of the dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset cannot have the shape. Returns filter and I/O
@@ -214,7 +215,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes the selected elements, except the elements of the first `done` chunks.
+    /// Writes the selected elements. Skips the elements of the first `done` chunks.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -234,7 +235,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns the dataspace with another shape.
+    /// Returns a copy of the dataspace with another shape.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset cannot have the shape.
@@ -268,7 +269,7 @@ impl DatasetWriter {
         Ok(after)
     }
 
-    /// Stores the dirty chunks, and writes the changed messages of the header.
+    /// Stores the dirty chunks of the dataset, and writes the changed messages of its header.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -283,7 +284,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes a changed dataspace into the header.
+    /// Writes a changed dataspace of the dataset into its object header.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -301,12 +302,13 @@ impl DatasetWriter {
         self.layout_changed |= self.sink.get().note_layout(&mut self.description.layout.layout);
     }
 
-    /// Returns whether the addresses of all chunks follow from the address of the first chunk.
+    /// Returns whether the layout allocates all chunks together, so that their addresses follow
+    /// from the address of the first chunk.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }
 
-    /// Returns the location of a chunk, if the chunk is stored.
+    /// Returns the location of a chunk of the dataset, if the chunk is stored.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -317,8 +319,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Inserts the locations of stored chunks into the index, in C order of their coordinates.
-    /// [`flush`](Self::flush) writes the header.
+    /// Inserts the locations of stored chunks into the chunk index, in C order of their
+    /// coordinates. [`flush`](Self::flush) writes the header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no flat chunks, and the errors of the index.
@@ -329,7 +331,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Frees the space of all elements. Does not change the header, which the caller deletes.
+    /// Frees the space of all elements of the dataset. Does not change the object header, which the
+    /// caller deletes.
     ///
     /// # Errors
     /// Returns an error if the index of the chunks is damaged.

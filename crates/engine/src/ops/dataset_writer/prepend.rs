@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Edit;
 
-/// Number of bytes of elements that are moved in one step.
+/// Number of bytes of elements that a prepend moves in one step.
 const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
@@ -53,9 +53,9 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Returns the index of the chunks, and the number of chunks by which coordinates shift.
-    /// Returns `None` unless `length` elements along the dimension are whole chunks and the stored
-    /// chunks can keep their addresses.
+    /// Returns the index of the chunks, and the number of chunks by which a prepend shifts the
+    /// coordinates. Returns `None` unless `length` elements along the dimension are whole chunks
+    /// and the stored chunks can keep their addresses.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
@@ -70,7 +70,7 @@ impl DatasetWriter {
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
-    /// Moves all elements of the former shape `before` by `length` along a dimension.
+    /// Moves all elements of the former shape `before` by `length` coordinates along a dimension.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -106,7 +106,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns the elements of a box as stored.
+    /// Returns the elements of a box of the dataset, as stored.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -19,7 +19,7 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The sink of a dataset. Chunks have operations that other layouts do not have.
+/// The sink of a dataset, by its layout. Chunks have operations that other layouts do not have.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
@@ -74,7 +74,7 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the sink of any layout.
+    /// Returns the sink of the dataset, whatever its layout.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -83,7 +83,7 @@ impl DatasetSink {
         }
     }
 
-    /// Returns the sink of any layout for writing.
+    /// Returns the sink of the dataset for changes, whatever its layout.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -93,7 +93,7 @@ impl DatasetSink {
     }
 }
 
-/// Returns whether fill values are written into new space.
+/// Returns whether new space of the dataset gets fill values.
 fn writes_fill(description: &DatasetDescription) -> bool {
     let fill = &description.fill;
     match fill.write_time {
@@ -103,7 +103,7 @@ fn writes_fill(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Returns the writer of structured chunks.
+/// Returns the writer of the dataset's structured chunks.
 fn structured_writer(
     file: WriterContext<'_>,
     owner: Address,

@@ -8,11 +8,11 @@ use super::Change;
 use super::errors::unwritable;
 use crate::error::Result;
 
-/// Number of buffered bytes from which on the buffer is written to the journal's file.
+/// Number of buffered bytes at which the buffer of journal records is written.
 const FLUSH_BYTES: usize = 1 << 20;
 
-/// Records that are written after the end of the journal. After all records of a batch were
-/// written, the journal continues at the end of the batch and with its checksum chain.
+/// A batch of journal records that are written after the end of the journal. After all records of a
+/// batch were written, the journal continues at the end of the batch and with its checksum chain.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
     /// The offset of `bytes` in the journal's file.
@@ -28,12 +28,12 @@ impl Batch {
         Ok(Self { chain, at: end, bytes })
     }
 
-    /// Returns the offset of the next record.
+    /// Returns the offset of the next journal record.
     pub(super) fn end(&self) -> u64 {
         self.at + to_u64(self.bytes.len())
     }
 
-    /// Adds the record of a change. Returns the offset of the new bytes in the journal.
+    /// Adds the journal record of a change. Returns the offset of the new bytes in the journal.
     pub(super) fn add(&mut self, file: &dyn Driver, change: &Change<'_>) -> Result<u64> {
         let record = self.chain.bytes(change.offset, change.old, change.new)?;
         let head = to_u64(record.len() - change.new.len());
@@ -43,8 +43,8 @@ impl Batch {
         Ok(journal_offset)
     }
 
-    /// Adds the records of the new space that the commit relies on. A commit has at least one such
-    /// record, which states the synced length.
+    /// Adds the journal records of the new space on which the commit relies. A commit has at least
+    /// one such record, which states the synced length.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,
@@ -59,7 +59,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the records of objects without links, if there are any.
+    /// Adds the journal records of unlinked objects, if there are unlinked objects.
     pub(super) fn add_unlinked(&mut self, file: &dyn Driver, addresses: &[u64]) -> Result<()> {
         for addresses in addresses.chunks(MAX_ENTRIES) {
             let record = self.chain.unlinked(addresses)?;
@@ -68,8 +68,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the record that ends the commit. Its bytes are written by the next
-    /// [`flush`](Self::flush).
+    /// Adds the journal record that ends the commit. The next [`flush`](Self::flush) writes the
+    /// bytes of the record.
     pub(super) fn add_commit(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;
         self.bytes.extend_from_slice(&record);
@@ -81,7 +81,7 @@ impl Batch {
         if self.bytes.len() >= FLUSH_BYTES { self.flush(file) } else { Ok(()) }
     }
 
-    /// Writes the buffered records.
+    /// Writes the buffered journal records.
     pub(super) fn flush(&mut self, file: &dyn Driver) -> Result<()> {
         file.write_at(self.at, &self.bytes).map_err(unwritable)?;
         self.at = self.end();

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::walk::JournalStep;
 
-/// A version of a sector: before a change, or after a change.
+/// The checksum of a file sector in one version: before or after a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SectorVersion {
     /// The number of bytes that the change covers, counted from the key of the sector.
@@ -17,10 +17,10 @@ pub(super) struct SectorVersion {
     pub(super) journal_offset: Option<u64>,
 }
 
-/// The versions of one sector, in the order of the changes.
+/// The versions of one file sector in a journal, in the order of the changes.
 pub(super) type SectorVersions = SmallVec<[SectorVersion; 4]>;
 
-/// The sectors, extents and lengths that a journal states.
+/// The contents of a journal: sectors, extents and lengths.
 #[derive(Debug)]
 pub(super) struct JournalContents {
     pub(super) sums: SectorSums,
@@ -47,7 +47,7 @@ impl JournalContents {
         }
     }
 
-    /// Adds the next record.
+    /// Adds the next journal record to the contents.
     pub(super) fn add(&mut self, step: JournalStep) {
         match step {
             JournalStep::Bytes { offset, sums, bytes, journal_offset } => {
@@ -77,7 +77,7 @@ impl JournalContents {
         }
     }
 
-    /// Returns the sectors that the journal changes, from `start` up to `end`.
+    /// Returns the changed sectors in a range of the file, from `start` up to `end`.
     pub(super) fn changed(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &SectorVersions)> {
         self.sectors.range(start..end.max(start)).map(|(at, versions)| (*at, versions))
     }

@@ -10,7 +10,7 @@ use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 /// be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
-/// The extents that were written into the file since the last commit.
+/// The extents of new space that were written into the file since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     /// Runs of whole sectors by their first offset. Runs do not overlap.
@@ -19,7 +19,7 @@ pub(super) struct Extents {
     edges: BTreeSet<u64>,
 }
 
-/// Neighbouring whole sectors.
+/// A run of neighbouring whole sectors that were written.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     end: u64,
@@ -27,8 +27,8 @@ struct Run {
     sum: Option<u64>,
 }
 
-/// The sectors of one write: runs of whole sectors with their sums, if known, and the sectors that
-/// the write covers in part.
+/// The sectors of one write: runs of whole sectors with their checksums, if known, and the sectors
+/// that the write covers only in part.
 #[derive(Debug)]
 pub(in crate::store) struct WrittenSectors {
     runs: Vec<(u64, u64, Option<u64>)>,
@@ -36,7 +36,7 @@ pub(in crate::store) struct WrittenSectors {
 }
 
 impl WrittenSectors {
-    /// Computes the sums of bytes that are written at `offset`.
+    /// Computes the checksums of bytes that are written at `offset`.
     pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
         Self::with(offset, to_u64(bytes.len()), |start, end| {
             // The commit reads the bytes of a run without a sum.
@@ -70,7 +70,7 @@ impl WrittenSectors {
 }
 
 impl Extents {
-    /// Adds a write, which replaces earlier writes of the same sectors.
+    /// Adds the sectors of a write, which replaces earlier writes of the same sectors.
     pub(super) fn add(&mut self, written: &WrittenSectors) {
         for (start, end, sum) in &written.runs {
             self.cut_out(*start, *end);
@@ -86,7 +86,7 @@ impl Extents {
     }
 
     /// Removes the sectors from `start` up to `end` from all runs. The remaining parts of a run
-    /// have no sum.
+    /// have no checksum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start
@@ -102,8 +102,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run that overlaps no other run. If this run and the previous run are short, joins
-    /// them.
+    /// Adds a run of sectors that overlaps no other run. If this run and the previous run are
+    /// short, joins them.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
@@ -116,7 +116,7 @@ impl Extents {
         self.runs.insert(start, Run { end, sum });
     }
 
-    /// Removes all extents.
+    /// Removes all recorded extents.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         self.edges.clear();

@@ -17,12 +17,13 @@ pub(in crate::store) struct KnownBytes {
 }
 
 impl KnownBytes {
-    /// Returns the end of the last range.
+    /// Returns the end of the last range of known bytes.
     pub(in crate::store) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Returns the parts from `start` up to `end` that lie in sectors with known bytes.
+    /// Returns the parts of a range, from `start` up to `end`, that lie in sectors with known
+    /// bytes.
     pub(in crate::store) fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         if start >= self.end() {
             return Vec::new();

@@ -52,7 +52,7 @@ const MAX_APPENDED_BYTES: u64 = 4 << 20;
 /// The reason in the error of writes that are refused after a failed sync.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
-/// A change of bytes of the file.
+/// A change of bytes of the file, with the bytes before and after the change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub(super) offset: u64,
@@ -61,7 +61,7 @@ pub(super) struct Change<'a> {
     pub(super) new: &'a [u8],
 }
 
-/// A commit that is to be written to the journal.
+/// The changes and the new space of a commit that is written to the journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Commit<'a> {
     /// In-place changes.
@@ -150,7 +150,7 @@ impl Journal {
         self.durability == Durability::Full
     }
 
-    /// Records that the file was changed.
+    /// Records that the file on disk was changed, so that a later sync is needed.
     pub(super) fn note_write(&self) {
         self.has_unjournaled.store(true, Ordering::Release);
     }
@@ -164,17 +164,17 @@ impl Journal {
         }
     }
 
-    /// Records an extent of new space that was written. The next commit relies on the extent.
+    /// Records that an extent of new space was written. The next commit relies on the extent.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
 
-    /// Returns the bytes that the commits of the journal change or rely on.
+    /// Returns the set of bytes that the commits of the journal change or rely on.
     pub(super) fn known(&self) -> &KnownBytes {
         &self.known
     }
 
-    /// Records that bytes which the journal also holds were written into the file.
+    /// Records a write into the file of bytes that the journal also holds.
     pub(super) fn note_journaled_write(&self) {
         self.has_journaled.store(true, Ordering::Release);
     }
@@ -209,7 +209,7 @@ impl Journal {
         self.is_enabled() && self.state.lock().must_append()
     }
 
-    /// Checks that further writes are allowed.
+    /// Checks that the journal has not refused further writes.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -217,12 +217,12 @@ impl Journal {
         )))
     }
 
-    /// Refuses all further writes, with a reason.
+    /// Refuses all further writes to the file, with a reason.
     pub(super) fn refuse_writes(&self, why: &'static str) {
         self.state.lock().refusal.get_or_insert(why);
     }
 
-    /// Waits until the disk has everything that was written into the file, if commits wait for the
+    /// Waits until the disk has all bytes that were written into the file, if commits wait for the
     /// disk.
     pub(super) fn sync(&self, driver: &dyn Driver) -> Result<()> {
         self.sync_in(&mut self.state.lock(), driver)
@@ -333,14 +333,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the new space that the commit relies on.
+    /// Returns the extents of new space on which the commit relies.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the bytes that a commit changes or relies on to the known bytes.
+    /// Adds the bytes that a commit changes or relies on to the set of known bytes.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));
@@ -354,7 +354,7 @@ impl Journal {
         }
     }
 
-    /// Removes the extents of a commit that needs no journal.
+    /// Removes the recorded extents after a commit that needs no journal.
     pub(super) fn clear_extents(&self) {
         self.extents.lock().clear();
     }
@@ -371,7 +371,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Records that the last commit is in the file.
+    /// Records that the changes of the last commit are in the file.
     pub(super) fn note_applied(&self) {
         self.note_applied_in(&mut self.state.lock());
     }
@@ -383,7 +383,7 @@ impl Journal {
         self.spilled_count.store(0, Ordering::Release);
     }
 
-    /// Writes the last commit into the file, if an earlier attempt failed.
+    /// Writes the changes of the last commit into the file, if an earlier attempt failed.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
         if !self.is_unapplied.load(Ordering::Acquire) {
             return Ok(());
@@ -435,8 +435,8 @@ impl Journal {
         self.state.lock().phase == Phase::Empty
     }
 
-    /// Begins the records of the next commit, unless it has begun already. If `append` is true, the
-    /// records follow the earlier commits; otherwise they replace the earlier commits.
+    /// Begins the journal records of the next commit, unless they have begun already. If `append`
+    /// is true, the records follow the earlier commits; otherwise they replace the earlier commits.
     fn begin(&self, state: &mut JournalState, driver: &dyn Driver, append: bool) -> Result<Arc<dyn Driver>> {
         self.complete_in(state, driver)?;
         if let Some(file) = &state.file
@@ -492,7 +492,7 @@ impl Journal {
     }
 }
 
-/// Removes the incomplete records of a failed write, so that other files can use the disk space.
+/// Removes incomplete records from the journal after a failed write, to release disk space.
 fn truncate(file: &dyn Driver, end: u64) {
     if let Err(error) = file.set_len(end) {
         tracing::warn!(%error, "cannot truncate the journal after a failed write");

@@ -13,10 +13,10 @@ use hyperslab_vfd::{Driver, DriverError};
 
 use super::contents::JournalContents;
 
-/// Largest number of bytes of one read of the file.
+/// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The result of the comparison.
+/// The result of a comparison of a journal's extents with the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ExtentComparison {
     /// The number of extents.
@@ -98,7 +98,7 @@ fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     }
 }
 
-/// Sums over the whole sectors before an offset.
+/// The checksums over the whole sectors before an offset of the file.
 #[derive(Debug, Clone, Copy, Default)]
 struct Prefix {
     /// The sum of the sectors in the file that the journal does not change.
@@ -109,8 +109,8 @@ struct Prefix {
     partial: u64,
 }
 
-/// The sums before each offset at which the whole sectors of an extent begin or end. Sectors that
-/// no extent covers do not count.
+/// The checksums before each offset at which the whole sectors of an extent begin or end. Sectors
+/// that no extent covers do not count.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {
@@ -137,14 +137,14 @@ impl Prefixes {
         Ok(Self(prefixes))
     }
 
-    /// Returns the sums before `offset`, or `None` if no extent has a bound there.
+    /// Returns the checksums before `offset`, or `None` if no extent begins or ends at this offset.
     fn at(&self, offset: u64) -> Option<Prefix> {
         self.0.get(&offset).copied()
     }
 }
 
 impl Prefix {
-    /// Adds the whole sectors in `range`.
+    /// Adds the whole sectors in `range` to the checksums.
     fn add(
         &mut self,
         contents: &JournalContents,

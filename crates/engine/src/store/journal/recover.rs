@@ -15,7 +15,7 @@ use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
-/// Number of bytes of one read.
+/// Number of bytes in one read of a journal.
 const READ_BYTES: usize = 1 << 20;
 
 /// The result of a search for a journal beside a file.
@@ -33,7 +33,7 @@ pub(crate) enum FoundJournal {
     Unrelated,
 }
 
-/// The kind of a file that has the name of a journal.
+/// The kind of contents in a file that has the name of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     /// A file of zeros: a journal that was emptied, or that lost its bytes with a loss of power.
@@ -44,7 +44,7 @@ enum FileKind {
     Other,
 }
 
-/// Returns the kind of a file that has the name of a journal.
+/// Returns the kind of contents in a file that has the name of a journal.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the file is a journal of an unknown version, and I/O errors.
@@ -104,7 +104,7 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, without regard to the
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the result of the
 /// comparison.
 ///
 /// # Errors
@@ -190,7 +190,8 @@ impl KeptJournal {
     }
 }
 
-/// A file in the state of its last commit, and the journal that was found beside it.
+/// The result of a recovery: a file in the state of its last commit, and the journal that was found
+/// beside it.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) driver: Arc<dyn Driver>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// Length of a journal that lists unlinked objects, up to which commits are appended.
+/// Length in bytes of a journal that lists unlinked objects, up to which commits are appended.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// The state of a journal between two commits.
@@ -33,7 +33,7 @@ pub(super) struct JournalState {
     pub(super) refusal: Option<&'static str>,
 }
 
-/// The contents of the journal on disk.
+/// The phase of a journal, which states the contents of the journal on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No commits, also after a loss of power.

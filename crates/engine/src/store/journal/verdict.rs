@@ -15,7 +15,7 @@ use super::new_space::compare_extents;
 use super::walk::{LastCommit, for_each, header};
 use crate::store::bytes::count_before;
 
-/// The relation between a journal and the file beside it.
+/// The conclusion of a comparison of a journal with the file beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalVerdict {
@@ -30,7 +30,7 @@ pub enum JournalVerdict {
     Foreign,
 }
 
-/// The result of a comparison, sector by sector.
+/// The numbers of file sectors that agree or disagree with a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JournalComparison {
@@ -77,7 +77,7 @@ impl JournalComparison {
     }
 }
 
-/// A journal, and its comparison with the file beside it.
+/// A report on a journal, with the comparison of the journal with the file beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalReport {
@@ -223,9 +223,10 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector begins with the bytes of a later version, up to the end that the file
-/// has or had at a commit, and holds zeros after that end. A disk may have stored the new bytes of
-/// a sector but not the new length of the file. When such a file grows again, zeros follow its end.
+/// Returns whether a sector looks truncated: it begins with the bytes of a later version, up to the
+/// end that the file has or had at a commit, and holds zeros after that end. A disk may have stored
+/// the new bytes of a sector but not the new length of the file. When such a file grows again,
+/// zeros follow its end.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

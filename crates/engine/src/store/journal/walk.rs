@@ -6,7 +6,7 @@ use hyperslab_format::journal::{
 };
 use hyperslab_vfd::{Driver, DriverError};
 
-/// A verified record of a journal.
+/// A verified record that a walk over a journal returns.
 pub(super) enum JournalStep {
     /// A change of the file.
     Bytes {
@@ -35,7 +35,7 @@ pub(super) enum JournalStep {
     },
 }
 
-/// The last commit of a journal.
+/// The state of the file after the last commit of a journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastCommit {
     /// The offset of the next record in the journal.
@@ -48,7 +48,7 @@ pub(super) struct LastCommit {
     pub(super) count: u64,
 }
 
-/// A cursor over the records of a journal.
+/// A cursor that walks over the records of a journal.
 struct JournalWalk<'j> {
     journal: &'j dyn Driver,
     length: u64,

@@ -36,7 +36,7 @@ pub use rows::ByteRows;
 /// Number of slots that count short reads of pages which are not in memory.
 const READ_COUNTERS: usize = 1024;
 
-/// Number of the short read of a page after which the page is kept in memory.
+/// Number of the short read at which a page is read into memory and kept there.
 const READS_BEFORE_CACHING: u64 = 3;
 
 /// Smallest limit of a page buffer, in pages.
@@ -45,7 +45,7 @@ const MIN_PAGES: usize = 8;
 /// Largest limit of a page buffer, in pages: more pages than memory can hold.
 const MAX_PAGES: usize = usize::MAX / PAGE_BYTES;
 
-/// Pages of the file by their number.
+/// The page buffer: clean and dirty pages of the file by their numbers.
 #[derive(Debug)]
 pub(crate) struct Pages {
     clean: Cache<u64, Arc<[u8]>>,
@@ -85,8 +85,8 @@ impl Pages {
         }
     }
 
-    /// Returns `length` bytes from the offset `start` on. The caller has checked that they lie in
-    /// the file.
+    /// Returns `length` bytes of the file, beginning at the offset `start`. The caller has checked
+    /// that they lie in the file.
     pub(crate) fn read(&self, source: PageSource<'_>, start: u64, length: u64) -> Result<Bytes, DriverError> {
         let first = start / PAGE;
         let last = last_page(start, length);
@@ -147,7 +147,7 @@ impl Pages {
         Ok(true)
     }
 
-    /// Returns bytes without a use of the clean pages.
+    /// Returns bytes of the file without use of the clean pages in memory.
     pub(crate) fn read_uncached(
         &self,
         source: PageSource<'_>,
@@ -161,8 +161,8 @@ impl Pages {
         Ok(bytes.into())
     }
 
-    /// Fills `buffer` with bytes of the driver and of dirty pages, without a use of the clean
-    /// pages.
+    /// Fills `buffer` with bytes of the driver and of dirty pages, without use of the clean pages
+    /// in memory.
     pub(crate) fn read_into(
         &self,
         source: PageSource<'_>,
@@ -257,8 +257,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Updates the pages after `bytes`, which are not empty, were written to the driver: changes
-    /// dirty pages of this range, and changes or evicts clean pages.
+    /// Updates the pages in memory after `bytes`, which are not empty, were written to the driver:
+    /// changes dirty pages of this range, and changes or evicts clean pages.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -278,7 +278,7 @@ impl Pages {
         }
     }
 
-    /// Evicts the clean pages of a range, because the bytes of the driver may differ now.
+    /// Evicts the clean pages of a range, because the bytes of the driver may have changed.
     pub(crate) fn evict(&self, start: u64, length: u64) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let _dirty = self.dirty.write();
@@ -301,7 +301,7 @@ impl Pages {
         to_u64(self.dirty_count.load(Ordering::Acquire)) * PAGE
     }
 
-    /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except those in
+    /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except the ranges in
     /// `but`. The pages stay dirty. Calls `note` before each write. Returns whether any bytes were
     /// written.
     pub(crate) fn write_from(
@@ -338,7 +338,7 @@ impl Pages {
         pages.map(|(number, page)| (number * PAGE, Arc::clone(page))).collect()
     }
 
-    /// Makes all dirty pages clean: the driver has their bytes.
+    /// Makes all dirty pages clean, because the driver has their bytes.
     pub(crate) fn make_all_clean(&self) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -349,9 +349,9 @@ impl Pages {
         self.spill_at.store(self.max_dirty, Ordering::Release);
     }
 
-    /// Makes some dirty pages clean: the driver or the journal has their bytes. The next spill
-    /// happens only after the same number of further pages is dirty, so that it does not visit the
-    /// remaining pages for every new page.
+    /// Makes some dirty pages clean, because the driver or the journal has their bytes. The next
+    /// spill happens only after the same number of further pages is dirty, so that it does not
+    /// visit the remaining pages for every new page.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -363,7 +363,7 @@ impl Pages {
         self.spill_at.store(dirty.len() + self.max_dirty, Ordering::Release);
     }
 
-    /// Returns whether [`spill`](Self::spill) should be called.
+    /// Returns whether the caller should call [`spill`](Self::spill), because many pages are dirty.
     pub(crate) fn should_spill(&self) -> bool {
         self.dirty_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
     }
@@ -373,9 +373,9 @@ impl Pages {
         self.dirty_count.load(Ordering::Acquire) > self.max_dirty
     }
 
-    /// Writes the dirty pages that lie as a whole between `from` and `end`, and makes them clean.
-    /// No byte from `from` on is part of the committed file. Calls `note` before each write.
-    /// Returns the end of the last written page, or 0.
+    /// Writes the dirty pages that lie wholly between `from` and `end` to the driver, and makes
+    /// them clean. No byte from `from` on is part of the committed file. Calls `note` before each
+    /// write. Returns the end of the last written page, or 0.
     pub(crate) fn spill(
         &self,
         driver: &dyn Driver,

@@ -17,7 +17,7 @@ use crate::store::page_source::PageSource;
 /// is looked up.
 const MAX_PASSED_PAGES: u64 = 16;
 
-/// Rows of bytes: contiguous in memory, at equal distances in the file.
+/// Rows of raw data that are contiguous in memory and lie at equal distances in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRows<'a> {
     /// The offset of the first row in its block of the file, in bytes.
@@ -31,8 +31,8 @@ pub struct ByteRows<'a> {
 }
 
 impl ByteRows<'_> {
-    /// Returns the end of the last row in the block; `None` if it exceeds 64 bits, or if rows have
-    /// no bytes.
+    /// Returns the end of the last row in the block. Returns `None` if the end exceeds 64 bits, or
+    /// if rows have no bytes.
     pub(crate) fn end(&self) -> Option<u64> {
         let rows = to_u64(self.bytes.len().checked_div(self.length)?);
         // For zero rows, the end is the end of one row.
@@ -43,8 +43,8 @@ impl ByteRows<'_> {
 }
 
 impl Pages {
-    /// Writes rows to pages in memory, which become dirty. The first row begins at the offset
-    /// `start` of the file.
+    /// Writes rows of bytes to pages in memory, which become dirty. The first row begins at the
+    /// offset `start` of the file.
     pub(crate) fn write_rows(
         &self,
         source: PageSource<'_>,

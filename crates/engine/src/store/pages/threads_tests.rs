@@ -12,14 +12,15 @@ use super::{PAGE, PageSource, Pages};
 const PAGE_COUNT: u64 = 6;
 const PAGES: usize = 6;
 
-/// The last version of each page whose write has begun, and the last version whose write has ended.
+/// The state of a test of concurrent reads: for each page, the last version whose write has begun,
+/// and the last version whose write has ended.
 #[derive(Default)]
 struct Versions {
     begun: [AtomicU64; PAGES],
     ended: [AtomicU64; PAGES],
 }
 
-/// A generator of pseudo-random numbers.
+/// A generator of pseudo-random numbers for tests.
 struct Dice(u64);
 
 impl Dice {
@@ -31,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Returns a page that repeats its version.
+/// Returns a test page whose bytes all repeat its version.
 fn filled(version: u64) -> Vec<u8> {
     version.to_le_bytes().repeat(usize::try_from(PAGE / 8).unwrap())
 }

@@ -7,9 +7,10 @@ pub mod prelude {
     use std::ops::ControlFlow;
     use std::slice::{ChunksExact, ChunksMut, Iter};
 
-    /// Collections that can be turned into an iterator over their items.
+    /// A replacement for rayon's trait of collections that can become a parallel iterator. This
+    /// version iterates on one thread.
     pub trait IntoParallelIterator: IntoIterator + Sized {
-        /// Returns an iterator over the items.
+        /// Returns a sequential iterator over the items, in place of a parallel one.
         fn into_par_iter(self) -> Self::IntoIter {
             self.into_iter()
         }
@@ -17,9 +18,10 @@ pub mod prelude {
 
     impl<I: IntoIterator> IntoParallelIterator for I {}
 
-    /// Slices that can be iterated by reference.
+    /// A replacement for rayon's trait of slices that can be iterated in parallel. This version
+    /// iterates on one thread.
     pub trait ParallelSlice<T> {
-        /// Returns an iterator over the items.
+        /// Returns a sequential iterator over the items, in place of a parallel one.
         fn par_iter(&self) -> Iter<'_, T>;
         /// Returns an iterator over slices of `size` items, without a shorter one at the end.
         fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
@@ -41,7 +43,8 @@ pub mod prelude {
         }
     }
 
-    /// Methods of rayon's iterators that iterators of the standard library do not have.
+    /// The methods of rayon's parallel iterators that iterators of the standard library do not
+    /// have.
     pub trait ParallelIterator: Iterator + Sized {
         /// Returns the iterator unchanged: one thread takes all items.
         #[must_use]
@@ -49,7 +52,7 @@ pub mod prelude {
             self
         }
 
-        /// Maps the items with one state for all of them.
+        /// Maps the items of the iterator with one state that all calls share.
         fn map_init<S, R>(
             self,
             init: impl FnOnce() -> S,
@@ -59,7 +62,7 @@ pub mod prelude {
             self.map(move |item| work(&mut state, item))
         }
 
-        /// Calls `work` with each item and one state for all of them, until a call fails.
+        /// Calls `work` with each item and a state that all calls share, until a call fails.
         ///
         /// # Errors
         /// Returns the first error of `work`.
@@ -76,7 +79,7 @@ pub mod prelude {
             outcome.break_value().map_or(Ok(()), Err)
         }
 
-        /// Replaces the contents of `target` by the items.
+        /// Replaces the contents of the vector `target` by the items of the iterator.
         fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
             target.clear();
             target.extend(self);
@@ -86,30 +89,30 @@ pub mod prelude {
     impl<I: Iterator> ParallelIterator for I {}
 }
 
-/// Returns 1: all work is done on the calling thread.
+/// Returns the number of threads, which is 1 because all work runs on the calling thread.
 pub fn current_num_threads() -> usize {
     1
 }
 
-/// Returns `None`: no thread belongs to a pool.
+/// Returns `None`, because the calling thread belongs to no thread pool.
 pub(crate) fn current_thread_index() -> Option<usize> {
     None
 }
 
 type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
 
-/// Jobs that run on the calling thread after the closure of the scope.
+/// A scope of jobs that run on the calling thread after the closure of the scope.
 #[derive(Default)]
 pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
 
 impl<'scope> Scope<'scope> {
-    /// Adds a job.
+    /// Adds a job to the scope.
     pub(crate) fn spawn(&self, job: impl FnOnce(&Self) + Send + 'scope) {
         self.0.borrow_mut().push(Box::new(job));
     }
 }
 
-/// Calls `work`, then runs the jobs that it has spawned.
+/// Calls `work`, then runs the jobs that `work` has added to the scope.
 pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
     let scope = Scope::default();
     let outcome = work(&scope);
@@ -119,7 +122,7 @@ pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) 
     }
 }
 
-/// A pool of threads. This build has none.
+/// A replacement for a pool of threads in a build without threads.
 #[derive(Debug)]
 pub(crate) enum ThreadPool {}
 
@@ -137,11 +140,11 @@ impl ThreadPool {
     }
 }
 
-/// The builder of a pool of threads.
+/// A replacement for the builder of a thread pool in a build without threads.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadPoolBuilder;
 
-/// The error that this build has no threads.
+/// The error that the builder of a thread pool returns in a build without threads.
 #[derive(Debug)]
 pub(crate) struct NoThreads;
 

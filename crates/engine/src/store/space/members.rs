@@ -8,7 +8,8 @@ use super::persist::MessageLocation;
 use super::rules::SpaceKind;
 use super::{Rules, Space};
 
-/// The members after the first one, and the kinds of data of each member.
+/// The members of a multi driver file after the first one, each with its own space, and the
+/// assignment of kinds of data to members.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// The start address and the space of each member, ascending.
@@ -17,7 +18,7 @@ pub(super) struct Members {
     takes: [usize; SpaceKind::ALL.len()],
 }
 
-/// The start and the end of a member.
+/// The first address and the end of one member of a multi driver file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemberEnd {
     /// The address of the first byte.
@@ -26,14 +27,15 @@ pub(crate) struct MemberEnd {
     pub(crate) end: u64,
 }
 
-/// The description of the members in the file, and the location of the description.
+/// The description of the multi driver's members in the file, and the location of this description.
 #[derive(Debug)]
 pub(crate) struct StatedMembers {
     pub(crate) information: MultiInformation,
     pub(crate) location: MembersLocation,
 }
 
-/// The location of the description of the members in the file.
+/// The location of the description of the multi driver's members: the driver information block or a
+/// message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MembersLocation {
     /// The driver information block at an address.
@@ -43,8 +45,8 @@ pub(crate) enum MembersLocation {
 }
 
 impl Members {
-    /// Creates the members of a file after the first one. Returns them with the limit of addresses
-    /// in the first member.
+    /// Creates the members of a multi driver file after the first one. Returns them with the limit
+    /// of addresses in the first member.
     pub(super) fn new(rules: Rules, ends: &[MemberEnd]) -> (Self, u64) {
         let limit = |number: usize| ends.get(number).map_or(rules.limit, |next| next.start.min(rules.limit));
         let others = ends.iter().enumerate().skip(1).map(|(number, member)| {
@@ -56,8 +58,8 @@ impl Members {
 }
 
 impl Space {
-    /// Divides the space among members with the given ends. This space becomes the space of the
-    /// first member, which takes all new blocks.
+    /// Divides the space of a file among members with the given ends. This space becomes the space
+    /// of the first member, which takes all new blocks.
     pub(crate) fn spread(&mut self, ends: &[MemberEnd]) {
         if ends.len() < 2 {
             return;
@@ -71,8 +73,8 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the space among the members of another space of the same file, with the same kinds
-    /// of data.
+    /// Divides the space among members like another space of the same file, with the same
+    /// assignment of kinds of data.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
         if self.has_members() {
@@ -80,7 +82,7 @@ impl Space {
         }
     }
 
-    /// Returns whether the members have ends of their own.
+    /// Returns whether the members of the file have ends of their own.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }
@@ -107,35 +109,35 @@ impl Space {
         std::iter::once(MemberEnd { start: 0, end: self.end }).chain(others).collect()
     }
 
-    /// Returns the end of allocation in the last member that is not empty.
+    /// Returns the end of allocation in the last member that has any bytes.
     pub(crate) fn furthest(&self) -> u64 {
         let used = |(start, space): &(u64, Self)| (space.end > *start).then_some(space.end);
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
     }
 
-    /// Returns the end to state in a superblock that stated `before`: the end of the first member,
-    /// or the end of the last member in files of HDF5 1.6.
+    /// Returns the end that the new superblock must state, if the old superblock stated `before`:
+    /// the end of the first member, or the end of the last member in files of HDF5 1.6.
     pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
         let second = self.members.others.first().map(|(start, _)| *start);
         let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);
         if is_of_all { self.furthest() } else { self.end }
     }
 
-    /// Returns the space of the member that takes new blocks of that kind, unless it is the first
-    /// one.
+    /// Returns the space of the member that takes new blocks of that kind, or `None` for the first
+    /// member.
     pub(super) fn taking(&mut self, kind: SpaceKind) -> Option<&mut Self> {
         let number = self.members.takes.get(kind.index())?.checked_sub(1)?;
         self.members.others.get_mut(number).map(|(_, space)| space)
     }
 
-    /// Returns the space of the member with that address, unless it is the first one.
+    /// Returns the space of the member that contains an address, or `None` for the first member.
     pub(super) fn holding(&mut self, address: Address) -> Option<&mut Self> {
         let address = address.get()?;
         let mut others = self.members.others.iter_mut().rev();
         others.find(|(start, _)| *start <= address).map(|(_, space)| space)
     }
 
-    /// Returns the spaces of the members after the first one.
+    /// Returns the spaces of all members except the first one.
     pub(super) fn others(&self) -> impl Iterator<Item = &Self> {
         self.members.others.iter().map(|(_, space)| space)
     }

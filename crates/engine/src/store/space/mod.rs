@@ -32,9 +32,9 @@ use pool::{Pool, align_up};
 pub use rules::{BlockPlacement, FileSpace, SpaceKind};
 pub(crate) use rules::{Class, Rules};
 
-/// The smallest fraction of the file that must be pending before a commit is worth its cost: a
-/// fortieth. With this fraction, a file whose contents are replaced repeatedly grows by less than a
-/// twentieth.
+/// The divisor for the smallest part of the file that must be pending before a commit is worth its
+/// cost: a fortieth. With this fraction, a file whose contents are replaced repeatedly grows by
+/// less than a twentieth.
 const PENDING_FRACTION: u64 = 40;
 
 /// The smallest number of pending bytes for which a commit is worth its cost.
@@ -44,7 +44,7 @@ pub(crate) const MIN_PENDING_BYTES: u64 = 2048;
 /// cost.
 pub(crate) const MIN_SYNCED_PENDING_BYTES: u64 = 1 << 20;
 
-/// The space of one file. Addresses count from the base address.
+/// The space of one file: allocated, free and pending bytes. Addresses count from the base address.
 #[derive(Debug)]
 pub(crate) struct Space {
     rules: Rules,
@@ -68,7 +68,7 @@ pub(crate) struct Space {
     members: Members,
 }
 
-/// The numbers of bytes before the end of allocation, by state.
+/// The numbers of bytes before the end of allocation, by state: allocated, free, pending and lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpaceUsage {
     /// All bytes before the end of allocation.
@@ -82,7 +82,7 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Returns the number of allocated bytes, with the bytes that earlier writers lost.
+    /// Returns the number of allocated bytes, including the bytes that earlier writers lost.
     pub fn allocated(&self) -> u64 {
         // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
@@ -90,7 +90,7 @@ impl SpaceUsage {
 }
 
 impl Space {
-    /// Creates the space of a file whose bytes up to `end` are allocated.
+    /// Creates the space of a file in which all bytes up to `end` are allocated.
     pub(crate) fn new(rules: Rules, end: u64) -> Self {
         let small = || Pool::new(rules.page);
         Self {
@@ -108,12 +108,13 @@ impl Space {
         }
     }
 
-    /// Returns the space before the committed end that was allocated since the last commit.
+    /// Returns the set of addresses before the committed end that were allocated since the last
+    /// commit.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
 
-    /// Returns the end of allocation.
+    /// Returns the end of allocation: the first address that no block has.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -128,7 +129,7 @@ impl Space {
         self.rules.page.is_some()
     }
 
-    /// Returns the end at the last commit.
+    /// Returns the end of allocation at the last commit.
     pub(crate) fn committed_end(&self) -> u64 {
         self.committed_end
     }
@@ -176,7 +177,7 @@ impl Space {
         }
     }
 
-    /// Allocates `length` bytes.
+    /// Allocates `length` bytes of the file for a block.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
@@ -197,7 +198,7 @@ impl Space {
         Ok(Address::new(start))
     }
 
-    /// Frees `length` bytes at `address`.
+    /// Frees `length` bytes of the file at `address`.
     pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
         if let Some(other) = self.holding(address) {
             return other.free(kind, address, length);
@@ -205,7 +206,7 @@ impl Space {
         self.free_as(self.rules.class(kind, length), address, length);
     }
 
-    /// Extends the block of `old` bytes at `address` by `more` bytes, if the bytes after it are
+    /// Extends the block of `old` bytes at `address` by `more` bytes, if the adjacent bytes are
     /// free. Returns whether the block was extended.
     ///
     /// # Errors
@@ -235,8 +236,8 @@ impl Space {
         Ok(extended)
     }
 
-    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest, if a block of
-    /// `new` bytes may lie at that address. Returns true if the block was shrunk.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the bytes after it, if a
+    /// block of `new` bytes may lie at that address. Returns true if the block was shrunk.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
@@ -272,7 +273,8 @@ impl Space {
         }
     }
 
-    /// Makes a part of the committed file pending.
+    /// Adds a range of the committed file to the pending bytes, which become free at the next
+    /// commit.
     fn add_pending(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
@@ -280,7 +282,7 @@ impl Space {
         }
     }
 
-    /// Records that allocated space is not part of the committed file.
+    /// Records that a range of allocated space is not part of the committed file.
     fn note_allocated(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
@@ -288,7 +290,8 @@ impl Space {
         }
     }
 
-    /// Records a commit: pending bytes become free, and free bytes at the end are truncated.
+    /// Records a commit in the space of the file: pending bytes become free, and free bytes at the
+    /// end are truncated.
     pub(crate) fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));
@@ -317,7 +320,7 @@ impl Space {
         self.others_mut().for_each(Self::commit);
     }
 
-    /// Frees a range.
+    /// Adds a range of the file to the free sections.
     fn put(&mut self, class: Class, start: u64, end: u64) {
         if start >= end || end > self.end {
             // The range is empty, or was truncated already.
@@ -332,8 +335,8 @@ impl Space {
         }
     }
 
-    /// Frees a range on pages for small blocks. A page that is free as a whole may be used for any
-    /// block.
+    /// Frees a range on pages for small blocks. A page that becomes free as a whole may be used for
+    /// any block.
     fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
         let mut from = start;
         while from < end {
@@ -414,7 +417,7 @@ impl Space {
         true
     }
 
-    /// Moves used-up blocks to the end of the file.
+    /// Moves the used-up blocks for small pieces to the end of the file.
     fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {

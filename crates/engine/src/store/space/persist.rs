@@ -23,7 +23,7 @@ pub(crate) struct SpaceRecord {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// The location of a message whose length does not change.
+/// The location of a message in the file, whose length does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageLocation {
     /// The address of the chunk of the object header, with its signature and checksum if it has
@@ -37,7 +37,7 @@ pub(crate) struct MessageLocation {
     pub(crate) sealed: bool,
 }
 
-/// The stored free space of a file.
+/// The free space that a file stores in its free-space managers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredSpace {
     sections: Vec<(Class, u64, u64)>,
@@ -45,8 +45,8 @@ pub(crate) struct StoredSpace {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Returns the managers in the two lists of the message. The position of a manager in its list
-/// determines its class of space.
+/// Returns the free-space managers in the two lists of the file space info message. The position of
+/// a manager in its list determines its class of space.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |number: usize| if matches!(number, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |number: usize| if paged { Class::Large } else { small(number) };
@@ -55,7 +55,7 @@ fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 
-/// Sets the address of the manager of a class.
+/// Sets the address of the free-space manager of a class in the message.
 pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
     match class {
         Class::Metadata => managers.small[0] = address,
@@ -65,7 +65,7 @@ pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, addres
 }
 
 impl StoredSpace {
-    /// Reads the managers that the message names.
+    /// Reads the free-space managers that the file space info message names.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the managers are damaged, or if their sections overlap or lie
@@ -80,7 +80,7 @@ impl StoredSpace {
         Ok(stored)
     }
 
-    /// Returns the free sections of a space in the form that free-space managers store.
+    /// Converts the free sections of a space to the form that free-space managers store.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
@@ -132,7 +132,7 @@ impl StoredSpace {
 }
 
 impl Space {
-    /// Takes over the stored free space.
+    /// Takes over the free space that the file stores.
     pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
@@ -142,29 +142,30 @@ impl Space {
         self.changed |= self.end != end;
     }
 
-    /// Returns whether space was allocated or freed since the managers in the file were up to date.
+    /// Returns whether space was allocated or freed after the free-space managers in the file were
+    /// last up to date.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
 
-    /// Records that the managers in the file are up to date.
+    /// Records that the free-space managers in the file are up to date.
     pub(crate) fn mark_stored(&mut self) {
         self.changed = false;
         self.others_mut().for_each(Self::mark_stored);
     }
 
-    /// Records that the managers in the file are out of date.
+    /// Records that the free-space managers in the file are out of date.
     pub(crate) fn mark_not_stored(&mut self) {
         self.changed = true;
     }
 
-    /// Returns whether a class has free sections.
+    /// Returns whether a class of space has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
         self.pool_of(class).len() > 0
     }
 
-    /// Returns the header at `address` and the sections of the manager of a class. The header has
-    /// the length of the list, but not its address.
+    /// Returns the header and the sections of the free-space manager of a class. The header has the
+    /// address `address` and the length of the list, but not the address of the list.
     pub(crate) fn manager(
         &self,
         class: Class,

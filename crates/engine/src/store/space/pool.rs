@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// Largest number of sections of a list that are compared for the best fit.
+/// Largest number of free sections of a list that are compared for the best fit.
 const MAX_PROBES: usize = 4;
 
-/// Largest number of sections of a list that are compared before the file grows.
+/// Largest number of free sections of a list that are compared before the file grows.
 const MAX_LAST_PROBES: usize = 64;
 
-/// Free sections. Sections never overlap, and adjacent sections are joined.
+/// A pool of free sections. Sections never overlap, and adjacent sections are joined.
 #[derive(Debug)]
 pub(super) struct Pool {
     sections: Vec<Section>,
@@ -38,15 +38,15 @@ impl Section {
         self.start + self.length
     }
 
-    /// Returns the number of bytes before the first multiple of `alignment`, if `length` bytes fit
-    /// after them.
+    /// Returns the number of bytes in a section before the first multiple of `alignment`, if
+    /// `length` bytes fit after them.
     fn skip(&self, length: u64, alignment: u64) -> Option<u64> {
         let skip = align_up(self.start, alignment)?.checked_sub(self.start)?;
         (skip.checked_add(length)? <= self.length).then_some(skip)
     }
 }
 
-/// Returns the first multiple of `alignment` from `value` on.
+/// Returns the first multiple of `alignment` that is not less than `value`.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }
@@ -64,17 +64,17 @@ impl Pool {
         }
     }
 
-    /// Returns the number of bytes in all sections.
+    /// Returns the total number of bytes in all free sections.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the number of sections.
+    /// Returns the number of free sections.
     pub(super) fn len(&self) -> usize {
         self.by_start.len()
     }
 
-    /// Returns the start and the length of all sections, ascending.
+    /// Returns the start and the length of all free sections, in ascending order.
     pub(super) fn sections(&self) -> Vec<(u64, u64)> {
         let section = |index: &u32| self.get(*index).map(|section| (section.start, section.length));
         let mut sections: Vec<(u64, u64)> = self.by_start.values().filter_map(section).collect();
@@ -82,18 +82,18 @@ impl Pool {
         sections
     }
 
-    /// Returns the start of the section that ends at `end`.
+    /// Returns the start of the free section that ends at `end`.
     pub(super) fn ending_at(&self, end: u64) -> Option<u64> {
         self.get(*self.by_end.get(&end)?).map(|section| section.start)
     }
 
-    /// Returns the end of the section that begins at `start`.
+    /// Returns the end of the free section that begins at `start`.
     pub(super) fn starting_at(&self, start: u64) -> Option<u64> {
         self.get(*self.by_start.get(&start)?).map(Section::end)
     }
 
-    /// Takes `length` bytes that begin at a multiple of `alignment`. Compares some sections, and
-    /// uses the section that fits best.
+    /// Removes `length` bytes that begin at a multiple of `alignment` from the free sections, and
+    /// returns their start. Compares some sections, and uses the section that fits best.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -105,8 +105,8 @@ impl Pool {
         Some(start)
     }
 
-    /// Takes `length` bytes from the section that begins at `start`. Returns whether it is long
-    /// enough.
+    /// Removes `length` bytes from the free section that begins at `start`. Returns whether the
+    /// section is long enough.
     pub(super) fn take_at(&mut self, start: u64, length: u64) -> bool {
         let Some(&index) = self.by_start.get(&start) else { return false };
         match self.get(index).copied() {
@@ -118,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// Takes the section that begins at `start` as a whole. Returns its length.
+    /// Removes the whole free section that begins at `start`. Returns its length.
     pub(super) fn remove(&mut self, start: u64) -> Option<u64> {
         let index = *self.by_start.get(&start)?;
         let section = *self.get(index)?;
@@ -126,8 +126,8 @@ impl Pool {
         Some(section.length)
     }
 
-    /// Adds a section and joins it with its neighbours. Returns the start and the length of the
-    /// result.
+    /// Adds a free section and joins it with its neighbours. Returns the start and the length of
+    /// the joined section.
     pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
         let end = start + length;
         if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
@@ -161,7 +161,7 @@ impl Pool {
         self.sections.get(to_usize(index))
     }
 
-    /// Returns the section from which bytes are taken.
+    /// Returns the free section from which an allocation takes bytes.
     fn find(&self, length: u64, alignment: u64) -> Option<u32> {
         let own = list_of(length);
         let exact = alignment <= 1 && all_fit(length);
@@ -182,7 +182,7 @@ impl Pool {
         if exact { None } else { self.probe(own, MAX_LAST_PROBES, length, alignment) }
     }
 
-    /// Returns the shortest section that fits, among the first `probes` sections of a list.
+    /// Returns the shortest free section that fits, among the first `probes` sections of a list.
     fn probe(&self, list: usize, probes: usize, length: u64, alignment: u64) -> Option<u32> {
         let mut best: Option<(u64, u32)> = None;
         let mut index = self.bins.head(list);
@@ -200,7 +200,7 @@ impl Pool {
         best.map(|(_, index)| index)
     }
 
-    /// Takes bytes from a section. The other bytes of the section stay free.
+    /// Removes bytes from a free section. The other bytes of the section stay free.
     fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
         let end = start + length;
         self.bytes -= length;
@@ -249,7 +249,7 @@ impl Pool {
         self.vacant.push(index);
     }
 
-    /// Changes the start and the end of a section. Returns its start and length.
+    /// Changes the start and the end of a free section. Returns its start and length.
     fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
         let Some(section) = self.get(index).copied() else { return (0, 0) };
         let (start, end) = change(&section);
@@ -300,7 +300,8 @@ impl Pool {
     }
 }
 
-/// Converts an index. [`NO_SECTION`] is past the end of every vector of sections.
+/// Converts the number of a section to an index. [`NO_SECTION`] is past the end of every vector of
+/// sections.
 fn to_usize(index: u32) -> usize {
     index as usize
 }

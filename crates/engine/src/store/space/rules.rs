@@ -20,11 +20,11 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// All kinds, in order.
+    /// All kinds of space, in order.
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
-    /// Returns the index in [`ALL`](Self::ALL).
+    /// Returns the index of the kind in [`ALL`](Self::ALL).
     pub(super) const fn index(self) -> usize {
         match self {
             Self::Superblock => 0,
@@ -37,8 +37,8 @@ impl SpaceKind {
     }
 }
 
-/// The management of the space of a new file (`H5Pset_file_space_strategy`,
-/// `H5Pset_file_space_page_size`).
+/// The strategy and the page size for the management of a new file's space
+/// (`H5Pset_file_space_strategy`, `H5Pset_file_space_page_size`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
     /// The strategy of allocation.
@@ -52,7 +52,7 @@ pub struct FileSpace {
 }
 
 impl FileSpace {
-    /// Size of the smallest page in bytes.
+    /// Size of the smallest page of paged allocation in bytes.
     pub const MIN_PAGE_SIZE: u64 = 512;
 }
 
@@ -67,7 +67,8 @@ impl Default for FileSpace {
     }
 }
 
-/// The placement of blocks while a file is open for writing. It is not stored.
+/// The rules for the placement of new blocks while a file is open for writing. The file does not
+/// store these rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockPlacement {
     /// Size of the blocks from which small metadata are cut, in bytes (`H5Pset_meta_block_size`).
@@ -111,7 +112,7 @@ impl Class {
     }
 }
 
-/// The rules of one open file.
+/// The rules for the allocation of space in one open file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     /// True if free sections are tracked.
@@ -129,7 +130,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the rules that a file space info message states. Addresses stay below `limit`.
+    /// Returns the allocation rules that a file space info message states. Addresses stay below
+    /// `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
@@ -141,7 +143,7 @@ impl Rules {
         Self { tracks, aggregates, page, threshold: info.threshold, page_end_threshold, placement, limit }
     }
 
-    /// Returns the class of a block of that kind and length.
+    /// Returns the allocation class of a block of that kind and length.
     pub(super) fn class(&self, kind: SpaceKind, length: u64) -> Class {
         match kind {
             _ if self.page.is_some_and(|page| length >= page) => Class::Large,
@@ -152,13 +154,13 @@ impl Rules {
         }
     }
 
-    /// Returns the alignment of a block of that length.
+    /// Returns the alignment in bytes of a block of that length.
     pub(super) fn alignment(&self, length: u64) -> u64 {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the blocks from which small pieces of a class are cut; 0 if pieces are
-    /// not cut.
+    /// Returns the size of the blocks from which small pieces of a class are cut. Returns 0 if the
+    /// class has no such blocks.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,

@@ -2,11 +2,11 @@
 
 use crate::{FilterError, FilterId, Result};
 
-/// The empty state of a missing decoder.
+/// The empty state of the Zstandard decoder in builds without Zstandard.
 #[derive(Debug, Default)]
 pub(crate) struct State {}
 
-/// Returns an error: Zstandard is not available.
+/// Returns an error, because this build cannot decode Zstandard.
 pub(crate) fn decode(
     id: FilterId,
     _state: &mut State,
@@ -17,7 +17,7 @@ pub(crate) fn decode(
     Err(FilterError::Unsupported { id, subject })
 }
 
-/// Returns an error: Zstandard is not available.
+/// Returns an error, because this build cannot encode Zstandard.
 pub(crate) fn encode(id: FilterId, _level: u32, _input: &[u8], _output: &mut Vec<u8>) -> Result<()> {
     Err(FilterError::failed(id, "Zstandard is not available (features `zstd-rs` and `zstd` are off)"))
 }

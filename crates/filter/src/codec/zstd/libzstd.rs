@@ -7,14 +7,14 @@ use hyperslab_exact::to_u64;
 
 use crate::{FilterError, FilterId, Result};
 
-/// A decoder that is reused from frame to frame.
+/// A Zstandard decoder that is reused from frame to frame.
 #[derive(Default)]
 pub(crate) struct State {
     decoder: Option<Decompressor<'static>>,
 }
 
-/// Decodes a frame into `output` and returns the number of decoded bytes; [`None`] if `output` is
-/// too short.
+/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
+/// [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
@@ -46,7 +46,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Appends the frame that encodes `input` and states the decoded length.
+/// Encodes `input` and appends the Zstandard frame, which states the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let max_level = zstd::compression_level_range().end().unsigned_abs();
     let level = level.min(max_level).cast_signed();

@@ -4,22 +4,23 @@ use zstd_rs::{CompressionConfig, Compressor, Decompressor, Error, MAX_LEVEL};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The magic numbers of skippable frames.
+/// The magic numbers of skippable Zstandard frames.
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
 
-/// The logarithm of the largest window that the C library's decoder accepts by default.
+/// The binary logarithm of the largest Zstandard window that the C library's decoder accepts by
+/// default.
 const WINDOW_LOG: u32 = 27;
 
-/// A decoder with its tables, and a buffer for the decoded bytes; both are reused from frame to
-/// frame.
+/// A Zstandard decoder with its tables, and a buffer for the decoded bytes; both are reused from
+/// frame to frame.
 #[derive(Default)]
 pub(crate) struct State {
     decoder: Decompressor,
     decoded: Vec<u8>,
 }
 
-/// Decodes a frame into `output` and returns the number of decoded bytes; [`None`] if `output` is
-/// too short.
+/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
+/// [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
@@ -48,7 +49,7 @@ pub(crate) fn decode(
     Ok(Some(decoded.len()))
 }
 
-/// Appends the frame that encodes `input` and states the decoded length.
+/// Encodes `input` and appends the Zstandard frame, which states the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {

@@ -40,11 +40,11 @@ use crate::Result;
 
 use stencil::{Stencil, predict};
 
-/// The maximum number of dimensions. Missing dimensions are added at the front, with one value
-/// each.
+/// The maximum number of dimensions of the Lorenzo predictor. Missing dimensions are added at the
+/// front, with one value each.
 const MAX_DIMENSIONS: usize = 4;
 
-/// The predictors of the blocks.
+/// The predictors of the blocks in an SZ3 chunk.
 #[derive(Debug)]
 enum Predictors<'a> {
     /// All blocks have the same predictor.
@@ -76,8 +76,8 @@ struct Lorenzo<'a, V> {
     codes: Codes<'a>,
 }
 
-/// Decodes a chunk of `values.len()` values. The first flag is true if prediction from one layer is
-/// allowed, the second flag if prediction from two layers is allowed.
+/// Decodes an SZ3 chunk of `values.len()` values. The first flag is true if prediction from one
+/// layer is allowed, the second flag if prediction from two layers is allowed.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],
@@ -158,7 +158,7 @@ impl<V: Value> Lorenzo<'_, V> {
         }
     }
 
-    /// Advances to the next block; returns false if there is none.
+    /// Advances to the next block of the chunk. Returns false after the last block.
     fn advance(&self, begin: &mut [usize; MAX_DIMENSIONS]) -> bool {
         for (begin, size) in begin.iter_mut().zip(self.sizes).rev() {
             let next = begin.saturating_add(self.block);

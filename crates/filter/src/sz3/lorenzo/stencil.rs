@@ -2,7 +2,8 @@
 
 use super::super::value::Wide;
 
-/// The weight of a neighbour, and its distance before the value in each of four dimensions.
+/// A term of a prediction stencil: the weight of a neighbour, and its distance before the value in
+/// each of four dimensions.
 type Term = (i8, [usize; 4]);
 
 /// The neighbours that predict a value, with their weights.
@@ -12,8 +13,8 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    /// Returns the stencil for this number of dimensions and layers; four dimensions have only one
-    /// layer.
+    /// Returns the prediction stencil for this number of dimensions and layers. Four dimensions
+    /// have only one layer.
     pub(super) fn of(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (1, 1) => LINE,
@@ -27,8 +28,8 @@ impl Stencil {
         Self { terms }
     }
 
-    /// Returns the stencil for a volume in which `dimensions` dimensions are used: all, the first
-    /// and the last, or only the last.
+    /// Returns the prediction stencil for a volume in which `dimensions` dimensions are used: all,
+    /// the first and the last, or only the last.
     pub(super) fn of_volume(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (3, 1) => VOLUME,
@@ -42,22 +43,23 @@ impl Stencil {
     }
 }
 
-/// Computes the prediction; `before` returns the neighbour at a distance before the value.
+/// Computes the prediction of a value from its stencil. `before` returns the neighbour at a
+/// distance before the value.
 #[inline]
 pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> W) -> W {
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))
 }
 
-/// The stencil for one dimension and one layer.
+/// The prediction stencil for one dimension and one layer.
 const LINE: &[Term] = &[(1, [0, 0, 0, 1])];
 
-/// The stencil for one dimension and two layers.
+/// The prediction stencil for one dimension and two layers.
 const LINE_TWO: &[Term] = &[(2, [0, 0, 0, 1]), (-1, [0, 0, 0, 2])];
 
-/// The stencil for two dimensions and one layer.
+/// The prediction stencil for two dimensions and one layer.
 const PLANE: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 0, 1, 0]), (-1, [0, 0, 1, 1])];
 
-/// The stencil for two dimensions and two layers.
+/// The prediction stencil for two dimensions and two layers.
 const PLANE_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -69,10 +71,10 @@ const PLANE_TWO: &[Term] = &[
     (-1, [0, 0, 2, 2]),
 ];
 
-/// The stencil for the first and the last of three dimensions and one layer.
+/// The prediction stencil for the first and the last of three dimensions and one layer.
 const ACROSS: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 1, 0, 0]), (-1, [0, 1, 0, 1])];
 
-/// The stencil for the first and the last of three dimensions and two layers.
+/// The prediction stencil for the first and the last of three dimensions and two layers.
 const ACROSS_TWO: &[Term] = &[
     (2, [0, 1, 0, 0]),
     (-1, [0, 2, 0, 0]),
@@ -84,7 +86,7 @@ const ACROSS_TWO: &[Term] = &[
     (-1, [0, 2, 0, 2]),
 ];
 
-/// The stencil for three dimensions and one layer.
+/// The prediction stencil for three dimensions and one layer.
 const VOLUME: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
@@ -95,7 +97,7 @@ const VOLUME: &[Term] = &[
     (1, [0, 1, 1, 1]),
 ];
 
-/// The stencil for three dimensions and two layers.
+/// The prediction stencil for three dimensions and two layers.
 const VOLUME_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -125,7 +127,7 @@ const VOLUME_TWO: &[Term] = &[
     (-1, [0, 2, 2, 2]),
 ];
 
-/// The stencil for four dimensions and one layer.
+/// The prediction stencil for four dimensions and one layer.
 const FOUR: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),

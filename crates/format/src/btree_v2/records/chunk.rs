@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::{BTreeV2Record, types};
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
-/// A record of types 10 to 13: a chunk of a dataset.
+/// A version 2 B-tree record of types 10 to 13, which describes a chunk of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkRecord {
     /// Address of the chunk.
@@ -109,7 +109,8 @@ impl BTreeV2Record for ChunkRecord {
 }
 
 impl ChunkRecordContext {
-    /// Derives the context from a tree's record type and record size.
+    /// Derives the context of a chunk record from the record type and the record size of the
+    /// B-tree.
     ///
     /// `metadata_size` is the metadata size of structured chunks in bytes; types 10 and 11 ignore
     /// it.
@@ -147,7 +148,7 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Returns the offset of the scaled coordinates within a record.
+    /// Returns the offset of the scaled coordinates in a chunk record.
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,
@@ -157,13 +158,13 @@ impl ChunkRecordContext {
         self.params.offset_width() + before
     }
 
-    /// Decodes only the scaled coordinates of a record.
+    /// Decodes only the scaled coordinates of a chunk record.
     pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
         let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
         words.take(self.rank).map(|word| u64::from_le_bytes(*word))
     }
 
-    /// Compares the coordinates of a record with `scaled`, in the order of the tree.
+    /// Compares the coordinates of a chunk record with `scaled`, in the order of the B-tree.
     pub fn compare(self, record: &[u8], scaled: &[u64]) -> Ordering {
         self.scaled(record).cmp(scaled.iter().copied())
     }

@@ -28,56 +28,56 @@ pub use chunk::{ChunkRecord, ChunkRecordContext, ChunkRecordForm};
 
 /// The record types that a tree's header may state.
 pub mod types {
-    /// Type of test records that only libhdf5's own tests create.
+    /// Record type of test records that only libhdf5's own tests create.
     pub const TESTING: u8 = 0;
-    /// Huge fractal heap objects, indirect.
+    /// Record type of huge fractal heap objects with indirect IDs.
     pub const HUGE_INDIRECT: u8 = 1;
-    /// Huge fractal heap objects, indirect and filtered.
+    /// Record type of filtered huge fractal heap objects with indirect IDs.
     pub const HUGE_INDIRECT_FILTERED: u8 = 2;
-    /// Huge fractal heap objects, direct.
+    /// Record type of huge fractal heap objects with direct IDs.
     pub const HUGE_DIRECT: u8 = 3;
-    /// Huge fractal heap objects, direct and filtered.
+    /// Record type of filtered huge fractal heap objects with direct IDs.
     pub const HUGE_DIRECT_FILTERED: u8 = 4;
-    /// Links by hash of name.
+    /// Record type of links, ordered by the hash of the name.
     pub const LINK_NAME: u8 = 5;
-    /// Links by creation order.
+    /// Record type of links, ordered by creation order.
     pub const LINK_CREATION_ORDER: u8 = 6;
-    /// Shared object header messages.
+    /// Record type of shared object header messages.
     pub const SHARED_MESSAGE: u8 = 7;
-    /// Attributes by hash of name.
+    /// Record type of attributes, ordered by the hash of the name.
     pub const ATTRIBUTE_NAME: u8 = 8;
-    /// Attributes by creation order.
+    /// Record type of attributes, ordered by creation order.
     pub const ATTRIBUTE_CREATION_ORDER: u8 = 9;
-    /// Chunks without filters.
+    /// Record type of chunks without filters.
     pub const CHUNK: u8 = 10;
-    /// Filtered chunks.
+    /// Record type of filtered chunks.
     pub const CHUNK_FILTERED: u8 = 11;
-    /// Structured chunks.
+    /// Record type of structured chunks without filters.
     pub const STRUCTURED_CHUNK: u8 = 12;
-    /// Filtered structured chunks.
+    /// Record type of filtered structured chunks.
     pub const STRUCTURED_CHUNK_FILTERED: u8 = 13;
 }
 
 /// A record of a version 2 B-tree.
 pub trait BTreeV2Record: Sized {
-    /// Name of the record in error messages.
+    /// Name of the B-tree record in error messages.
     const NAME: &'static str;
-    /// Parameters that determine the layout of the record.
+    /// The type of the parameters that determine the layout of the B-tree record.
     type Context: Copy;
 
-    /// Returns the size of a record in bytes.
+    /// Returns the size of a B-tree record in bytes.
     fn size(context: Self::Context) -> usize;
 
-    /// Reads the fields of a record.
+    /// Reads the fields of a B-tree record.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
     fn read(reader: &mut Reader<'_>, context: Self::Context) -> Result<Self>;
 
-    /// Writes the fields of the record.
+    /// Writes the fields of the B-tree record.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a record that occupies all of `bytes`.
+    /// Decodes a B-tree record that occupies all of `bytes`.
     ///
     /// # Errors
     /// Returns an error if the record has another length or contradicts the format.
@@ -88,7 +88,7 @@ pub trait BTreeV2Record: Sized {
         Ok(record)
     }
 
-    /// Encodes the record.
+    /// Encodes the B-tree record.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`](crate::codec::FormatError::Encode) if a value does not fit
@@ -116,7 +116,7 @@ pub struct HugeObjectRecord {
     pub id: u64,
 }
 
-/// Filter information of a huge object.
+/// The filter information of a huge object: filter mask and decoded size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectFiltered {
     /// Filter mask: bit i is set if filter i of the pipeline was skipped.
@@ -177,7 +177,7 @@ impl BTreeV2Record for HugeObjectRecord {
 }
 
 impl HugeRecordContext {
-    /// Returns the record type of a tree of such records.
+    /// Returns the record type of a B-tree whose records have this context.
     pub fn record_type(self) -> u8 {
         match (self.indirect, self.filtered) {
             (true, false) => types::HUGE_INDIRECT,
@@ -198,8 +198,8 @@ pub struct LinkNameRecord {
 }
 
 impl LinkNameRecord {
-    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
-    /// other fields.
+    /// Returns the name hash in an encoded record. Searches compare hashes first and seldom need
+    /// the other fields.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
@@ -272,8 +272,8 @@ pub struct AttributeNameRecord {
 }
 
 impl AttributeNameRecord {
-    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
-    /// other fields.
+    /// Returns the name hash in an encoded record. Searches compare hashes first and seldom need
+    /// the other fields.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.

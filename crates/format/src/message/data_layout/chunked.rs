@@ -31,12 +31,13 @@ use super::{ArrayDims, MAX_DIMENSIONALITY, decode_dimensionality};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags of chunked storage (versions 4 and 5).
+    /// The flags of chunked storage in layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// Chunks that extend past the dataset's edge are stored without filters.
+        /// The flag of a dataset whose chunks that extend past the dataset's edge are stored
+        /// without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
-        /// The single chunk is filtered.
+        /// The flag of a dataset whose single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
     }
 }
@@ -77,7 +78,7 @@ pub enum ChunkIndexParameters {
     BTreeV2(BTreeV2Parameters),
 }
 
-/// The size and filter mask of a filtered chunk in an index entry.
+/// The entry of a filtered chunk in a chunk index: size and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FilteredChunk {
     /// Stored size of the chunk in bytes.
@@ -94,7 +95,7 @@ pub struct FixedArrayParameters {
 }
 
 impl FixedArrayParameters {
-    /// Parameters that libhdf5 uses.
+    /// The parameters of a fixed array that libhdf5 uses.
     pub const DEFAULT: Self = Self { page_bits: 10 };
 }
 
@@ -114,7 +115,7 @@ pub struct ExtensibleArrayParameters {
 }
 
 impl ExtensibleArrayParameters {
-    /// Parameters that libhdf5 uses.
+    /// The parameters of an extensible array that libhdf5 uses.
     pub const DEFAULT: Self =
         Self { max_bits: 32, index_elements: 4, min_pointers: 4, min_elements: 16, page_bits: 10 };
 }
@@ -131,7 +132,7 @@ pub struct BTreeV2Parameters {
 }
 
 impl BTreeV2Parameters {
-    /// Parameters that libhdf5 uses for chunks.
+    /// The parameters of a version 2 B-tree that libhdf5 uses for chunks.
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 
@@ -189,7 +190,7 @@ impl ChunkedLayout {
         })
     }
 
-    /// Returns the dimension sizes that versions before 4 store.
+    /// Returns the dimension sizes of chunks that message versions before 4 store.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
         if self.index != ChunkIndexParameters::BTreeV1 {
@@ -281,7 +282,7 @@ impl ChunkedLayout {
         w.offset(params, self.address, "address");
     }
 
-    /// Records an error for dimensions or sizes that no version can store.
+    /// Records an error for chunk dimensions or sizes that no version of the message can store.
     fn check(&self, w: &mut Writer) {
         if self.dims.is_empty() || self.dims.len() >= MAX_DIMENSIONALITY {
             w.fail("dimensionality", self.dims.len());
@@ -292,14 +293,15 @@ impl ChunkedLayout {
     }
 }
 
-/// Reads the flags.
+/// Reads the flags of chunked storage.
 pub(super) fn decode_flags(r: &mut Reader<'_>) -> Result<ChunkFlags> {
     let flags = r.u8("flags")?;
     ChunkFlags::from_bits(flags)
         .ok_or_else(|| r.corrupt("flags", "bits 0 and 1 only", format_args!("{flags:#04x}")))
 }
 
-/// Reads the dimensionality, the width of a dimension size, and the sizes. A size of 0 is an error.
+/// Reads the dimensionality of chunks, the width of a dimension size, and the sizes. A size of 0 is
+/// an error.
 pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)> {
     let dimensionality = decode_dimensionality(r, least)?;
     let width = r.u8("dimension size encoded length")?;
@@ -314,7 +316,7 @@ pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)
     Ok((width, dims))
 }
 
-/// Writes the dimensionality, the width of a dimension size, and the sizes.
+/// Writes the dimensionality of chunks, the width of a dimension size, and the sizes.
 pub(super) fn encode_dims(width: u8, dims: &[u64], w: &mut Writer) {
     if !(1..=8).contains(&width) {
         w.fail("dimension size encoded length", width);
@@ -333,7 +335,7 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Removes the element size from the end of the dimension sizes.
+/// Removes the element size from the end of the chunk's dimension sizes.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {
@@ -342,7 +344,7 @@ fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     }
 }
 
-/// Reads one byte that must not be 0.
+/// Reads one byte of index parameters, which must not be 0.
 fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     match r.u8(field)? {
         0 => Err(r.corrupt(field, "at least 1", 0)),
@@ -350,7 +352,7 @@ fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     }
 }
 
-/// Writes one byte that must not be 0.
+/// Writes one byte of index parameters, which must not be 0.
 fn write_parameter(w: &mut Writer, value: u8, field: &'static str) {
     if value == 0 {
         w.fail(field, value);

@@ -50,7 +50,7 @@ const CHUNKED: u8 = 2;
 const VIRTUAL: u8 = 3;
 const STRUCTURED: u8 = 4;
 
-/// The storage of raw data.
+/// The data layout message: the storage of a dataset's raw data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataLayout {
     /// Version of the message: 1 to 5.
@@ -59,7 +59,7 @@ pub struct DataLayout {
     pub layout: Layout,
 }
 
-/// A storage class with its properties.
+/// The storage class of raw data, with its properties.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Raw data in the message.
@@ -78,7 +78,7 @@ pub enum Layout {
 /// these sizes and uses the dataspace. Empty in later versions.
 pub type ArrayDims = SmallVec<[u32; 4]>;
 
-/// Storage of raw data in the message itself.
+/// The properties of compact storage: raw data in the layout message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CompactLayout {
     /// The raw data.
@@ -87,7 +87,7 @@ pub struct CompactLayout {
     pub array_dims: ArrayDims,
 }
 
-/// Storage of raw data in one block.
+/// The properties of contiguous storage: raw data in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContiguousLayout {
     /// Address of the block; undefined while no space is allocated, and for data in external files.
@@ -99,7 +99,7 @@ pub struct ContiguousLayout {
     pub array_dims: ArrayDims,
 }
 
-/// Storage of raw data in other datasets.
+/// The properties of virtual storage: elements that lie in other datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtualLayout {
     /// Address of the global heap collection with the mappings; undefined if there are no mappings
@@ -183,7 +183,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the layout class number.
+    /// Returns the class number of the layout.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
@@ -228,7 +228,7 @@ impl DataLayout {
     }
 }
 
-/// Decodes the rest of a version 1 or 2 message.
+/// Decodes the fields after the version in a version 1 or 2 layout message.
 fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     let dimensionality = decode_dimensionality(r, 1)?;
     let class = r.u8("layout class")?;
@@ -262,7 +262,7 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Records an error if there are dimension sizes, which versions from 3 on cannot store.
+/// Records an error if a layout has dimension sizes, which versions from 3 on cannot store.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");

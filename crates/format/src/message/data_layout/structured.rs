@@ -49,14 +49,15 @@ bitflags::bitflags! {
     /// Flags that state the contents of structured chunks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StructuredChunkType: u16 {
-        /// Section 0 lists the defined elements; only defined elements are stored.
+        /// The flag of sparse chunks: section 0 lists the defined elements, and only defined
+        /// elements are stored.
         const SPARSE = 1 << 0;
-        /// The last section is a heap for variable-length data.
+        /// The flag of chunks with variable-length data: the last section is a heap.
         const VARIABLE_LENGTH = 1 << 1;
     }
 }
 
-/// The position of the composition among the fields.
+/// The order of the fields in a structured chunk layout: the position of the composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.
@@ -67,7 +68,7 @@ pub enum FieldOrder {
     CompositionLast,
 }
 
-/// Storage of raw data in structured chunks.
+/// The properties of storage in structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StructuredChunkLayout {
     /// Position of the composition among the fields.
@@ -106,7 +107,7 @@ pub enum StructuredIndex {
     BTreeV2(BTreeV2Parameters),
 }
 
-/// The index information of a single chunk.
+/// The entry of a structured dataset's only chunk, which the layout message stores.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SingleStructuredChunk {
     /// Stored size of the chunk in bytes.
@@ -118,7 +119,7 @@ pub struct SingleStructuredChunk {
 }
 
 impl StructuredIndex {
-    /// Returns the chunk indexing type.
+    /// Returns the chunk indexing type number of the layout message.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::Single(_) => SINGLE,
@@ -129,7 +130,7 @@ impl StructuredIndex {
     }
 }
 
-/// The composition of a chunk from sections.
+/// The number of sections of a structured chunk, and their properties.
 #[derive(Debug, Clone)]
 struct Composition {
     offset_size: u8,
@@ -137,7 +138,8 @@ struct Composition {
     metadata_sections: SmallVec<[u8; 4]>,
 }
 
-/// The fields before the composition and the index, common to both field orders.
+/// The fields of a structured chunk layout before the composition and the index, common to both
+/// field orders.
 #[derive(Debug, Clone)]
 struct Head {
     chunk_type: StructuredChunkType,
@@ -217,7 +219,7 @@ impl StructuredChunkLayout {
         w.bytes(&self.metadata_sections);
     }
 
-    /// Records an error for values that a decoder would refuse.
+    /// Records an error for values of the layout that a decoder would refuse.
     fn check(&self, w: &mut Writer) {
         if !(1..=MAX_DIMENSIONALITY).contains(&self.dims.len()) {
             w.fail("dimensionality", self.dims.len());
@@ -249,7 +251,7 @@ impl StructuredChunkLayout {
     }
 }
 
-/// Determines the field order from the bytes after the dimension sizes.
+/// Determines the order of the layout's fields from the bytes after the dimension sizes.
 fn field_order(r: &Reader<'_>) -> Result<FieldOrder> {
     match r.peek_rest() {
         [8, ..] | [4, 2 | 3, ..] => Ok(FieldOrder::CompositionFirst),
@@ -272,7 +274,7 @@ fn is_section_list(list: &[u8], sections: u8) -> bool {
     list.is_sorted_by(|one, next| one < next) && list.iter().all(|section| *section < sections)
 }
 
-/// Checks that at most seven bytes remain, all zero.
+/// Checks that at most seven bytes of the message remain, and that all of them are zero.
 fn check_end(r: &Reader<'_>) -> Result<()> {
     let rest = r.peek_rest();
     if rest.len() < 8 && rest.iter().all(|byte| *byte == 0) {
@@ -439,8 +441,8 @@ impl Head {
         ))
     }
 
-    /// Decodes the layout with these sizes. Returns `None` if the rest of the message contradicts
-    /// the sizes.
+    /// Decodes the layout of a single chunk with these sizes. Returns `None` if the later bytes of
+    /// the message contradict the sizes.
     fn try_single(
         &self,
         r: &Reader<'_>,

@@ -24,10 +24,10 @@ use hyperslab_datatype::{Array, Compound, Datatype, DatatypeClass, Member};
 use super::{PACKED_VERSION, Prefix, Start, decode_at, decode_name, encode_at, encode_name};
 use crate::codec::{Reader, Result, Writer};
 
-/// Number of dimension sizes that a version 1 member stores.
+/// Number of dimension sizes that a version 1 compound member stores.
 const V1_DIMENSIONS: usize = 4;
 
-/// Returns the width of a member's offset in bytes.
+/// Returns the width of a compound member's offset in bytes.
 fn offset_width(version: u8, compound_size: u32) -> usize {
     if version < PACKED_VERSION {
         return 4;
@@ -40,7 +40,8 @@ fn offset_width(version: u8, compound_size: u32) -> usize {
     }
 }
 
-/// Smallest size of a member in bytes: an empty name, an offset and a datatype without properties.
+/// Smallest size of a compound member in bytes: an empty name, an offset and a datatype without
+/// properties.
 const MIN_MEMBER_BYTES: usize = 1 + 1 + super::PREFIX_SIZE;
 
 pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
@@ -70,7 +71,7 @@ pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClas
     Ok(DatatypeClass::Compound(Compound { members }))
 }
 
-/// Checks that no members overlap.
+/// Checks that no members of a compound datatype overlap.
 fn check_no_overlap(r: &Reader<'_>, ranges: &mut [(u64, u64)]) -> Result<()> {
     ranges.sort_unstable();
     let mut free_from = 0;
@@ -83,7 +84,7 @@ fn check_no_overlap(r: &Reader<'_>, ranges: &mut [(u64, u64)]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that no two members have the same name.
+/// Checks that no two members of a compound datatype have the same name.
 fn check_names(r: &Reader<'_>, members: &[Member]) -> Result<()> {
     let mut seen = HashSet::with_capacity(members.len());
     match members.iter().find(|member| !seen.insert(member.name.as_slice())) {
@@ -95,7 +96,7 @@ fn check_names(r: &Reader<'_>, members: &[Member]) -> Result<()> {
     }
 }
 
-/// Decodes one member. Returns the member and the size field of its datatype.
+/// Decodes one compound member. Returns the member and the size field of its datatype.
 fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     let name = decode_name(r, prefix.version)?;
     let width = offset_width(prefix.version, prefix.size);
@@ -118,7 +119,7 @@ fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     Ok((Member { name, offset, datatype: Datatype { size, class } }, stored_size))
 }
 
-/// Decodes the dimensions of a version 1 member; empty for a scalar.
+/// Decodes the dimensions of a version 1 compound member. The list is empty for a scalar.
 fn decode_dimensions(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     let rank = r.u8("dimensionality")?;
     r.skip(3, "reserved")?;

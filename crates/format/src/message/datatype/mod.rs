@@ -23,13 +23,14 @@ mod nested;
 mod numeric;
 mod text;
 
-/// Name of the structure in errors.
+/// Name of the datatype message in errors.
 pub(crate) const NAME: &str = "Datatype message";
-/// Newest version of the message.
+/// Newest version of the datatype message.
 const LATEST_VERSION: u8 = 5;
-/// First version without padding of names and with member offsets of minimal width.
+/// First version of the datatype message without padding of names and with member offsets of
+/// minimal width.
 const PACKED_VERSION: u8 = 3;
-/// Size in bytes of the fields before the properties.
+/// Size in bytes of a datatype message's fields before the properties.
 const PREFIX_SIZE: usize = 8;
 
 /// A datatype as stored in an object header, an attribute or a committed datatype.
@@ -42,7 +43,7 @@ pub struct DatatypeMessage {
     pub datatype: Datatype,
 }
 
-/// A class number, stored in the low four bits of a message.
+/// The class number of a datatype, stored in the low four bits of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClassNumber(u8);
 
@@ -97,19 +98,19 @@ impl Prefix {
         self.flags >> bit & 1 != 0
     }
 
-    /// Returns four bits of the class bit field, starting at bit `shift`.
+    /// Returns four bits of the datatype's class bit field, starting at bit `shift`.
     fn nibble(&self, shift: u32) -> u8 {
         (self.flags >> shift & 0xf) as u8
     }
 
-    /// Returns the member count of a compound or enumeration, the low 16 bits of the class bit
-    /// field.
+    /// Returns the member count of a compound or enumeration datatype, which is in the low 16 bits
+    /// of the class bit field.
     fn member_count(&self) -> u64 {
         u64::from(self.flags & 0xffff)
     }
 }
 
-/// A decoded datatype, with the values that the enclosing datatype needs.
+/// A decoded datatype, with the values that the enclosing datatype needs for its own decoding.
 #[derive(Debug)]
 struct Decoded {
     version: u8,
@@ -120,13 +121,13 @@ struct Decoded {
 }
 
 impl DatatypeMessage {
-    /// Creates the message of a datatype in the oldest version that can store it.
+    /// Creates the datatype message of a datatype in the oldest version that can store it.
     pub fn new(datatype: Datatype) -> Self {
         Self { version: minimum_version(&datatype), datatype }
     }
 
-    /// Decodes a message. Bytes after the message are ignored: object headers of version 1 pad
-    /// messages to eight bytes.
+    /// Decodes a datatype message. Bytes after the message are ignored: object headers of version 1
+    /// pad messages to eight bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`], [`FormatError::Unsupported`], or [`FormatError::Limit`]
@@ -145,7 +146,7 @@ impl DatatypeMessage {
         Ok(Self { version: decoded.version, datatype: decoded.datatype })
     }
 
-    /// Encodes the message without padding. `w` records values that do not fit.
+    /// Encodes the datatype message without padding. `w` records values that do not fit.
     pub fn encode(&self, _params: FileParams, w: &mut Writer) {
         if self.version > LATEST_VERSION {
             w.fail("version", self.version);
@@ -226,7 +227,7 @@ fn decode_class(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Datatype> {
     Ok(Datatype { size: prefix.size, class })
 }
 
-/// Encodes a datatype in the lowest possible version that is at least `lowest`.
+/// Encodes a datatype in the lowest sufficient version that is at least `lowest`.
 fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     let version = lowest.max(minimum_version(datatype));
     if datatype.size == 0 {
@@ -260,7 +261,7 @@ struct Start {
 }
 
 impl Start {
-    /// Writes the prefix with the class bit field `flags`.
+    /// Writes the datatype's prefix with the class bit field `flags`.
     fn write(self, flags: u32, w: &mut Writer) {
         w.u8(self.version << 4 | self.class.0);
         w.uint(3, u64::from(flags), "class bit field");
@@ -285,7 +286,8 @@ fn encode_name(name: &[u8], version: u8, w: &mut Writer) {
     }
 }
 
-/// Returns the number of zero bytes after a name of `length` bytes and its terminating zero byte.
+/// Returns the number of zero bytes after a member name of `length` bytes and its terminating zero
+/// byte.
 fn name_padding(length: usize) -> usize {
     7 - length % 8
 }

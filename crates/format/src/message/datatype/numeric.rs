@@ -32,7 +32,7 @@ fn padding(prefix: &Prefix, bit: u32) -> Padding {
     if prefix.bit(bit) { Padding::One } else { Padding::Zero }
 }
 
-/// Returns the number of bits in an element.
+/// Returns the number of bits in an element of a numeric datatype.
 fn element_bits(prefix: &Prefix) -> u64 {
     u64::from(prefix.size) * 8
 }
@@ -92,7 +92,8 @@ pub(super) fn decode_floating_point(r: &mut Reader<'_>, prefix: &Prefix) -> Resu
     Ok(DatatypeClass::FloatingPoint(float))
 }
 
-/// Checks that sign, exponent and mantissa lie within the element and do not overlap.
+/// Checks that the sign, exponent and mantissa of a floating-point datatype lie within the element
+/// and do not overlap.
 fn check_fields(r: &Reader<'_>, prefix: &Prefix, float: &FloatingPoint) -> Result<()> {
     let bits = element_bits(prefix);
     let sign = u64::from(float.sign_location);

@@ -9,7 +9,7 @@ use crate::codec::{FileParams, FormatError, Result, Writer};
 use crate::message::{DataspaceMessage, Message};
 use crate::selection::{HYPERSLAB, POINTS, SelectionFormat, width_for, write_selection};
 
-/// The form in which defined elements are encoded.
+/// The form in which the set of defined elements of a chunk is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefinedEncoding {
     /// "All" if every element is defined, else a hyperslab; regular if possible.
@@ -57,7 +57,8 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
     encode_blocks(set, &corners, width)
 }
 
-/// Creates a writer that has already written the fields up to the extent.
+/// Creates a writer of the set of defined elements. The writer has already written the fields up to
+/// the extent.
 fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
     let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
     let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
@@ -91,7 +92,7 @@ fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     width_for(highest().max(items))
 }
 
-/// Returns the highest coordinate of all elements.
+/// Returns the highest coordinate of all defined elements.
 fn highest_of_points(set: &DefinedSet) -> u64 {
     fn of_rank<const R: usize>(set: &DefinedSet) -> u64 {
         let mut highest = 0;
@@ -107,7 +108,7 @@ fn highest_of_points(set: &DefinedSet) -> u64 {
     }
 }
 
-/// Returns the highest coordinate of all blocks.
+/// Returns the highest coordinate of all blocks of defined elements.
 fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
     fn of_rank<const R: usize>(corners: &Corners) -> u64 {
         let mut highest = 0;
@@ -169,7 +170,7 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
     Ok(W::join(words))
 }
 
-/// Allocates a vector for `items` items per element. Fails if memory cannot hold the elements.
+/// Allocates a vector for `items` items per defined element. Fails if memory cannot hold the items.
 fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));

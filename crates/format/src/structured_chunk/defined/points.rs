@@ -9,7 +9,7 @@ use super::words::Word;
 use super::{DecodedDefined, in_order, outside, within};
 use crate::codec::{Reader, Result};
 
-/// Reads the number of points and the points. A coordinate takes `width` bytes.
+/// Reads the number of defined elements and their points. A coordinate takes `width` bytes.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -33,9 +33,9 @@ pub(super) fn read(
     }
 }
 
-/// An integer type that can hold every offset in the chunk.
+/// An integer type that can hold the offset of every element in a chunk.
 trait Offset: Copy + Ord + Into<u64> {
-    /// Truncates a number to the lowest bits.
+    /// Truncates a number to the bits of the offset type.
     fn cut(number: u64) -> Self;
     /// Returns `self + a * b`, wrapping on overflow.
     fn add(self, a: Self, b: Self) -> Self;
@@ -139,7 +139,7 @@ fn offsets_of_any_rank<W: Word, T: Offset>(
     Ok(offsets)
 }
 
-/// Creates an error about the first coordinate outside of the chunk.
+/// Creates an error about the first point outside of the chunk.
 #[cold]
 fn found_outside<W: Word>(
     reader: &Reader<'_>,

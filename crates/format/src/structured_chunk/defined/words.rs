@@ -2,18 +2,18 @@
 
 /// A little-endian integer of 2, 4 or 8 bytes.
 pub(super) trait Word: Copy {
-    /// Encoded form of the integer.
+    /// The encoded form of the integer as an array of bytes.
     type Bytes: Copy + AsRef<[u8]>;
 
-    /// Splits bytes into words. Ignores an incomplete word at the end.
+    /// Splits bytes into little-endian integers. Ignores an incomplete integer at the end.
     fn split(bytes: &[u8]) -> &[Self::Bytes];
 
     fn read(bytes: Self::Bytes) -> u64;
 
-    /// Encodes a value, which must fit the width.
+    /// Encodes a value, which must fit the width of the integer.
     fn write(value: u64) -> Self::Bytes;
 
-    /// Concatenates words.
+    /// Concatenates the bytes of integers.
     fn join(words: Vec<Self::Bytes>) -> Vec<u8>;
 }
 

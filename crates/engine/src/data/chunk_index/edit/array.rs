@@ -20,24 +20,26 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// A fixed or extensible array.
+/// A chunk index that is an array: a fixed array or an extensible array.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
-    /// Returns the encoder of the elements; `None` while there is no array.
+    /// Returns the encoder of the array's elements, or `None` while the array does not exist.
     fn elements(&self) -> Option<&Elements<E>>;
 
-    /// Returns the address of the header; undefined while there is no array.
+    /// Returns the address of the array's header, which is undefined while the array does not
+    /// exist.
     fn address(&self) -> Address;
 
-    /// Returns the block with the element `number`.
+    /// Finds the array block that holds the element `number`.
     fn find(&self, store: &Store, number: u64) -> Result<Lookup>;
 
-    /// Returns the block with the element `number`. Creates the missing blocks.
+    /// Returns the array block that holds the element `number`. Creates missing blocks.
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock>;
 
-    /// Writes the changed header. `set` is the largest number of an element that was set.
+    /// Writes the changed header of the array. `set` is the largest number of an element that was
+    /// set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
 
-    /// Visits the chunks of the box.
+    /// Calls `visit` for each stored chunk in the box.
     fn for_each(
         &self,
         store: &Store,
@@ -46,11 +48,11 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
         visit: &mut AtChunk<'_, E>,
     ) -> Result<()>;
 
-    /// Frees all blocks.
+    /// Frees all blocks of the array.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 }
 
-/// The result of looking up the block of an element.
+/// The result of the search for the array block that holds an element.
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// The block of the element.
@@ -63,14 +65,15 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns the result "no block" for element `number` only; other elements may have a block.
-    /// The number is less than the length of an array, so the next number fits.
+    /// Returns the result of a look-up that found no block for element `number`, and says nothing
+    /// about later elements. The number is less than the length of an array, so the next number
+    /// fits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
 }
 
-/// A block with elements.
+/// A block of a fixed or extensible array that holds elements: the entries of chunks.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayBlock {
     pub(super) address: Address,
@@ -79,7 +82,8 @@ pub(super) struct ArrayBlock {
     pub(super) numbers: Range<u64>,
 }
 
-/// The structure that holds the elements.
+/// The kind of structure that holds the elements of an array block: a page, a data block or an
+/// index block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockForm {
     Page(ArrayPageContext),
@@ -89,7 +93,7 @@ pub(super) enum BlockForm {
 }
 
 impl ArrayBlock {
-    /// Calls `look` with the elements of the block.
+    /// Calls `look` with the bytes of the block's elements.
     fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         Ok(match &self.form {
             BlockForm::Page(context) => {
@@ -111,7 +115,7 @@ impl ArrayBlock {
         })
     }
 
-    /// Calls `change` with the elements of the block, and stores the changed block.
+    /// Calls `change` with the bytes of the block's elements, and stores the changed block.
     fn modify<R>(&self, edit: &mut Edit<'_>, change: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
         match &self.form {
             BlockForm::Page(context) => {
@@ -140,7 +144,7 @@ impl ArrayBlock {
     }
 }
 
-/// Creates an error about a chunk whose number exceeds 64 bits.
+/// Creates an error about a chunk whose element number in the array exceeds 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
 }
@@ -149,7 +153,7 @@ fn no_array() -> Error {
     Error::internal("array of chunks", "an array with a block has elements")
 }
 
-/// Returns the client ID and the size of an element of a new array.
+/// Returns the client ID and the element size for a new array of chunk entries.
 pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
     let invariant = "an element has less than 256 bytes";
@@ -157,7 +161,8 @@ pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Re
     Ok((E::client(rules), size))
 }
 
-/// An array, and the mapping from coordinates to numbers.
+/// An editor of an array of chunk entries, with the mapping from chunk coordinates to element
+/// numbers.
 #[derive(Debug)]
 pub(super) struct ArrayEdit<A> {
     pub(super) order: ArrayOrder,
@@ -165,7 +170,7 @@ pub(super) struct ArrayEdit<A> {
 }
 
 impl<A> ArrayEdit<A> {
-    /// Inserts or replaces entries of chunks, which ascend by their numbers.
+    /// Inserts or replaces entries of chunks, which ascend by their element numbers in the array.
     fn fill<E: Entry>(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &E)]) -> Result<()>
     where
         A: ChunkArray<E>,

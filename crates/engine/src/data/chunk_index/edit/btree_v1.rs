@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A tree of chunks. The address of the root is undefined while the tree does not exist.
+/// An editor of a version 1 B-tree of chunks. The address of the root is undefined while the tree
+/// does not exist.
 #[derive(Debug)]
 pub(super) struct BTreeV1Edit {
     pub(super) root: Address,
@@ -26,7 +27,8 @@ pub(super) struct BTreeV1Edit {
     element_size: u64,
 }
 
-/// A node on the path from the root, and the position of the child that the path takes.
+/// A B-tree node on the path from the root, and the position of the child to which the path
+/// continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathNode {
     pub(super) address: Address,
@@ -50,14 +52,14 @@ impl BTreeV1Edit {
         BTreeV1Node::size(&self.context) as u64
     }
 
-    /// Returns the key of a chunk.
+    /// Returns the B-tree key of a chunk.
     pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkKey> {
         let mut key = ChunkKey { size: 0, filter_mask: 0, offset: Dims::new() };
         self.set_key(&mut key, scaled, location)?;
         Ok(key)
     }
 
-    /// Sets `key` to the key of a chunk.
+    /// Sets `key` to the B-tree key of a chunk.
     pub(super) fn set_key(&self, key: &mut ChunkKey, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
         check_address(location.address)?;
         key.size = u32::try_from(location.size).map_err(|_| {
@@ -82,8 +84,8 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// Returns the key after the last chunk as libhdf5 computes it: the first coordinates after the
-    /// chunk in each dimension.
+    /// Returns the B-tree key after the last chunk as libhdf5 computes it: the first coordinates
+    /// after the chunk in each dimension.
     pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
@@ -102,8 +104,8 @@ impl BTreeV1Edit {
         BTreeV1Node { level: 0, left, right, keys: BTreeV1Keys::Chunks(keys), children: Vec::new() }
     }
 
-    /// Returns a node. Checks that the level of the node is one less than `above`, the level of its
-    /// parent.
+    /// Returns a node of the B-tree. Checks that the level of the node is one less than `above`,
+    /// the level of its parent.
     pub(super) fn node(
         &self,
         store: &Store,
@@ -116,8 +118,8 @@ impl BTreeV1Edit {
         Ok(node)
     }
 
-    /// Returns the path to the leaf of a chunk, and whether the leaf has the chunk. The position in
-    /// the leaf is the position of the chunk, or of the preceding chunk.
+    /// Returns the path from the root to the B-tree leaf of a chunk, and whether the leaf has the
+    /// chunk. The position in the leaf is the position of the chunk, or of the preceding chunk.
     fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let (mut address, mut above) = (self.root, None);
@@ -153,7 +155,7 @@ impl BTreeV1Edit {
         Ok(Some(ChunkLocation { address: *address, size, filter_mask }))
     }
 
-    /// Creates the root if there is none.
+    /// Creates the root of the B-tree if the tree has none.
     pub(super) fn make_root(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.root.is_defined() {
             let mut leaf = self.empty_leaf();
@@ -164,7 +166,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Changes the chunk at the end of a path, and the copies of its key in the nodes above.
+    /// Replaces the address and the key of the chunk at the end of a path, and the copies of the
+    /// key in the nodes above.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
@@ -286,7 +289,7 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
 }
 
 impl BTreeV1Edit {
-    /// Returns whether all chunks of the tree come before this chunk.
+    /// Returns whether this chunk comes after all chunks of the B-tree.
     fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
         let Some(offset) = self.offset(scaled) else { return Ok(false) };
         if !self.root.is_defined() {

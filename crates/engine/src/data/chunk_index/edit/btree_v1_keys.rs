@@ -5,10 +5,11 @@ use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node, ChunkKeys};
 
 use crate::error::{Error, Result};
 
-/// The name of the structure in errors.
+/// The name of the B-tree structure in errors.
 const NAME: &str = "B-tree of chunks";
 
-/// The key of a chunk.
+/// The key of a chunk in a version 1 B-tree: stored size, filter mask, and coordinates of the first
+/// element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChunkKey {
     pub(super) size: u32,
@@ -17,12 +18,12 @@ pub(super) struct ChunkKey {
     pub(super) offset: Dims,
 }
 
-/// Returns the keys of a node of chunks.
+/// Returns the keys of a B-tree node that indexes chunks.
 pub(super) fn keys(node: &BTreeV1Node) -> Result<&ChunkKeys> {
     node.keys.as_chunks().ok_or_else(no_chunks)
 }
 
-/// Returns the keys of a node of chunks, for changes.
+/// Returns the keys of a B-tree node that indexes chunks, for changes.
 pub(super) fn keys_mut(node: &mut BTreeV1Node) -> Result<&mut ChunkKeys> {
     match &mut node.keys {
         BTreeV1Keys::Chunks(keys) => Ok(keys),
@@ -34,7 +35,7 @@ fn no_chunks() -> Error {
     Error::corrupt("version 1 B-tree node", "node type", "1 (chunks)", 0)
 }
 
-/// Returns key `at`.
+/// Returns the key at the position `at`.
 pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<ChunkKey> {
     Some(ChunkKey {
         size: *keys.sizes.get(at)?,
@@ -43,7 +44,7 @@ pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<ChunkKey> {
     })
 }
 
-/// Inserts a key before key `at`.
+/// Inserts a key before the key at the position `at`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there are fewer keys, or keys of another rank.
@@ -61,19 +62,19 @@ pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result<
     Ok(())
 }
 
-/// Reserves memory for `count` keys.
+/// Reserves memory for `count` more keys of a B-tree node.
 pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.reserve_exact(count);
     keys.filter_masks.reserve_exact(count);
     keys.offsets.reserve_exact(count * keys.width);
 }
 
-/// Appends a key.
+/// Appends a key to the keys of a B-tree node.
 pub(super) fn push(keys: &mut ChunkKeys, key: &ChunkKey) {
     keys.push(key.size, key.filter_mask, &key.offset);
 }
 
-/// Replaces key `at`.
+/// Replaces the key at the position `at`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there is no such key, or if it has another rank.
@@ -93,7 +94,7 @@ pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result
     }
 }
 
-/// Removes key `at`.
+/// Removes the key at the position `at`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there is no such key.
@@ -108,14 +109,14 @@ pub(super) fn remove(keys: &mut ChunkKeys, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the first `count` keys.
+/// Keeps the first `count` keys of a B-tree node and removes the later keys.
 pub(super) fn truncate(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.truncate(count);
     keys.filter_masks.truncate(count);
     keys.offsets.truncate(count * keys.width);
 }
 
-/// Removes and returns the keys from `at` on.
+/// Removes and returns the keys from the position `at` to the end.
 pub(super) fn split_off(keys: &mut ChunkKeys, at: usize) -> ChunkKeys {
     let at = at.min(keys.len());
     ChunkKeys {

@@ -11,7 +11,7 @@ use hyperslab_format::message::{
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// A new chunked dataset.
+/// The properties of a new chunked dataset that determine its layout and its chunk index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewChunks<'a> {
     /// The present sizes.
@@ -63,8 +63,8 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     Ok((version, layout))
 }
 
-/// Returns the number of bytes of a chunk. Checks the shape of a chunk for a dataset of `rank`
-/// dimensions.
+/// Checks the shape of a chunk for a dataset of `rank` dimensions. Returns the number of bytes of a
+/// chunk.
 pub(super) fn check_shape(
     max_dims: &[Option<u64>],
     chunk: &[u64],

@@ -21,10 +21,10 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// A block of the array: kind of space, address, number of bytes.
+/// The extent of one block of an extensible array: kind of space, address, number of bytes.
 type Extent = (SpaceKind, Address, u64);
 
-/// An array, or the parameters of a new array.
+/// An editor of an extensible array of chunk entries, which may not exist yet.
 #[derive(Debug)]
 pub(super) struct ExtensibleArray<E: Entry> {
     params: FileParams,
@@ -33,7 +33,7 @@ pub(super) struct ExtensibleArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// An existing array.
+/// The state of an extensible array that exists in the file.
 #[derive(Debug)]
 struct Made<E: Entry> {
     params: FileParams,
@@ -46,7 +46,7 @@ struct Made<E: Entry> {
 }
 
 impl<E: Entry> ExtensibleArray<E> {
-    /// Creates the parameters of a new array.
+    /// Creates the editor of an extensible array that does not exist yet, from its parameters.
     pub(super) fn new(
         params: FileParams,
         parameters: ExtensibleArrayParameters,
@@ -73,7 +73,7 @@ impl<E: Entry> ExtensibleArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Reads the header of an existing array at `address`, if the address is defined.
+    /// Reads the header of the existing extensible array at `address`, if the address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
@@ -113,7 +113,7 @@ impl<E: Entry> Made<E> {
         store.shared(self.header.index_block, &self.index_context())
     }
 
-    /// Returns a data block without pages.
+    /// Returns a data block of the extensible array. The data block has no pages.
     fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> ArrayBlock {
         let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));
@@ -133,7 +133,7 @@ impl<E: Entry> Made<E> {
         Ok(ArrayBlock { address, form: BlockForm::Page(context.page()), numbers })
     }
 
-    /// Returns the index block. Creates it if necessary.
+    /// Returns the index block of the extensible array. Creates it if necessary.
     fn make_index(&mut self, edit: &mut Edit<'_>) -> Result<Arc<ExtensibleArrayIndexBlock>> {
         if !self.header.index_block.is_defined() {
             let context = self.index_context();
@@ -151,7 +151,7 @@ impl<E: Entry> Made<E> {
         self.index(edit.store())
     }
 
-    /// Creates a data block.
+    /// Creates a data block of the extensible array.
     fn make_data(&mut self, edit: &mut Edit<'_>, elements: u64, block_offset: u64) -> Result<Address> {
         let context = self.data_context(elements);
         let size = context.total_size() as u64;
@@ -242,7 +242,8 @@ impl<E: Entry> Made<E> {
         ArrayBlock { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
     }
 
-    /// Returns all data blocks of the index block with their numbers of elements.
+    /// Returns the addresses of all data blocks to which the index block points, with their numbers
+    /// of elements.
     fn data_blocks(&self, index: &ExtensibleArrayIndexBlock) -> Vec<(Address, u64)> {
         let inline = (0..self.geometry.first_secondary_block()).flat_map(|number| {
             let shape = self.geometry.secondary_block(number);
@@ -251,7 +252,8 @@ impl<E: Entry> Made<E> {
         index.data_blocks.iter().copied().zip(inline).collect()
     }
 
-    /// Returns all blocks except the header, and all addresses at which a page may begin.
+    /// Returns all blocks of the extensible array except the header, and all addresses at which a
+    /// page may begin.
     fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
         let (mut blocks, mut pages) = (Vec::new(), Vec::new());
         if !self.header.index_block.is_defined() {
@@ -421,7 +423,7 @@ fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Resu
     Ok(())
 }
 
-/// Adds to a statistic of the header.
+/// Adds `more` to a statistic in the header of the extensible array.
 fn count(field: &mut u64, more: u64) -> Result<()> {
     let maximum = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
     *field = field.checked_add(more).ok_or_else(maximum)?;

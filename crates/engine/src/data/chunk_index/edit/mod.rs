@@ -42,10 +42,10 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function that is called for each chunk of a deleted index.
+/// A function that the deletion of a chunk index calls for each chunk.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
-/// The index of one dataset, for changes. Only one editor of an index may exist at a time. An
+/// An editor of the chunk index of one dataset. Only one editor of an index may exist at a time. An
 /// editor can make many changes. Readers that opened the index earlier see its state at that time.
 ///
 /// A change may alter the layout message. [`layout`](Self::layout) returns its present state.
@@ -56,12 +56,13 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     index: Box<dyn IndexEdit<E>>,
 }
 
-/// The operations that each kind of index implements.
+/// The operations that each kind of chunk index implements for changes.
 trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
-    /// Returns the entry of a chunk.
+    /// Returns the index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
+    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
+    /// chunk in the index.
     fn is_empty(&self) -> bool;
 
     /// Implements [`ChunkTable::has_none_of`].
@@ -74,21 +75,21 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(true)
     }
 
-    /// Inserts or replaces an entry. Returns the replaced entry.
+    /// Inserts or replaces the index entry of a chunk. Returns the replaced entry.
     fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>>;
 
-    /// Inserts or replaces entries, which ascend in C order.
+    /// Inserts or replaces index entries of chunks, which ascend in C order.
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
     }
 
-    /// Removes an entry and returns it.
+    /// Removes the index entry of a chunk and returns it.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Visits the chunks of the box.
+    /// Calls `visit` for each stored chunk in the box of chunk coordinates.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all blocks of the index and returns to the state of a new index.
+    /// Frees all blocks of the chunk index. The editor is then in the state of a new index.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
     /// Implements [`ChunkTable::republish`].
@@ -101,7 +102,7 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// Returns the part of the layout message that describes the index.
+    /// Returns the part of the layout message that describes the chunk index.
     fn note(&self) -> Note<E>;
 }
 
@@ -118,8 +119,8 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
 }
 
 impl ChunkIndexEditor {
-    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
-    /// creates it.
+    /// Opens the chunk index that the layout message `layout` names. If the index does not exist,
+    /// the first inserted chunk creates it.
     ///
     /// # Errors
     /// Returns errors of reading the index's header. Returns an error if the layout contradicts
@@ -131,17 +132,18 @@ impl ChunkIndexEditor {
 }
 
 impl<E: Entry> ChunkIndexEditor<E> {
-    /// Returns the kind of the index.
+    /// Returns the kind of the chunk index.
     pub fn kind(&self) -> ChunkIndexKind {
         E::kind(&self.layout)
     }
 
-    /// Returns the layout message with the present state of the index.
+    /// Returns the layout message with the current state of the chunk index.
     pub fn layout(&self) -> &E::Layout {
         &self.layout
     }
 
-    /// Inserts or replaces an entry. Returns the replaced entry; the caller frees its bytes.
+    /// Inserts or replaces the entry of a chunk. Returns the replaced entry; the caller frees the
+    /// bytes of the replaced chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if the index cannot represent the entry: the
@@ -155,7 +157,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         before
     }
 
-    /// Returns the entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -164,12 +166,14 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.get(store, scaled)
     }
 
-    /// Returns `true` if the index certainly has no chunk. `false` may be wrong.
+    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
+    /// chunk in the index.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Returns whether none of these chunks, in C order of their coordinates, is stored.
+    /// Returns whether the index has no entry for any of the given chunks, which are in C order of
+    /// their coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -178,7 +182,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.has_none_of(store, chunks)
     }
 
-    /// Inserts or replaces the entries of chunks, which are in C order of their coordinates.
+    /// Inserts or replaces the entries of the given chunks, which are in C order of their
+    /// coordinates.
     ///
     /// # Errors
     /// Returns the errors of [`set`](Self::set). The chunks before the refused one stay in the
@@ -190,7 +195,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         extended
     }
 
-    /// Removes an entry and returns it. The caller frees the bytes of the chunk.
+    /// Removes the entry of a chunk and returns it. The caller frees the bytes of the chunk.
     ///
     /// # Errors
     /// Returns errors of reading the index and of [`Edit::allocate`].
@@ -201,7 +206,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         removed
     }
 
-    /// Visits all chunks.
+    /// Calls a function for each chunk in the index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -279,7 +284,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         freed
     }
 
-    /// Visits the chunks of a box.
+    /// Calls a function for each chunk in a box of chunk coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -299,7 +304,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Ok(chunks)
     }
 
-    /// Returns the largest possible coordinates of a chunk.
+    /// Returns the largest possible coordinates of a chunk in the index.
     fn last(&self) -> Dims {
         let chunk = self.chunk();
         let counts = chunk
@@ -317,7 +322,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
-    /// Returns the shape of a chunk.
+    /// Returns the shape of a chunk of the dataset.
     fn chunk(&self) -> &[u64] {
         E::chunk(&self.layout, self.shape.max_dims.len())
     }
@@ -383,7 +388,7 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// Opens the index that `layout` names, so that it can be changed.
+/// Opens the chunk index that the layout message `layout` names, as a table that can be changed.
 ///
 /// # Errors
 /// Returns the errors of [`ChunkIndexEditor::open`].

@@ -6,7 +6,7 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// The location of the only chunk.
+/// An editor of the index of a dataset with a single chunk. It holds the location of the chunk.
 #[derive(Debug)]
 pub(super) struct SingleEdit<E: Entry> {
     /// True if the layout message stores the chunk's size.

@@ -20,12 +20,12 @@ use super::{ChunkIndexEditor, IndexEdit, extensible_array, fixed_array};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// An index of structured chunks, for changes.
+/// An editor of the index of structured chunks of one dataset.
 pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
 
 impl ChunkIndexEditor<StructuredLocation> {
-    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
-    /// creates it.
+    /// Opens the index of structured chunks that the layout message names. If the index does not
+    /// exist, the first inserted chunk creates it.
     ///
     /// # Errors
     /// Returns the errors of [`open_structured`](super::super::open_structured).
@@ -59,7 +59,8 @@ fn make(
     })
 }
 
-/// A new dataset with structured chunks.
+/// The properties of a new dataset with structured chunks that determine its layout and its chunk
+/// index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewStructuredChunks<'a> {
     /// The present sizes.
@@ -114,10 +115,11 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
     })
 }
 
-/// The number of bytes of an offset in chunk metadata.
+/// The number of bytes of an offset in the metadata of a structured chunk.
 const OFFSET_SIZE: u8 = 8;
 
-/// Returns the number of sections, and the sections that end with a checksum.
+/// Returns the number of sections of a structured chunk of this type, and the numbers of the
+/// sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
     Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {

@@ -47,7 +47,7 @@ impl Tested for StructuredLocation {
         layout.address
     }
 
-    /// Checks the versions of the written index, and the encoding of the layout message.
+    /// Checks the versions of the written chunk index, and the encoding of the layout message.
     fn check(case: &Case<Self>, store: &Store, layout: &StructuredChunkLayout) {
         let (address, params) = (layout.address, store.params());
         if !address.is_defined() {
@@ -78,7 +78,7 @@ impl Tested for StructuredLocation {
     }
 }
 
-/// The common properties of all cases of one kind of chunk.
+/// The properties that all test cases of one kind of chunk share.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     chunk_type: StructuredChunkType,
@@ -91,7 +91,7 @@ struct Kind {
     element_size: bool,
 }
 
-/// Returns a case with chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of fewer dimensions.
+/// Creates a test case with chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of fewer dimensions.
 fn case(kind: Kind, index: StructuredIndex, counts: &[u64], unlimited: &[usize]) -> Case<StructuredLocation> {
     let chunk = &[2_u64, 3, 2, 1][..counts.len()];
     let mut dims = Dims::from_slice(chunk);
@@ -296,7 +296,7 @@ fn an_index_of_other_chunks_is_refused() {
     }
 }
 
-/// Writes half of the chunks of a dataset, and commits.
+/// Writes half of the chunks of a test dataset, and commits.
 fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<StructuredLocation> {
     let mut editor = case.editor(edit.store());
     let chunks = (0..).zip(Region::whole(&case.counts).coordinates()).step_by(2);
@@ -306,7 +306,7 @@ fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<Structure
     Case { layout: editor.layout().clone(), ..case }
 }
 
-/// Checks that all reads of the index fail because the index is corrupt.
+/// Checks that all reads of the chunk index fail because the index is corrupt.
 fn assert_corrupt(case: &Case<StructuredLocation>, store: &Store, scaled: &[u64]) {
     let index = StructuredLocation::index(store, case).unwrap().unwrap();
     let whole = ChunkBox {

@@ -12,16 +12,16 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{ReadContext, ReadTarget, parallel};
 use crate::error::{Error, Result};
 
-/// Largest number of bytes in a piece.
+/// Largest number of bytes that one piece of a row read holds.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Largest number of pieces that are listed before they are read.
+/// Largest number of row pieces that are listed before they are read.
 const LISTED_PIECES: usize = 64 << 10;
 
-/// Largest number of pieces in one call of the driver.
+/// Largest number of row pieces in one call of the driver.
 const CALL_PIECES: usize = 256;
 
-/// A read of whole rows.
+/// A read of whole rows of chunks, which are contiguous in the file.
 pub(super) struct RowRead<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
@@ -35,14 +35,14 @@ pub(super) struct RowRead<'a> {
     row_bytes: u64,
 }
 
-/// Rows that are contiguous in the file.
+/// A piece of a row read: rows of one chunk that are contiguous in the file.
 struct RowPiece {
     row: u64,
     rows: u64,
     address: Address,
 }
 
-/// The result of a read.
+/// The result of a read of whole rows.
 enum RowsOutcome {
     Done,
     /// The order of the index is not the order of the rows.
@@ -50,7 +50,8 @@ enum RowsOutcome {
 }
 
 impl<'a> RowRead<'a> {
-    /// Returns the read of a selection, if it consists of whole rows of such chunks.
+    /// Creates the read of a selection. Returns `None` unless the selection consists of whole rows
+    /// of unfiltered chunks.
     pub(super) fn new(
         context: ReadContext<'a>,
         source: &'a ChunkedSource,
@@ -73,8 +74,8 @@ impl<'a> RowRead<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads the elements if they need no conversion and the index is in order. Returns whether the
-    /// elements were read.
+    /// Reads the elements if they need no conversion and the chunk index is in order. Returns
+    /// whether the elements were read.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {
@@ -121,7 +122,7 @@ impl<'a> RowRead<'a> {
         Ok(RowsOutcome::Done)
     }
 
-    /// Returns the selected rows of a chunk.
+    /// Returns the selected rows of a chunk as a piece.
     fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<RowPiece>> {
         let first = scaled
             .first()
@@ -143,7 +144,7 @@ impl<'a> RowRead<'a> {
             && before.address.checked_add(bytes) == Some(piece.address)
     }
 
-    /// Returns the bytes of rows in the result.
+    /// Returns the range of bytes that some rows take in the read target.
     fn bytes_of_rows<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
         let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
         let range = at(from).zip(at(to)).map(|(from, to)| from..to);
@@ -157,7 +158,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads pieces, which are in ascending order, and fills the gaps between them.
+    /// Reads pieces of rows, which are in ascending order, and fills the gaps between them with the
+    /// fill value.
     fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };

@@ -13,17 +13,17 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
 
-/// Largest number of chunks that are listed before they are read.
+/// Largest number of stored chunks that a read lists before it reads them.
 const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Largest number of stored bytes that one thread reads together, if the chunks are near each
-/// other.
+/// Largest number of stored bytes that one thread reads together, from chunks that are near each
+/// other in the file.
 const GROUP_BYTES: u64 = 256 << 10;
 
 /// Largest gap in bytes between two chunks that are read together.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Smallest length of a row, in bytes, that is read directly into the result.
+/// Smallest length of a row, in bytes, that is read directly into the read target.
 const MIN_ROW_BYTES: usize = 512;
 
 /// A read of a selection whose dimensions are selected independently of one another.
@@ -35,14 +35,15 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// Stored chunks with selected elements: their coordinates and locations.
+/// The stored chunks with selected elements that a read has listed: their coordinates and
+/// locations.
 #[derive(Debug, Default)]
 struct Listed {
     chunks: Vec<Dims>,
     locations: Vec<ChunkLocation>,
 }
 
-/// Chunks that one thread reads in sequence.
+/// A group of chunks that one thread reads in sequence.
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
     /// The decoded chunk, if the cache has it. Such a group has no other chunk.
@@ -55,7 +56,7 @@ impl Listed {
         self.locations.push(location);
     }
 
-    /// Sorts the chunks in C order. Checks that no chunk occurs twice.
+    /// Sorts the chunks in C order. Returns an error if a chunk occurs twice.
     fn sort(&mut self) -> Result<()> {
         if self.chunks.is_sorted_by(|one, next| one < next) {
             return Ok(());
@@ -103,7 +104,7 @@ impl Regular<'_> {
         self.read_listed(&mut canvas, transform, listed)
     }
 
-    /// Reads the only chunk of the selection.
+    /// Reads the selected elements from the only chunk of the selection.
     fn read_single(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let chunk = std::slice::from_ref(&self.chunks.start);
         let transform = to.transform();
@@ -127,7 +128,7 @@ impl Regular<'_> {
         Some(count)
     }
 
-    /// Visits the stored chunks with selected elements.
+    /// Calls a function for each stored chunk with selected elements.
     fn for_each_found(
         &self,
         wanted: Option<u64>,
@@ -149,7 +150,7 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns the chunks with selected elements, in C order.
+    /// Returns the coordinates of the chunks with selected elements, in C order.
     fn wanted_list(&self) -> Vec<Dims> {
         (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
             let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
@@ -168,7 +169,7 @@ impl Regular<'_> {
             .try_for_each(|tile| transform.fill_tile(&self.source.fill, &mut tile?))
     }
 
-    /// Reads chunks and places their selected elements.
+    /// Reads the listed chunks and copies their selected elements to the read target.
     fn read_listed(
         &self,
         canvas: &mut Canvas<'_>,
@@ -196,14 +197,14 @@ impl Regular<'_> {
         u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether the decoded chunks are added to the cache.
+    /// Returns whether the read adds the decoded chunks to the cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
-    /// Groups chunks that are near each other in the file. Limits the groups so that every thread
-    /// has work.
+    /// Divides chunks into groups whose chunks are near each other in the file. Limits the size of
+    /// the groups so that every thread has work.
     fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = locations;
@@ -281,8 +282,8 @@ impl Regular<'_> {
         outcome
     }
 
-    /// Returns the number of unfiltered chunks, from the first one on, that are whole and
-    /// contiguous in the file.
+    /// Returns the number of leading chunks that are unfiltered, wholly selected, and contiguous in
+    /// the file.
     fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
@@ -297,8 +298,8 @@ impl Regular<'_> {
         count
     }
 
-    /// Copies the selected elements of the chunks of a group to the result. The bytes of the group
-    /// begin with the first chunk.
+    /// Copies the selected elements of a group of chunks to the read target. `bytes` holds the
+    /// stored bytes of the group and begins with the first chunk.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,
@@ -354,7 +355,7 @@ impl Regular<'_> {
         }
     }
 
-    /// Reads a chunk that is not in a group with other chunks.
+    /// Reads a chunk that forms a group of its own.
     fn read_one(
         &self,
         mut tile: Tile<'_>,
@@ -407,7 +408,7 @@ impl Regular<'_> {
         transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles)
     }
 
-    /// Reads all stored bytes of a chunk.
+    /// Reads all stored bytes of a chunk from the file.
     fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
         match self.source.grid.chunk_count() {
             Ok(1) => self.context.store.read_raw_whole(location.address, stored),

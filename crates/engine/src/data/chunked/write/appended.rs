@@ -13,10 +13,10 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that are encoded before the dataset grows.
+/// Largest number of bytes of chunks that an append encodes before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// Chunks of an append, encoded before the dataset grows.
+/// The chunks of an append operation, which are encoded before the dataset grows.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -61,15 +61,15 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Returns whether the dataset still has the shape from before the append.
+    /// Returns whether the dataset still has the shape that it had before the append operation.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }
 }
 
 impl ChunkWriter {
-    /// Stores chunks that were encoded before the dataset grew, and writes the rest of the
-    /// selection.
+    /// Stores chunks that were encoded before the dataset grew, and writes all other elements of
+    /// the selection.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

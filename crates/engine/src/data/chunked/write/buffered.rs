@@ -11,14 +11,14 @@ use crate::data::transfer::{ChunkCache, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Largest number of buffered bytes.
+/// Largest number of bytes of buffered chunks in a dataset writer.
 const MAX_BUFFERED_BYTES: usize = 1 << 20;
 
-/// Largest chunk in bytes that is buffered. Writing a larger chunk directly is faster than copying
-/// it.
+/// Size in bytes of the largest chunk that the writer buffers. Writing a larger chunk directly is
+/// faster than copying it.
 pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 
-/// The buffered chunks.
+/// The whole unfiltered chunks that a writer buffers before it stores them together.
 #[derive(Debug, Default)]
 pub(super) struct BufferedChunks {
     /// The chunks, whose addresses are not yet defined.
@@ -31,7 +31,7 @@ pub(super) struct BufferedChunks {
 }
 
 impl BufferedChunks {
-    /// Returns the bytes of all chunks.
+    /// Returns the number of bytes of all buffered chunks.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -41,7 +41,8 @@ impl BufferedChunks {
         self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
 
-    /// Adds a chunk of `size` bytes, whose elements are the first elements of `from`.
+    /// Adds a chunk of `size` bytes to the buffer. The elements of the chunk are the first elements
+    /// of `from`.
     fn push(&mut self, scaled: Dims, size: usize, elements: u64, from: &WriteSource<'_>) -> Result<()> {
         let before = self.bytes.len();
         if let Some(bytes) = from.as_stored(0, elements) {
@@ -58,7 +59,7 @@ impl BufferedChunks {
         Ok(())
     }
 
-    /// Adds a chunk with its stored bytes.
+    /// Adds a chunk to the buffer, from its stored bytes.
     fn push_stored(&mut self, scaled: Dims, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.push_place(scaled, bytes.len());
@@ -71,7 +72,7 @@ impl BufferedChunks {
 }
 
 impl ChunkWriter {
-    /// Returns whether a whole chunk can be buffered after the buffered chunks.
+    /// Returns whether the writer can buffer a whole chunk after the chunks in the buffer.
     fn can_buffer(&self, scaled: &[u64]) -> bool {
         self.can_buffer_chunks() && !self.buffered.scattered && self.buffered.comes_after(scaled)
     }
@@ -82,8 +83,8 @@ impl ChunkWriter {
             && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Buffers a whole chunk, whose elements are in `from`. Returns whether the chunk could be
-    /// buffered.
+    /// Adds a whole chunk, whose elements are in `from`, to the buffer. Returns whether the buffer
+    /// accepted the chunk.
     pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -99,8 +100,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Buffers a chunk with its stored bytes. Returns whether the chunk could be buffered. The
-    /// chunk may come before buffered chunks.
+    /// Adds a chunk to the buffer, from its stored bytes. Returns whether the buffer accepted the
+    /// chunk. The chunk may come before buffered chunks.
     pub(super) fn buffer_stored(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -160,13 +161,13 @@ impl ChunkWriter {
         Ok(Some(longer))
     }
 
-    /// Flushes the buffered chunks if one more chunk would exceed the limit.
+    /// Stores the buffered chunks if one more chunk would exceed the limit of the buffer.
     fn flush_if_full(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let after = self.buffered.bytes.len() + self.source.chunk_bytes;
         if after > self.dirty_limit.min(MAX_BUFFERED_BYTES) { self.flush_buffered(writing) } else { Ok(()) }
     }
 
-    /// Stores the buffered chunks.
+    /// Stores all buffered chunks of the writer.
     pub(super) fn flush_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         if self.buffered.chunks.is_empty() {
             return Ok(());
@@ -209,8 +210,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Stores the chunks one by one, because some of them are already in the file. These chunks
-    /// keep their addresses.
+    /// Stores the buffered chunks one by one, because the file already has some of them. These
+    /// chunks keep their addresses.
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));
@@ -244,7 +245,7 @@ pub(super) fn write_new(
     writing.table.insert(writing.edit, chunks)
 }
 
-/// Writes chunks to new blocks, which are contiguous if possible.
+/// Writes the bytes of new chunks to new blocks, which are contiguous if possible.
 fn write_chunks(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
@@ -259,7 +260,7 @@ fn write_chunks(
     written
 }
 
-/// Writes chunks to allocated blocks.
+/// Writes the bytes of chunks to blocks that are already allocated.
 pub(super) fn write_to(
     store: &Store,
     blocks: &[Address],
@@ -282,7 +283,7 @@ pub(super) fn write_to(
     Ok(())
 }
 
-/// Frees blocks that were not written.
+/// Frees allocated blocks to which no chunk was written.
 pub(super) fn free(edit: &mut Edit<'_>, blocks: &[Address], size: usize) -> Result<()> {
     blocks.iter().try_for_each(|address| edit.free(SpaceKind::RawData, *address, size as u64))
 }

@@ -24,7 +24,7 @@ use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, 
 use crate::error::Result;
 use crate::store::Store;
 
-/// A write flushes complete dirty chunks if they have at least this many bytes.
+/// Smallest number of bytes of complete dirty chunks at which a write flushes them.
 const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
@@ -35,11 +35,10 @@ impl ChunkedSource {
     }
 }
 
-/// Access to a dataset's writer for threads that hold exclusive access to the file only for short
-/// times.
+/// Access to a dataset's writer for threads that lock the file exclusively only for short times.
 pub trait ChunkAccess {
-    /// Calls `work` with the writer and its dirty chunks. Returns `None` if the writer no longer
-    /// exists.
+    /// Calls `work` with the dataset's writer and its dirty chunks. Returns `None` if the writer no
+    /// longer exists.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -48,14 +47,14 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Calls `work` while no thread changes the structure of the file.
+    /// Calls `work` under a lock that keeps other threads from changing the structure of the file.
     ///
     /// # Errors
     /// Returns the errors of `work`.
     fn reading<T>(&self, work: impl FnOnce(&ChunkCache) -> Result<T>) -> Result<T>;
 
-    /// Calls `work` with exclusive access to the file. Returns `None` if the writer no longer
-    /// exists.
+    /// Calls `work` with exclusive access to the file. Returns `None` if the dataset's writer no
+    /// longer exists.
     ///
     /// # Errors
     /// Returns the errors of `work`. Returns an error if the file must not be changed.
@@ -64,11 +63,11 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Returns the file.
+    /// Returns the store of the file.
     fn store(&self) -> &Store;
 }
 
-/// The progress of a concurrent write.
+/// The state of a write to a chunked dataset that several threads perform concurrently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -144,7 +143,7 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// Snapshots of chunks that a flush encodes.
+/// The snapshots of dirty chunks that a concurrent flush encodes.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -186,7 +185,7 @@ impl<A: ChunkAccess> Drop for Flush<'_, A> {
     }
 }
 
-/// Some chunks of a write. Other threads see all changes of a batch or none of them.
+/// A batch of chunks of one write. Other threads see all changes of a batch or none of them.
 struct Batch<'a, A> {
     access: &'a A,
     source: &'a Arc<ChunkedSource>,
@@ -194,26 +193,27 @@ struct Batch<'a, A> {
     from: &'a WriteSource<'a>,
 }
 
-/// The stored state of a chunk.
+/// The state of a chunk in the file: not stored, decoded, or still encoded.
 enum StoredState {
     Nothing,
     Decoded(Arc<[u8]>),
     Stored(ChunkLocation, Vec<u8>),
 }
 
-/// A chunk to work on.
+/// The work that a thread does on one chunk of a batch: to encode a whole chunk, or to change a
+/// part.
 enum BatchJob {
     Whole(Dims),
     Part(Dims, StoredState),
 }
 
-/// The result of working on a chunk.
+/// The result of a thread's work on one chunk of a batch: encoded bytes, or changed elements.
 enum BatchResult {
     Encoded(Encoded),
     Changed(Dims, Vec<u8>),
 }
 
-/// Chunks that were read from the file, with the written elements.
+/// Chunks that a write has read from the file and changed, and that are not yet dirty.
 struct FetchedChunks<'a, A: ChunkAccess> {
     access: &'a A,
     /// The chunks that other threads may still replace in the file before this write makes them
@@ -222,7 +222,7 @@ struct FetchedChunks<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// The result of an attempt to write a batch.
+/// The result of one attempt to write a batch of chunks.
 enum Attempt {
     Written,
     /// These chunks must be read from the file first.
@@ -245,7 +245,8 @@ impl<A: ChunkAccess> Drop for FetchedChunks<'_, A> {
 }
 
 impl<A: ChunkAccess> Batch<'_, A> {
-    /// Writes the chunks. Returns whether the dataset still has the shape that it had at the start.
+    /// Writes the chunks of the batch. Returns whether the dataset still has the shape that it had
+    /// at the start.
     fn write(&self, chunks: Vec<Dims>) -> Result<bool> {
         let (mut whole, mut parts, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for scaled in chunks {
@@ -291,8 +292,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
     }
 
-    /// Writes the elements into the partly written chunks, if each of these chunks is dirty, or was
-    /// read and has not been replaced in the file since then.
+    /// Writes the elements into the partly written chunks of the batch. Requires that each of these
+    /// chunks is dirty, or was read and has not been replaced in the file since then.
     fn put_parts(
         &self,
         writer: &mut ChunkWriter,
@@ -339,7 +340,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         Ok(Attempt::Written)
     }
 
-    /// Reads the stored state of chunks. Returns `None` if the shape of the dataset has changed.
+    /// Reads the stored state of the batch's chunks. Returns `None` if the shape of the dataset has
+    /// changed.
     fn fetch(&self, chunks: Vec<Dims>, fetched: &mut FetchedChunks<'_, A>) -> Result<Option<Vec<BatchJob>>> {
         if chunks.is_empty() {
             return Ok(Some(Vec::new()));
@@ -377,7 +379,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
         })
     }
 
-    /// Encodes whole chunks, and writes the elements into decoded chunks.
+    /// Encodes whole chunks of the batch, and writes the elements into the decoded chunks.
     fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);
         let work = |rows: &mut RowBuffers, job: BatchJob| {
@@ -404,7 +406,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
     }
 }
 
-/// Calls `work` with each job, on all threads if the chunks are large enough.
+/// Calls `work` with each job, on several threads if the chunks are large enough.
 pub(super) fn each<J: Send, D: Send>(
     jobs: Vec<J>,
     chunk_bytes: usize,
@@ -417,7 +419,7 @@ pub(super) fn each<J: Send, D: Send>(
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
-/// Returns the bytes to store for a chunk whose elements are all written.
+/// Encodes a chunk of which the write replaces all elements.
 pub(super) fn encode_whole(
     source: &ChunkedSource,
     store: &Store,
@@ -437,7 +439,7 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores chunks that replace dirty chunks and chunks that were read.
+    /// Stores encoded chunks. They replace dirty chunks, and chunks that threads have read.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -454,12 +456,12 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks all chunks that were read from the file as out of date.
+    /// Marks the copies of all chunks that threads have read from the file as out of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }
 
-    /// Returns the bytes of dirty chunks.
+    /// Returns the number of bytes of dirty chunks in memory.
     pub fn dirty_bytes(&self) -> usize {
         self.dirty.bytes()
     }

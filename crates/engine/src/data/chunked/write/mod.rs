@@ -35,10 +35,10 @@ pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrent
 use selected::Selected;
 pub use sink::ChunkedSink;
 
-/// Bytes of chunks in one batch.
+/// Largest number of bytes of chunks in one batch of a write.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Largest number of chunks in one batch.
+/// Largest number of chunks in one batch of a write.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 /// The writer of the chunks of one dataset, with its dirty chunks.
@@ -52,7 +52,7 @@ pub struct ChunkWriter {
     buffered: BufferedChunks,
 }
 
-/// The access to the file and to the chunk index during one write.
+/// Access to the file and to the chunk index during one write to a chunked dataset.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
     /// The access to change the file.
@@ -63,10 +63,10 @@ pub struct ChunkWriting<'w, 'e> {
     pub cache: &'w ChunkCache,
 }
 
-/// A chunk to store: its coordinates, its encoded bytes and its filter mask.
+/// A chunk to store, with its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
-/// A chunk to be written.
+/// A chunk that a write changes: its coordinates, its present location and its present elements.
 struct ChunkJob {
     scaled: Dims,
     /// The present location.
@@ -93,7 +93,7 @@ impl ChunkWriter {
         self.dirty.bytes() + self.buffered.bytes()
     }
 
-    /// Writes the selected elements.
+    /// Writes the selected elements of the dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
@@ -109,7 +109,7 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements, except the elements of the first `done` chunks, which are
+    /// Writes the selected elements. Skips the elements of the first `done` chunks, which are
     /// already written.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl ChunkWriter {
     }
 
     /// Returns the coordinates of a chunk if the selection consists of exactly the elements of this
-    /// chunk. The selected elements then have the order of the chunk's elements.
+    /// chunk, in the order of the chunk.
     fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
         let grid = &self.source.grid;
@@ -212,7 +212,7 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
     }
 
-    /// Encodes and stores the dirty chunks.
+    /// Encodes and stores all dirty chunks of the dataset.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -335,8 +335,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes filtered chunks. Complete chunks are encoded immediately; partly written chunks
-    /// become dirty.
+    /// Writes the selected elements of filtered chunks. Encodes complete chunks immediately; partly
+    /// written chunks become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -375,15 +375,15 @@ impl ChunkWriter {
     }
 }
 
-/// The result of writing a filtered chunk.
+/// The result of a write to a filtered chunk: encoded bytes, or changed elements.
 enum FilteredChunk {
     Dirty(Dims, Vec<u8>),
     Encoded(Dims, Vec<u8>, u32),
 }
 
 impl ChunkJob {
-    /// Returns the present elements of the chunk, or fill values if no element is stored or all are
-    /// replaced.
+    /// Returns the present elements of the chunk. Returns fill values if the chunk is not stored,
+    /// or if the write replaces all elements.
     fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
         if let Some(known) = self.known.take() {
             return Ok(known);
@@ -400,8 +400,8 @@ impl ChunkJob {
     }
 }
 
-/// Returns a chunk with the fill value in all elements. If `needs_fill` is false, the values are
-/// unspecified.
+/// Creates a decoded chunk with the fill value in all elements. If `needs_fill` is false, the
+/// values are unspecified.
 fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
     if needs_fill && !source.fill.is_zero() {
@@ -410,10 +410,11 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Size in bytes of the largest chunk that optional filters may lengthen.
+/// Size in bytes of the largest chunk whose encoded form may be longer than the chunk, because of
+/// optional filters.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
-/// Returns the bytes to store for a chunk, and its filter mask.
+/// Encodes a chunk. Returns the bytes to store, and the filter mask of the chunk.
 fn encode<'a>(
     source: &ChunkedSource,
     store: &Store,

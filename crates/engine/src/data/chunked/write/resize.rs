@@ -10,11 +10,12 @@ use crate::data::transfer::ChunkCache;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Largest number of chunks that are filled together.
+/// Largest number of chunks that a resize fills together.
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Allocates all missing chunks of the extent. Fills them if `fill` is true.
+    /// Allocates space for each chunk in the extent of the dataset that has none. Writes fill
+    /// values to the new chunks if `fill` is true.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -99,9 +100,9 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &locations)
     }
 
-    /// Changes the shape. Chunks outside the new shape are freed. In chunks that the new shape
-    /// cuts, the elements outside get the fill value. If partial chunks at the edge are not
-    /// filtered, chunks that become or cease to be edge chunks are encoded again.
+    /// Changes the shape of the dataset. Chunks outside the new shape are freed. In chunks that lie
+    /// partly outside the new shape, the elements outside get the fill value. If partial chunks at
+    /// the edge are not filtered, chunks that become or cease to be edge chunks are encoded again.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -138,8 +139,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the fill value to the chunks that are new in the dataset. Chunks with permanent space
-    /// may still hold the elements of an earlier, larger shape.
+    /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
+    /// space may still hold the elements of an earlier, larger shape.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;
@@ -189,7 +190,8 @@ impl ChunkWriter {
     }
 }
 
-/// The chunks outside a new shape, and the chunks that the new shape changes.
+/// The chunks that a resize affects: chunks outside the new shape, and chunks whose elements
+/// change.
 type Affected = (Vec<Dims>, Vec<(Dims, ChunkLocation)>);
 
 fn affected(

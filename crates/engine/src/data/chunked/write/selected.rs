@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// A selection of a chunked dataset.
+/// A selection of a chunked dataset, prepared for a write chunk by chunk.
 pub(super) enum Selected<'a> {
     /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of elements in the selection.
     pub(super) fn element_count(&self) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.shape().iter().fold(1, |product, size| product * *size),
@@ -82,7 +82,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of replaced elements of a chunk. Returns 0 if counting takes long.
+    /// Returns the number of elements of a chunk that the write replaces. Returns 0 if counting
+    /// would take long.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.count_in(scaled),
@@ -92,7 +93,7 @@ impl<'a> Selected<'a> {
     }
 
     /// Returns an estimate of the range of a chunk from the first to the last replaced element, in
-    /// elements. Returns 0 if an estimate takes long.
+    /// elements. Returns 0 if an estimate would take long.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
@@ -100,7 +101,7 @@ impl<'a> Selected<'a> {
         Ok(spans.fold(0_u64, |sum, (first, end)| sum + (end - first)))
     }
 
-    /// Writes the elements into a chunk.
+    /// Copies the selected elements of the write source into a chunk.
     pub(super) fn put(
         &self,
         source: &ChunkedSource,
@@ -139,8 +140,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the tiling of a selection whose dimensions are selected independently of one
-    /// another.
+    /// Returns the division into chunks of a selection whose dimensions are selected independently
+    /// of one another.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

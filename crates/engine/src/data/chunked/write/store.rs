@@ -14,7 +14,7 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Stores new chunks without filters.
+/// Stores the elements of new chunks without filters.
 pub(super) fn new_plain(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -81,7 +81,8 @@ pub(super) fn new_zeros(
     Ok(locations)
 }
 
-/// Gathers the elements of chunks.
+/// Copies the elements of several chunks from the caller's buffer into one buffer, which is then
+/// written.
 fn fill_stage(
     source: &ChunkedSource,
     selected: &Selected<'_>,
@@ -100,7 +101,7 @@ fn fill_stage(
     Ok(())
 }
 
-/// Returns the number of chunks, from the first one on, that are contiguous in the file.
+/// Returns the number of leading chunks that are contiguous in the file.
 fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
     let next = |location: &ChunkLocation| location.address.raw().checked_add(location.size);
     let pairs = locations.iter().zip(locations.iter().skip(1));
@@ -108,7 +109,7 @@ fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
 }
 
 /// Writes chunks directly from the caller's buffer, if the buffer holds their elements in the
-/// stored form. Chunks that are neighbours in the buffer and in the file are written with one call.
+/// stored form. Writes chunks that are neighbours in the buffer and in the file with one call.
 /// Stops at the first chunk that needs conversion or gathering. Returns the number of written
 /// chunks.
 fn write_direct(
@@ -138,8 +139,9 @@ fn write_direct(
     Ok(at)
 }
 
-/// Returns the position of a chunk's first element and the number of its elements, if the write
-/// replaces all of them and they are contiguous in the buffer.
+/// Returns the position of a chunk's first element in the caller's buffer and the number of its
+/// elements. Returns `None` unless the write replaces all elements of the chunk and the elements
+/// are contiguous in the buffer.
 fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
     let Some(tiling) = selected.tiling() else { return Ok(None) };
     let pieces = tiling.pieces(scaled)?;
@@ -148,8 +150,8 @@ fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Res
     Ok((count == source.grid.elements_per_chunk()?).then_some((position, count)))
 }
 
-/// Returns the bytes of a chunk, if the caller's buffer holds the elements of the chunk in the
-/// stored form.
+/// Returns the bytes of a chunk in the caller's buffer, if the buffer holds all elements of the
+/// chunk in the stored form.
 pub(super) fn stored_bytes<'a>(
     source: &ChunkedSource,
     selected: &Selected<'_>,
@@ -160,7 +162,7 @@ pub(super) fn stored_bytes<'a>(
     Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
-/// Changes unfiltered chunks in place.
+/// Writes the selected elements into stored unfiltered chunks, in place.
 pub(super) fn old_plain(
     source: &ChunkedSource,
     store: &Store,
@@ -187,7 +189,8 @@ pub(super) fn old_plain(
     chunks.iter().try_for_each(|chunk| change(&mut buffer, chunk))
 }
 
-/// Rewrites the range of a chunk from the first to the last selected element.
+/// Reads the range of a stored chunk from the first to the last selected element, changes the
+/// selected elements, and writes the range.
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
@@ -218,7 +221,7 @@ fn change_span(
     span.write(offset, bytes)
 }
 
-/// Writes the runs of selected elements of a chunk. Does not rewrite the elements between the runs.
+/// Writes the runs of selected elements of a stored chunk. Skips the elements between the runs.
 fn write_runs(
     source: &ChunkedSource,
     store: &Store,
@@ -254,7 +257,7 @@ fn write_runs(
     Ok(())
 }
 
-/// The bytes of a stored chunk.
+/// The range of bytes that a stored chunk takes in the file.
 struct Span<'a> {
     store: &'a Store,
     location: &'a ChunkLocation,
@@ -279,7 +282,8 @@ impl LinearTarget for Span<'_> {
     }
 }
 
-/// Stores encoded chunks, in place if the number of bytes stays the same.
+/// Stores the bytes of encoded chunks. A chunk keeps its address if its number of bytes stays the
+/// same.
 pub(super) fn encoded<B: AsRef<[u8]>>(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,

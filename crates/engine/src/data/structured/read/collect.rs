@@ -8,17 +8,18 @@ use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Largest number of rows for which the elements of a slab are counted row by row. With more rows
-/// than this number and than elements, the elements are sorted.
+/// Largest number of rows of a slab for which elements are counted row by row. With more rows than
+/// this number and than elements, the elements are sorted instead.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
-/// The name of the structure in errors.
+/// The name of a slab in error messages.
 const SLAB: &str = "slab of a sparse dataset";
 
-/// The number of a row in a slab, in C order. A row has all coordinates except the last in common.
+/// The number of a row in a slab, in C order. The elements of a row have all coordinates in common
+/// except the last one.
 type Key = u128;
 
-/// The row that a walk through a chunk visits at the moment.
+/// The row of a slab that a walk through the elements of a chunk currently visits.
 struct SlabRow {
     /// The coordinates of the row, without the last coordinate.
     at: Dims,
@@ -30,7 +31,7 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all elements in C order: their coordinates, and their values as stored.
+    /// Returns all defined elements in C order: their coordinates, and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -64,7 +65,8 @@ impl Slab {
         Ok((coordinates, values))
     }
 
-    /// Returns for each element, part by part, the number of elements before it in C order.
+    /// Returns the position of each element of the slab in C order. The result lists the elements
+    /// chunk by chunk.
     fn positions(&self, form: &StructuredForm) -> Result<Vec<usize>> {
         let count = to_usize(self.len())?;
         let mut positions = vec![0; count];
@@ -108,7 +110,7 @@ impl Slab {
         if missing { Err(outside()) } else { Ok(positions) }
     }
 
-    /// Visits the rows of all elements, part by part.
+    /// Calls `visit` with the row of each element of the slab, chunk by chunk.
     fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&SlabRow)) {
         for part in &self.parts {
             part.each(form, self.first, |row, _| visit(row));
@@ -116,8 +118,8 @@ impl Slab {
     }
 }
 
-/// Sorts elements by their rows. Within a row, elements keep their order, because the parts are in
-/// C order.
+/// Sets the position of each element by sorting the elements by their rows. Within a row, elements
+/// keep their order, because each chunk lists its elements in C order.
 fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
     rows.sort_unstable();
     for (position, (_, element)) in rows.into_iter().enumerate() {
@@ -128,7 +130,7 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of a slab; `None` if the number exceeds 128 bits.
+    /// Returns the number of rows of a slab, or `None` if the number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
@@ -141,7 +143,7 @@ impl StructuredForm {
 }
 
 impl SelectedChunk {
-    /// Adds the coordinates of the elements, in the order of their values.
+    /// Adds the coordinates of the defined elements to the list, in the order of the stored values.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -154,8 +156,8 @@ impl SelectedChunk {
         Ok(())
     }
 
-    /// Visits the elements one by one: row and last coordinate. Rows are counted from `first` along
-    /// the first dimension.
+    /// Calls `visit` for each element of the chunk, with its row and its last coordinate. Rows are
+    /// counted from `first` along the first dimension.
     #[inline]
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&SlabRow, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
@@ -174,7 +176,7 @@ impl SelectedChunk {
         });
     }
 
-    /// Sets `row` to the coordinates of row `number` of the chunk.
+    /// Sets `row` to the coordinates of the chunk's row `number`.
     fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
         let mut rest = number;
         for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
@@ -184,8 +186,8 @@ impl SelectedChunk {
     }
 }
 
-/// Returns the number of a row in a slab. The number is meaningless if a slab has more rows than
-/// 128 bits can count.
+/// Returns the number of the row `row` in a slab. The number is meaningless if a slab has more rows
+/// than 128 bits can count.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
     let start = Key::from(at.wrapping_sub(first));
@@ -193,7 +195,7 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Copies values to their positions.
+/// Copies each value to its position in the buffer `to`.
 fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

@@ -14,15 +14,15 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Largest number of chunks that are decoded concurrently.
+/// Largest number of chunks in a group that is decoded concurrently.
 const GROUP_CHUNKS: usize = 128;
-/// Largest number of stored bytes that are decoded concurrently.
+/// Largest number of stored bytes in a group of chunks that is decoded concurrently.
 const GROUP_BYTES: u128 = 8 << 20;
 
-/// Number of rows of chunks that one walk of the index covers.
+/// Number of rows of chunks that one walk over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// The selected defined elements of a chunk.
+/// The selected defined elements of one structured chunk.
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
@@ -34,8 +34,8 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The selected defined elements of the chunks whose coordinate along the first dimension is the
-/// same.
+/// The selected defined elements of a row of chunks: of all chunks with the same coordinate along
+/// the first dimension.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -47,20 +47,20 @@ pub struct Slab {
 }
 
 impl SelectedChunk {
-    /// Returns the selected elements, as offsets in the chunk.
+    /// Returns the set of selected elements, as offsets of elements in the chunk.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Returns the stored values of the selected elements, in ascending order of offsets.
-    /// Descriptors of variable-length data refer to the heap of the read.
+    /// Returns the stored values of the selected elements, in ascending order of the elements'
+    /// offsets. Descriptors of variable-length data refer to the heap of the read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Returns the number of elements.
+    /// Returns the number of selected elements in the slab.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
@@ -72,7 +72,8 @@ impl Slab {
 }
 
 impl StructuredSource {
-    /// Visits the defined elements of a selection, some slabs at a time, in ascending order.
+    /// Calls `visit` with the defined elements of a selection, some slabs at a time, in ascending
+    /// order.
     ///
     /// # Errors
     /// Returns errors of damaged chunks and of `visit`.
@@ -169,7 +170,7 @@ impl StructuredSource {
         Ok(slabs)
     }
 
-    /// Returns the selected elements of a chunk, if there are any.
+    /// Returns the selected defined elements of a chunk, or `None` if the chunk has none.
     fn part(
         &self,
         wanted: &Ordered,
@@ -198,7 +199,8 @@ impl StructuredSource {
 }
 
 impl StructuredSource {
-    /// Visits the locations of all stored chunks in the extent, in the order of the index.
+    /// Calls `visit` with the location of each stored chunk in the extent, in the order of the
+    /// index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -225,8 +227,8 @@ impl StructuredSource {
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// Returns the number of defined elements of a stored chunk: from its index entry, or by
-    /// decoding the chunk if some elements may be outside the extent.
+    /// Returns the number of defined elements of a stored chunk. Takes the number from the entry in
+    /// the chunk index, or decodes the chunk if some elements may be outside the extent.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.
@@ -256,7 +258,7 @@ impl StructuredSource {
     }
 }
 
-/// Divides chunks, which are in C order, into groups of whole slabs.
+/// Divides chunks, which are in C order, into groups for decoding. A group contains whole slabs.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;

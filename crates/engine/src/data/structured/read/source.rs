@@ -12,13 +12,13 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Stored bytes of chunks that are decoded concurrently.
+/// Number of stored bytes of chunks in one batch, which is decoded concurrently.
 const BATCH_BYTES: u128 = 8 << 20;
 
-/// Largest number of chunks that are decoded concurrently.
+/// Largest number of chunks in one batch, which is decoded concurrently.
 const BATCH_CHUNKS: usize = 256;
 
-/// A dataset with structured chunks.
+/// The source from which reads of a dataset with structured chunks take elements.
 #[derive(Debug)]
 pub struct StructuredSource {
     /// The form of the chunks.
@@ -27,10 +27,10 @@ pub struct StructuredSource {
     pub index: Option<Arc<dyn ChunkIndex<StructuredLocation>>>,
 }
 
-/// A function that is called with decoded chunks.
+/// A function that a read calls with each batch of decoded chunks.
 type AtBatch<'a> = dyn FnMut(&[(LocatedChunk, Arc<DefinedChunk>)]) -> Result<()> + 'a;
 
-/// A stored chunk with its location.
+/// The coordinates and the location of a stored structured chunk.
 #[derive(Debug, Clone)]
 pub(in crate::data) struct LocatedChunk {
     pub(in crate::data) scaled: Dims,
@@ -89,7 +89,7 @@ impl StructuredSource {
         self.form.encoding_of(store, scaled, location)
     }
 
-    /// Copies the selected elements of a chunk to their positions.
+    /// Copies the selected elements of a chunk to their positions in the read target.
     fn place(
         &self,
         wanted: &Ordered,
@@ -115,7 +115,7 @@ impl StructuredSource {
         })
     }
 
-    /// Copies the variable-length data of `elements` to `foreign`.
+    /// Copies the variable-length data of `elements` from the chunk's heap to `foreign`.
     pub(in crate::data) fn export(
         &self,
         elements: &mut [u8],
@@ -159,7 +159,7 @@ impl StructuredSource {
         visit(&self.load(context, batch)?)
     }
 
-    /// Decodes chunks, on all threads if that is faster.
+    /// Decodes structured chunks, on several threads if that is faster.
     pub(in crate::data) fn load(
         &self,
         context: ReadContext<'_>,
@@ -176,7 +176,7 @@ impl StructuredSource {
         parallel::map(store, parallel, batch, load)
     }
 
-    /// Returns a decoded chunk, from the cache or from the file. The cache keeps the chunk unless
+    /// Returns a decoded chunk, from the cache or from the file. Adds the chunk to the cache unless
     /// it is too large.
     pub(in crate::data) fn chunk(
         &self,

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
-    /// Writes elements of chunks: the coordinates of each chunk, the set of written elements, and
-    /// their stored values.
+    /// Writes elements to structured chunks. The arguments state, for each chunk, its coordinates,
+    /// the set of written elements, and their stored values.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of values is wrong. Returns errors of filters and
@@ -37,8 +37,8 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Writes the elements of a box for which `is_defined` returns true. `elements` holds all
-    /// stored elements of the box in C order.
+    /// Writes the elements of a box for which `is_defined` returns true. `elements` holds the
+    /// stored form of all elements of the box in C order.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the box is not inside the dataset, or if the number of elements

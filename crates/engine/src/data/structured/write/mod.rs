@@ -35,7 +35,7 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// The access to the file and to the variable-length data during one change.
+/// Access to the file and to the variable-length data during one change of a structured dataset.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The access to change the file.
@@ -46,7 +46,7 @@ pub struct StructuredWriting<'w, 'e> {
     pub heap: Option<&'w ForeignHeap>,
 }
 
-/// Elements to write into one chunk.
+/// An update of one chunk: the elements to write, and their values.
 struct Update {
     scaled: Dims,
     defined: DefinedSet,
@@ -54,17 +54,18 @@ struct Update {
     values: Option<Vec<u8>>,
 }
 
-/// A chunk after the merge of an update. After an error: the error, and the dirty chunk before the
-/// update.
+/// The result of merging an update into a chunk: the changed chunk. After an error, it is the error
+/// and the dirty chunk before the update.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
-    /// Creates a writer of chunks with this form and index.
+    /// Creates a writer of structured chunks with this form and this index.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
-    /// Returns the present state of a chunk, if it is stored.
+    /// Returns the present state of a stored chunk, from the cache or from the file. Returns `None`
+    /// if the chunk is not stored.
     fn current(
         &self,
         store: &Store,
@@ -81,7 +82,8 @@ impl StructuredWriter {
         self.form.read_chunk(store, scaled, &location).map(Some)
     }
 
-    /// Merges updates into their chunks. Each update belongs to a different chunk.
+    /// Merges updates into their chunks, which become dirty. Each update belongs to a different
+    /// chunk.
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, heap) = (writing.edit.store(), writing.cache, writing.heap);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum + update.bytes());
@@ -134,8 +136,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Merges an update into a chunk, and returns the chunk. After an error, `before` still holds
-    /// the whole chunk.
+    /// Merges an update into a chunk, and returns the changed chunk. After an error, `before` still
+    /// holds the whole chunk.
     fn merged(
         &self,
         store: &Store,
@@ -175,7 +177,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap: std::mem::take(&mut before.heap) })
     }
 
-    /// Returns a chunk with the fill value in all elements.
+    /// Creates a decoded chunk with the fill value in all elements.
     fn filled(&self, store: &Store) -> Result<DefinedChunk> {
         let defined = DefinedSet::all(self.form.grid.chunk())?;
         let limit = store.limits().chunk_bytes;
@@ -193,7 +195,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Returns the stored chunks of a box of chunks.
+    /// Returns the coordinates of the stored chunks in a box of chunks.
     fn stored_in(&self, store: &Store, chunks: &ChunkBox) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut found = Vec::new();
         if self.table.is_empty() {

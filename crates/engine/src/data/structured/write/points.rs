@@ -10,23 +10,23 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The name of the operation in errors.
+/// The name of a write of points in error messages.
 const POINTS: &str = "write of points";
 
-/// Largest number of points that are sorted together.
+/// Largest number of points that a write sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// The coordinates of points, in the order of their values.
+/// A list of the coordinates of points, in the order of their values.
 pub trait PointCoordinates: Sync {
-    /// Returns the number of points.
+    /// Returns the number of points in the list.
     fn len(&self) -> usize;
 
-    /// Returns whether there are no points.
+    /// Returns whether the list has no points.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls a function with the number and the coordinates of each point of a range.
+    /// Calls a function with the number and the coordinates of each point in a range of the list.
     ///
     /// # Errors
     /// Returns the errors of `visit`.
@@ -56,8 +56,8 @@ impl PointCoordinates for Points {
     }
 }
 
-/// The offset of a point in its chunk and the number of the point, sorted by offset, then by
-/// number.
+/// A point of a write, packed into one integer: the offset of the point in its chunk, then the
+/// number of the point.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
@@ -94,7 +94,8 @@ impl Packed for u128 {
 }
 
 impl StructuredWriter {
-    /// Writes points, which become defined. If points repeat, the last one counts.
+    /// Writes values to single elements, which become defined. If coordinates repeat, the last
+    /// value is stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the
@@ -163,7 +164,8 @@ impl StructuredWriter {
         })
     }
 
-    /// Returns the points by chunk, in C order of the chunks. Points of a chunk keep their order.
+    /// Groups the points by the chunks that contain them, in C order of the chunks. The points of a
+    /// chunk keep their order.
     fn by_chunk<C: PointCoordinates, P: Packed>(
         &self,
         points: &C,
@@ -206,7 +208,7 @@ impl StructuredWriter {
         Ok(slots)
     }
 
-    /// Returns the points of a chunk with their values.
+    /// Creates the update of a chunk from the points in the chunk and their values.
     fn of_points<P: Packed>(&self, scaled: Dims, mut points: Vec<P>, stored: &[u8]) -> Result<Update> {
         if !points.is_sorted_by(|one, next| one.offset() < next.offset()) {
             points.sort_unstable();
@@ -226,7 +228,7 @@ impl StructuredWriter {
     }
 }
 
-/// Returns the elements of `stored` that belong to the given points.
+/// Returns the elements of `stored` that belong to the given points, one after the other.
 fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>> {
     fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Option<Vec<u8>> {
         let elements = stored.as_chunks::<N>().0;

@@ -12,9 +12,10 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
 impl StructuredWriter {
-    /// Changes the shape. Chunks outside the new shape are removed. Elements outside the new shape
-    /// become undefined, even if the dataset grows again. If partial chunks at the edge are not
-    /// filtered, chunks that become or cease to be edge chunks are encoded again.
+    /// Changes the shape of a dataset with structured chunks. Chunks outside the new shape are
+    /// removed. Elements outside the new shape become undefined, even if the dataset grows again.
+    /// If partial chunks at the edge are not filtered, chunks that become or cease to be edge
+    /// chunks are encoded again.
     ///
     /// # Errors
     /// Returns errors of damaged chunks, filters and the driver.
@@ -61,8 +62,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the chunks, in the old or the new shape, that have elements from coordinate `from`
-    /// on along a dimension, and the chunk in which the smaller shape ends.
+    /// Returns the coordinates of the chunks, in the old or the new shape, that have elements from
+    /// coordinate `from` on along a dimension. Also returns the chunk in which the smaller shape
+    /// ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -93,8 +95,8 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Removes the elements of a chunk that lie outside of the old or of the new shape. The chunk
-    /// becomes dirty if elements were removed, or if the filters of the chunk change.
+    /// Removes the elements of a chunk that lie outside the old or the new shape. The chunk becomes
+    /// dirty if elements were removed, or if the filters of the chunk change.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -131,7 +133,7 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a dense chunk, with fill values for the elements that are not in both shapes.
+    /// Returns a dense chunk in which the elements that are not in both shapes have the fill value.
     fn refilled(
         &self,
         store: &Store,
@@ -163,7 +165,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Frees the space of all chunks and of the index.
+    /// Frees the space of all structured chunks and of their index.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

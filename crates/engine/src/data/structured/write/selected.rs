@@ -11,10 +11,10 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// The name of the operation in errors.
+/// The name of a write of structured chunks in error messages.
 const NAME: &str = "write of structured chunks";
 
-/// The chunks with selected elements, in C order.
+/// The list of chunks with selected elements, in C order.
 enum ChunksOf {
     /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
@@ -55,11 +55,12 @@ impl ChunksOf {
     }
 }
 
-/// Bytes of updates that are merged together.
+/// Number of bytes of updates that a write merges together.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StructuredWriter {
-    /// Writes the selected elements, which become defined.
+    /// Writes the selected elements of a dataset with structured chunks. The written elements
+    /// become defined.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
@@ -96,7 +97,7 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Returns the selected elements of a chunk with their new values.
+    /// Creates the update of a chunk from its selected elements and their new values.
     fn update(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -137,7 +138,7 @@ impl StructuredWriter {
         Ok(Some(Update { scaled, defined, values: Some(values) }))
     }
 
-    /// Sets `values` to the present values of the elements.
+    /// Sets `values` to the present values of the elements, before a write of some members.
     fn before(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -169,7 +170,7 @@ impl StructuredWriter {
         })
     }
 
-    /// Makes the selected elements undefined.
+    /// Makes the selected elements of a dataset with structured chunks undefined.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is not sparse. Returns errors of damaged chunks and

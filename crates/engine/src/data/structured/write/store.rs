@@ -14,15 +14,14 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
-/// Smallest number of defined elements of a chunk by which the encoder options of sections are
-/// chosen.
+/// Smallest number of defined elements in a chunk from which the encoder options are chosen.
 const MIN_TUNING_ELEMENTS: u64 = 64;
 
-/// Bytes of chunks that are encoded together.
+/// Number of bytes of chunks that a flush encodes together.
 const BATCH_BYTES: usize = 32 << 20;
 
 impl StructuredWriter {
-    /// Encodes and stores all dirty chunks.
+    /// Encodes and stores all dirty structured chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -31,15 +30,15 @@ impl StructuredWriter {
         self.flush_some(writing, all)
     }
 
-    /// Stores dirty chunks until they are within the limit, beginning with the chunks that the
-    /// current operation has not changed.
+    /// Stores dirty chunks until the dirty bytes are within their limit. Begins with the chunks
+    /// that the current operation has not changed.
     pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
         if self.dirty.bytes() > self.limit { self.store_all(writing) } else { Ok(()) }
     }
 
-    /// Stores the dirty chunks among the given chunks.
+    /// Stores the given chunks, if they are dirty.
     pub(super) fn flush_some(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -97,7 +96,7 @@ impl StructuredWriter {
         outcome
     }
 
-    /// Encodes chunks. Returns `None` for chunks without elements.
+    /// Encodes structured chunks. Returns `None` for each chunk without defined elements.
     fn encode(
         &mut self,
         store: &Store,
@@ -126,8 +125,8 @@ impl StructuredWriter {
         }
     }
 
-    /// Chooses the encoding of defined elements. The caller has not yet changed the shape of the
-    /// dataset.
+    /// Chooses the encoding of the set of defined elements. The caller has not yet changed the
+    /// shape of the dataset.
     pub(super) fn choose_encoding(&mut self, store: &Store) -> Result<()> {
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
@@ -135,8 +134,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the encoding of the first stored chunk's defined elements, so that new chunks use
-    /// the same encoding.
+    /// Returns the encoding of the defined elements in the first stored chunk, so that new chunks
+    /// use the same encoding.
     fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
@@ -191,7 +190,7 @@ impl StructuredWriter {
         self.put_encoded(writing, &mut vec![(scaled, encoded, Some(chunk))])
     }
 
-    /// Removes a chunk from the file.
+    /// Removes a chunk from the file and from the chunk index.
     pub(super) fn remove(&mut self, writing: &mut StructuredWriting<'_, '_>, scaled: &Dims) -> Result<()> {
         if self.table.is_empty() {
             return Ok(());
