@@ -10,7 +10,7 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Writes the open editors, and returns a [`Reading`]: the right to read the structure of the
+    /// Writes the open editors, and returns a `Reading`: the right to read the structure of the
     /// file. One thread may hold several `Reading`s, but not together with an [`Edit`].
     ///
     /// # Errors

@@ -373,7 +373,7 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`. Returns false if the collection lacks the object.
+    /// Sets the reference count of object `index`. Returns false if there is no such object.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)

@@ -125,8 +125,8 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the requested elements at the positions, in the order of the source dataset. If a
-    /// position of the source repeats, the last element counts.
+    /// Returns the elements at the given positions of the request, in the order of the source
+    /// dataset. If two elements have the same position in the source, the later element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.

@@ -74,7 +74,7 @@ impl BTreeV2 {
         Self::of_store(edit.store(), address)
     }
 
-    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a [`Store`] instead
+    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a `Store` instead
     /// of an [`Edit`].
     ///
     /// # Errors
