@@ -39,12 +39,11 @@ pub fn in_place(
         let (source, target) = (start * from..(start + number) * from, start * to..(start + number) * to);
         let outside = || Failure::new(codes::INTERNAL, codes::BADRANGE, "a block lies outside of its buffer");
         let elements = buffer.bytes(source.end, "buffer")?.get(source).ok_or_else(outside)?.to_vec();
-        let mut converted = match background.is_null() {
-            true => vec![0; target.len()],
-            false => {
-                let all = background.bytes(target.end, "background buffer")?;
-                all.get(target.clone()).ok_or_else(outside)?.to_vec()
-            }
+        let mut converted = if background.is_null() {
+            vec![0; target.len()]
+        } else {
+            let all = background.bytes(target.end, "background buffer")?;
+            all.get(target.clone()).ok_or_else(outside)?.to_vec()
         };
         plan.convert(&elements, &mut converted, number).map_err(Failure::from).because(
             codes::DATATYPE,

@@ -73,7 +73,7 @@ pub(crate) fn choose(prototype: &Prototype) -> Arguments {
             Kind::Wide => chosen.words.push(wide(has_buffer)),
             Kind::Flag => chosen.words.push(u64::from(chance(128))),
             Kind::Number => {
-                chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY]))
+                chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY]));
             }
             Kind::Callback(name) => chosen.words.push(callbacks::choose(name)),
             Kind::Token => chosen.words.extend([u64::from(byte()) * 8, 0]),
