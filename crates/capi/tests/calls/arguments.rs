@@ -104,12 +104,14 @@ fn pointer(chosen: &mut Arguments, prototype: &Prototype, parameter: &Parameter,
         .parameters
         .iter()
         .any(|other| other.kind == Kind::Wide && SIZE_NAMES.contains(&other.name.as_str()));
+    // A size beside a buffer for a text is the size of this buffer.
+    let has_text = prototype.parameters.iter().any(|other| other.kind == Kind::TextBuffer);
     let (function, name) = (prototype.name, parameter.name.as_str());
     match parameter.kind {
         Kind::Text => chosen.push(Block::of(&texts::choose(function, name))),
         Kind::Bytes if ["H5free_memory", "H5resize_memory"].contains(&function) => chosen.words.push(block()),
         Kind::TextBuffer if has_size => chosen.push(Block::zeroed(size)),
-        Kind::Bytes if has_size => {
+        Kind::Bytes if has_size && !has_text => {
             let bytes: Vec<u8> = (0..size).map(|_| byte() % 5).collect();
             chosen.push(Block::of(&bytes));
         }
