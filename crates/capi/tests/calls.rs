@@ -5,6 +5,7 @@
     unsafe_code,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::host_endian_bytes,
     clippy::indexing_slicing,

@@ -57,12 +57,10 @@ pub fn empty_extent() -> Dataspace {
 /// # Errors
 /// Fails with a bad value for a simple extent whose dimensions were never set.
 pub fn require_extent(extent: &Dataspace) -> Outcome<()> {
-    match extent {
-        Dataspace::Simple(simple) if simple.dims.is_empty() => {
-            Err(Failure::bad_value("the dataspace has no extent"))
-        }
-        _ => Ok(()),
+    if matches!(extent, Dataspace::Simple(simple) if simple.dims.is_empty()) {
+        return Err(Failure::bad_value("the dataspace has no extent"));
     }
+    Ok(())
 }
 
 /// Returns the number of elements of an extent, or `None` if it does not fit in 64 bits. A simple

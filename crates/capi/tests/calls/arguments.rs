@@ -73,7 +73,7 @@ pub(crate) fn choose(prototype: &Prototype) -> Arguments {
             Kind::Wide => chosen.words.push(wide(has_buffer)),
             Kind::Flag => chosen.words.push(u64::from(chance(128))),
             Kind::Number => {
-                chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY]))
+                chosen.numbers.push(one_of(&[0.0, 0.5, 1.0, 0.25, -1.0, 1e300, f64::NAN, f64::INFINITY]));
             }
             Kind::Callback(name) => chosen.words.push(callbacks::choose(name)),
             Kind::Token => chosen.words.extend([u64::from(byte()) * 8, 0]),
@@ -104,12 +104,14 @@ fn pointer(chosen: &mut Arguments, prototype: &Prototype, parameter: &Parameter,
         .parameters
         .iter()
         .any(|other| other.kind == Kind::Wide && SIZE_NAMES.contains(&other.name.as_str()));
+    // A size beside a buffer for a text is the size of this buffer.
+    let has_text = prototype.parameters.iter().any(|other| other.kind == Kind::TextBuffer);
     let (function, name) = (prototype.name, parameter.name.as_str());
     match parameter.kind {
         Kind::Text => chosen.push(Block::of(&texts::choose(function, name))),
         Kind::Bytes if ["H5free_memory", "H5resize_memory"].contains(&function) => chosen.words.push(block()),
         Kind::TextBuffer if has_size => chosen.push(Block::zeroed(size)),
-        Kind::Bytes if has_size => {
+        Kind::Bytes if has_size && !has_text => {
             let bytes: Vec<u8> = (0..size).map(|_| byte() % 5).collect();
             chosen.push(Block::of(&bytes));
         }

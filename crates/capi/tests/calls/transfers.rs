@@ -32,7 +32,7 @@ pub(crate) fn elements(datatype: u64, count: u64) -> Option<Block> {
     let value = |at: usize| {
         if is_zero {
             0
-        } else if at % 4 == 0 {
+        } else if at.is_multiple_of(4) {
             first
         } else {
             second
