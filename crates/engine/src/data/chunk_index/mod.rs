@@ -41,7 +41,7 @@ pub use shape::{ChunkShape, kind, structured_kind};
 pub use structured::{StructuredRules, open_structured};
 pub use table::ChunkTable;
 
-/// The location of the stored bytes of one chunk.
+/// The location of the stored bytes of one chunk: address, number of bytes and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkLocation {
     /// The address of the first byte.
@@ -69,7 +69,8 @@ pub enum ChunkIndexKind {
     BTreeV2,
 }
 
-/// A box of chunks in scaled coordinates (chunks, not elements). The box includes both corners.
+/// A box of chunks in scaled coordinates, which count chunks and not elements. The box includes
+/// both corners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkBox {
     /// The lowest coordinates.
@@ -79,7 +80,7 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// Returns whether the box contains the chunk.
+    /// Returns whether the box of chunks contains the chunk with the given scaled coordinates.
     pub fn contains(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.first.len()
             && scaled
@@ -98,9 +99,10 @@ pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
     /// Returns the kind of the chunk index.
     fn kind(&self) -> ChunkIndexKind;
 
-    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the chunk index entry of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Calls `visit` for each stored chunk in the box, in the order of the index.
+    /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the chunk
+    /// index.
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 }

@@ -22,8 +22,8 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// Returns the shape for an index of structured chunks. `filtered` is true if the dataset has a
-    /// filter pipeline.
+    /// Returns the properties of a dataset that determine its index of structured chunks.
+    /// `filtered` is true if the dataset has a filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],

@@ -11,13 +11,13 @@ use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_descript
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Largest depth of nested variable-length sequences in a datatype.
+/// Largest depth of nested variable-length sequences in a datatype of structured chunk elements.
 const MAX_DEPTH: usize = 64;
 
-/// Largest number of variable-length data descriptors in one element.
+/// Largest number of variable-length data descriptors in one element of a structured chunk.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// The positions of variable-length data descriptors in one element of a datatype.
+/// The byte offsets of variable-length data descriptors in one element of a datatype.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableFields {
     size: usize,
@@ -36,7 +36,7 @@ struct Field {
 }
 
 impl VariableFields {
-    /// Returns the positions of the descriptors in elements of a datatype.
+    /// Returns the byte offsets of the variable-length data descriptors in elements of a datatype.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for sequences that are nested too deeply, and for too many
@@ -128,7 +128,7 @@ impl VariableFields {
     }
 
     /// Copies variable-length items from `source` to `heap`, and updates the descriptors of the
-    /// elements.
+    /// elements, which refer to the items.
     fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {

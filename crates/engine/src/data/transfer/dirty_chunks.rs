@@ -100,7 +100,7 @@ pub(in crate::data) struct Load {
     pub(in crate::data) complete: usize,
 }
 
-/// A copy of a dirty chunk's state at one moment, for encoding.
+/// A copy of a dirty chunk's state at one moment, from which a thread encodes the chunk.
 pub(in crate::data) struct Snapshot<C> {
     pub(in crate::data) scaled: Dims,
     pub(in crate::data) chunk: Arc<C>,
@@ -129,12 +129,13 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.is_empty()
     }
 
-    /// Returns the number of bytes of all dirty chunks.
+    /// Returns the number of bytes of all dirty chunks in the table.
     pub(in crate::data) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the largest number of dirty bytes since this table was created.
+    /// Returns the largest number of bytes of dirty chunks since the table of dirty chunks was
+    /// created.
     #[cfg(test)]
     pub(in crate::data) fn peak_bytes(&self) -> usize {
         self.peak_bytes
@@ -146,14 +147,15 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
-    /// Begins an operation. [`newer`](Self::newer) then returns the chunks that the operation has
-    /// changed, and [`older`](Self::older) returns all other dirty chunks.
+    /// Begins an operation on the dirty chunks of a dataset. [`newer`](Self::newer) then returns
+    /// the chunks that the operation has changed, and [`older`](Self::older) returns all other
+    /// dirty chunks.
     pub(in crate::data) fn begin(&mut self) {
         self.before = self.changes;
     }
 
-    /// Inserts a dirty chunk. The chunk is likely to be complete after `missing` further element
-    /// writes.
+    /// Inserts a dirty chunk into the table of dirty chunks. The chunk is likely to be complete
+    /// after `missing` further element writes.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
         self.bytes += bytes;
@@ -169,19 +171,20 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         (self.peak_bytes = self.peak_bytes.max(self.bytes));
     }
 
-    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written.
+    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written, into
+    /// the table of dirty chunks.
     pub(in crate::data) fn insert_partial(&mut self, scaled: Dims, chunk: C, elements: u64, written: u64) {
         self.insert(scaled, chunk, still_missing(elements, written));
     }
 
-    /// Removes a dirty chunk from the table and returns it.
+    /// Removes a dirty chunk from the table of dirty chunks and returns the chunk.
     pub(in crate::data) fn remove(&mut self, scaled: &Dims) -> Option<C> {
         let dirty = self.chunks.remove(scaled)?;
         self.count_out(&dirty);
         Some(Arc::unwrap_or_clone(dirty.chunk))
     }
 
-    /// Removes a dirty chunk from the table and discards its changes.
+    /// Removes a dirty chunk from the table of dirty chunks and discards the chunk's changes.
     pub(in crate::data) fn discard(&mut self, scaled: &Dims) {
         if let Some(dirty) = self.chunks.remove(scaled) {
             self.count_out(&dirty);
@@ -229,7 +232,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.keys().filter(|scaled| which(scaled)).cloned().collect()
     }
 
-    /// Returns the coordinates of the dirty chunks in a box.
+    /// Returns the coordinates of the dirty chunks in a box of chunk coordinates.
     pub(in crate::data) fn coordinates_in(&self, chunks: &ChunkBox) -> Vec<Dims> {
         if chunks.first > chunks.last {
             return Vec::new();
@@ -322,16 +325,16 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Records that a thread begins to read a chunk from the file. Returns a number that identifies
-    /// the read.
+    /// Records that a thread begins to read a chunk from the file for a change. Returns a number
+    /// that identifies the read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }
 
-    /// Records that a thread has finished using the chunk that it read from the file: it has
-    /// inserted or dropped the chunk.
+    /// Records that a thread has finished using the chunk that it read from the file: the thread
+    /// has inserted the chunk into the table of dirty chunks or dropped it.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);
@@ -341,7 +344,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Returns whether no thread has replaced the stored chunk since the read with this number.
+    /// Returns whether no thread has replaced the stored chunk since the read of the chunk that has
+    /// the given number.
     pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
@@ -352,22 +356,22 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.fetched.remove(scaled);
     }
 
-    /// Records that each stored chunk may have been replaced, so that all earlier reads are out of
-    /// date.
+    /// Records that each stored chunk of a dataset may have been replaced, so that all earlier
+    /// reads of chunks are out of date.
     pub(in crate::data) fn outdate_all(&mut self) {
         self.fetched.clear();
     }
 }
 
-/// Returns the number of elements that a chunk lacks after `written` further element writes.
+/// Returns the number of elements that a dirty chunk lacks after `written` further element writes.
 /// Saturates because an element may be written twice.
 fn still_missing(missing: u64, written: u64) -> u64 {
     missing.saturating_sub(written)
 }
 
 impl DirtyChunks<Vec<u8>> {
-    /// Returns a buffer of `length` bytes for a new chunk, if possible from the kept memory. The
-    /// values of its bytes are not defined.
+    /// Returns a buffer of `length` bytes for a new dirty chunk, if possible from the memory of
+    /// removed chunks. The values of the buffer's bytes are not defined.
     pub(in crate::data) fn memory(&mut self, length: usize) -> Vec<u8> {
         self.spare.pop().filter(|memory| memory.len() == length).unwrap_or_else(|| vec![0; length])
     }

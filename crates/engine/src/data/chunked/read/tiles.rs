@@ -13,20 +13,22 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
 
-/// Largest number of stored chunks that a read lists before it reads them.
+/// Largest number of stored chunks that a read of a chunked dataset lists before it reads them.
 const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Largest number of stored bytes that one thread reads together, from chunks that are near each
-/// other in the file.
+/// Largest number of stored bytes of chunks that one thread reads from the file together, because
+/// the chunks are near each other.
 const GROUP_BYTES: u64 = 256 << 10;
 
-/// Largest gap in bytes between two chunks that are read together.
+/// Largest gap in bytes between two stored chunks that are read with one request.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Smallest length of a row, in bytes, that is read directly into the read target.
+/// Smallest length in bytes of a chunk's row of elements that is read directly into the read
+/// target.
 const MIN_ROW_BYTES: usize = 512;
 
-/// A read of a selection whose dimensions are selected independently of one another.
+/// A read of a selection of a chunked dataset whose dimensions are selected independently of one
+/// another.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
     pub(super) source: &'a ChunkedSource,
@@ -56,7 +58,8 @@ impl Listed {
         self.locations.push(location);
     }
 
-    /// Sorts the chunks in C order. Returns an error if a chunk occurs twice.
+    /// Sorts the listed chunks in C order of their coordinates. Returns an error if a chunk occurs
+    /// twice.
     fn sort(&mut self) -> Result<()> {
         if self.chunks.is_sorted_by(|one, next| one < next) {
             return Ok(());
@@ -128,7 +131,7 @@ impl Regular<'_> {
         Some(count)
     }
 
-    /// Calls a function for each stored chunk with selected elements.
+    /// Calls a function for each stored chunk with selected elements that the chunk index contains.
     fn for_each_found(
         &self,
         wanted: Option<u64>,
@@ -187,8 +190,8 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns an estimate of the work in bytes: the bytes of whole chunks if they are decoded;
-    /// otherwise the selected bytes divided by 4, because copying is faster than decoding.
+    /// Returns an estimate of the work of a read in bytes: the bytes of whole chunks if they are
+    /// decoded; otherwise the selected bytes divided by 4, because copying is faster than decoding.
     fn work(&self, chunks: usize) -> u128 {
         if !self.source.pipeline.is_empty() {
             return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
@@ -197,7 +200,7 @@ impl Regular<'_> {
         u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether the read adds the decoded chunks to the cache.
+    /// Returns whether a read of `count` chunks adds the decoded chunks to the chunk cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
@@ -282,8 +285,8 @@ impl Regular<'_> {
         outcome
     }
 
-    /// Returns the number of leading chunks that are unfiltered, wholly selected, and contiguous in
-    /// the file.
+    /// Returns the number of leading chunks in a list of locations that are unfiltered, wholly
+    /// selected, and contiguous in the file.
     fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
@@ -299,7 +302,7 @@ impl Regular<'_> {
     }
 
     /// Copies the selected elements of a group of chunks to the read target. `bytes` holds the
-    /// stored bytes of the group and begins with the first chunk.
+    /// stored bytes of the chunks and begins with the first chunk.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,
@@ -355,7 +358,8 @@ impl Regular<'_> {
         }
     }
 
-    /// Reads a chunk that forms a group of its own.
+    /// Reads a chunk that forms a group of its own, and copies its selected elements to the read
+    /// target.
     fn read_one(
         &self,
         mut tile: Tile<'_>,

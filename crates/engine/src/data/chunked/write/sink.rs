@@ -23,7 +23,7 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// Returns the writer of the chunks, and the arguments of the writer's operations.
+    /// Returns the writer of a dataset's chunks, and the arguments of the writer's operations.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,
