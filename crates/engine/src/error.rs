@@ -12,7 +12,7 @@ use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 /// The result of an operation on an open file.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed.
+/// The error type of the engine: the reason why an operation failed.
 ///
 /// [`Display`](fmt::Display) writes the error and its causes in one line. Therefore
 /// [`source`](std::error::Error::source) returns `None`; [`Error::io_error`] returns the error of
@@ -105,7 +105,7 @@ pub enum Error {
     },
 }
 
-/// The cause of an error: the file, the caller, the storage or this library.
+/// The kind of an error by its cause: the file, the caller, the storage or this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes a text, an error and its causes in one line. Omits a cause if the line already ends with
-/// its text.
+/// Writes a text, an error and the error's causes in one line. Omits a cause if the line already
+/// ends with its text.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);
@@ -265,8 +265,8 @@ impl Error {
         error
     }
 
-    /// Creates an error about a field of the file that contradicts another structure or the
-    /// specification.
+    /// Creates an error about a corrupt file: a field of the file that contradicts another
+    /// structure or the specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -286,8 +286,8 @@ impl Error {
         Self::Unsupported { subject: subject.into() }
     }
 
-    /// Adds the address of the structure to an error of kind [`Error::Corrupt`], unless the error
-    /// already has an address.
+    /// Adds the address of the corrupt structure to an error of kind [`Error::Corrupt`], unless the
+    /// error already has an address.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {
@@ -296,7 +296,7 @@ impl Error {
         self
     }
 
-    /// Adds the name of the object, attribute or step in which the error arose.
+    /// Adds the name of the object, attribute or step in which an error arose to the error.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

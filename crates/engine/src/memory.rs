@@ -13,14 +13,15 @@ pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, subject: &'static st
     Ok(())
 }
 
-/// Returns `length` zero bytes.
+/// Returns a vector of `length` zero bytes. Returns an error if the memory cannot be allocated.
 pub(crate) fn zeros(length: usize, subject: &'static str) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     lengthen(&mut buffer, length, subject)?;
     Ok(buffer)
 }
 
-/// Returns an empty vector with capacity for `count` values.
+/// Returns an empty vector with capacity for `count` values. Returns an error if the memory cannot
+/// be allocated.
 ///
 /// # Errors
 /// Returns [`Error::Memory`] if the allocation fails.

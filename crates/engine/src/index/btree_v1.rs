@@ -11,15 +11,15 @@ use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A function that decides whether a walk over a version 1 B-tree visits the child of a node at a
-/// position.
+/// A function that decides whether a walk over a version 1 B-tree visits the child with a given
+/// index of a node.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
 /// A function that a walk over a version 1 B-tree calls for each leaf. `Break` ends the walk.
 pub type AtLeaf<'a> = dyn FnMut(&BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Calls a function for each leaf below `root` in key order. Skips subtrees for which `enter`
-/// returns `false`.
+/// Calls a function for each leaf of a version 1 B-tree below `root`, in key order. Skips subtrees
+/// for which `enter` returns `false`.
 pub fn walk(
     store: &Store,
     root: Address,
@@ -36,8 +36,8 @@ pub fn walk(
 /// A function that a walk over a version 1 B-tree calls for each node. `Break` ends the walk.
 pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Calls a function for each node from `root` down: each node before its children, and the children
-/// in key order.
+/// Calls a function for each node of a version 1 B-tree from `root` down: each node before its
+/// children, and the children in key order.
 pub fn walk_nodes(
     store: &Store,
     root: Address,
@@ -76,9 +76,9 @@ fn visit(
     Ok(())
 }
 
-/// Finds the leaf that may contain a key, and the position of the key's entry. `compare` compares
-/// the child at a position of a node with the key: `Equal` means that the key lies between the keys
-/// of the child.
+/// Finds the leaf of a version 1 B-tree that may contain a key. Returns the leaf and the index of
+/// the key's entry. `compare` compares the child with a given index of a node with the key: `Equal`
+/// means that the key lies between the keys of the child.
 pub fn descend(
     store: &Store,
     root: Address,
@@ -112,8 +112,8 @@ pub fn descend(
     }
 }
 
-/// Returns the B-tree node at `address`. Checks that its level is one less than the level of its
-/// parent, so that each path ends.
+/// Returns the version 1 B-tree node at `address`. Checks that the level of the node is one less
+/// than the level of its parent, so that each path ends.
 fn node_at(
     store: &Store,
     address: Address,
@@ -125,7 +125,7 @@ fn node_at(
     Ok(node)
 }
 
-/// Checks that the level of a B-tree node is one less than the level of its parent.
+/// Checks that the level of a version 1 B-tree node is one less than the level of its parent.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] for another level.

@@ -20,7 +20,7 @@ pub struct Container {
     pub settings: FileSettings,
 }
 
-/// The settings of an open file, from the superblock and its extension.
+/// The settings of an open file, from the superblock and the superblock extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSettings {
     /// Half of the maximum number of entries in a symbol table node.

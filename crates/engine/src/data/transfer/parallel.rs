@@ -57,7 +57,8 @@ pub(in crate::data) fn each_group<'c>(
     each(store, tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// Divides the tiles into groups of the given sizes and calls `work` with each group and its value.
+/// Divides the tiles of a selection into groups of the given sizes and calls `work` with each group
+/// of tiles and its value.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

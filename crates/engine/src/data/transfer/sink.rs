@@ -7,8 +7,8 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A dataset that is open for writes of its elements. ([`Source`](super::Source) is the trait for
-/// reads.)
+/// A trait of datasets that are open for writes of their elements. ([`Source`](super::Source) is
+/// the trait for reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
@@ -25,8 +25,8 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the missing storage of the dataset, and fills it if the dataset requires fill
-    /// values.
+    /// Allocates the missing storage of a dataset's raw data, and writes fill values to it if the
+    /// dataset requires them.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -41,7 +41,7 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Returns errors of filters and the driver.
     fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()>;
 
-    /// Stores the dirty chunks and writes their locations into the chunk index.
+    /// Stores the dirty chunks of a dataset and writes their locations into the chunk index.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -49,19 +49,20 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Frees the file space of all elements. The dataset is not used afterwards.
+    /// Frees the file space of all elements of a dataset. The dataset is not used afterwards.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()>;
 
-    /// Writes the state of the chunk index into the layout message. Returns whether the message
-    /// changed.
+    /// Writes the state of a dataset's chunk index into the layout message. Returns whether the
+    /// message changed.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }
 
-    /// Returns whether the sink holds dirty chunks or dirty entries of the chunk index.
+    /// Returns whether a dataset that is open for writes holds dirty chunks or dirty entries of the
+    /// chunk index.
     fn is_dirty(&self) -> bool {
         false
     }
@@ -71,8 +72,8 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Declares that the caller will write all elements. Storage that is then allocated needs no
-    /// fill values.
+    /// Declares that the caller will write all elements of the dataset. Storage that is then
+    /// allocated needs no fill values.
     fn expect_all(&mut self) {}
 }
 

@@ -37,7 +37,8 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about an object that is not in the direct blocks of this set.
+/// Creates an error about a fractal heap object that is not in the direct blocks of this set of
+/// heap objects.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
@@ -50,7 +51,7 @@ impl FractalHeap {
 }
 
 impl HeapObjects<'_> {
-    /// Finds the object with the heap ID `id` and adds it to the set.
+    /// Finds the fractal heap object with the heap ID `id` and adds it to the set of objects.
     ///
     /// # Errors
     /// Returns the same errors as [`FractalHeap::get`].
@@ -90,8 +91,8 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
-    /// Returns the index of the direct block that contains `offset` of the heap's address space.
-    /// Reads the block if necessary.
+    /// Returns the index, in a set of heap objects, of the direct block that contains `offset` of
+    /// the fractal heap's address space. Reads the block if necessary.
     fn block(&mut self, offset: u64) -> Result<usize> {
         let next = self.starts.partition_point(|(start, _)| *start <= offset);
         let before = next.checked_sub(1).and_then(|before| self.starts.get(before));

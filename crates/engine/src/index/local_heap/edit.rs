@@ -38,7 +38,7 @@ impl LocalHeap {
     }
 
     /// Creates a local heap with a data segment of `size` bytes and an empty name at offset 0.
-    /// Returns the address of the heap.
+    /// Returns the address of the local heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
@@ -121,7 +121,7 @@ impl LocalHeap {
         })
     }
 
-    /// Frees the local heap at `address`.
+    /// Frees the file space of the local heap at `address`.
     ///
     /// # Errors
     /// Returns read errors.
@@ -134,7 +134,7 @@ impl LocalHeap {
 }
 
 impl LocalHeapSegment {
-    /// Writes a name into the data segment, and zero bytes after the name.
+    /// Writes a name into the data segment of a local heap, and zero bytes after the name.
     fn write(&mut self, offset: u64, length: u64, name: &[u8]) -> Option<()> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -171,7 +171,8 @@ fn change<R>(
 }
 
 impl LocalHeapSegment {
-    /// Reads the free list of the local heap, unless the free blocks are already known.
+    /// Reads the free list of the local heap's data segment, unless the free blocks are already
+    /// known.
     fn read_free(
         &mut self,
         header: &LocalHeapHeader,

@@ -21,10 +21,10 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// Name of the shared message index in errors.
+/// Name of the shared message index in error messages.
 const NAME: &str = "shared message index";
 
-/// Kind of the file space for lists of shared messages.
+/// Kind of the file space for the record lists of shared message indexes.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
 /// Largest number of zero bytes that version 1 object headers may have after a message.
@@ -37,7 +37,8 @@ pub(super) struct Wanted<'a> {
     body: &'a [u8],
 }
 
-/// The records of an index of shared messages, and the places that store the messages.
+/// The records of an index of shared messages, and access to the heap and the object headers that
+/// store the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     heap: Address,
@@ -89,7 +90,8 @@ impl Records {
         }
     }
 
-    /// Overwrites the record of the shared message, which [`find`](Self::find) must have found.
+    /// Overwrites the record of a shared message in its index. [`find`](Self::find) must have found
+    /// the record.
     pub(super) fn replace(
         self,
         edit: &mut Edit<'_>,
@@ -120,7 +122,7 @@ impl Records {
         }
     }
 
-    /// Adds the record of a shared message to an index. Converts a full list to a tree.
+    /// Adds the record of a shared message to an index. Converts a full record list to a B-tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -168,8 +170,8 @@ impl Records {
         Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Removes the record of a shared message from an index. Converts a tree with few records to a
-    /// list.
+    /// Removes the record of a shared message from an index. Converts a B-tree with few records to
+    /// a record list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
@@ -214,7 +216,7 @@ impl Records {
         }
     }
 
-    /// Returns the position of the shared message's record in a list.
+    /// Returns the index of the shared message's record in a record list.
     fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
         for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
@@ -224,7 +226,8 @@ impl Records {
         Ok(None)
     }
 
-    /// Compares the message of a record with the wanted message, which has the same hash.
+    /// Compares the shared message of a record with the wanted shared message, which has the same
+    /// hash.
     fn compare(self, store: &Store, record: &SharedMessageRecord, wanted: Wanted<'_>) -> Result<Ordering> {
         let found = self.body(store, record)?;
         if matches!(record.location, SharedMessageLocation::Header { .. })
@@ -235,8 +238,8 @@ impl Records {
         Ok(found.len().cmp(&wanted.body.len()).then_with(|| (*found).cmp(wanted.body)))
     }
 
-    /// Returns the body of a shared message from its record. A message in an object header includes
-    /// its padding.
+    /// Returns the body of a shared message, from the record of the message. A message in an object
+    /// header includes its padding.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {
@@ -302,7 +305,8 @@ fn become_list(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()
     Ok(())
 }
 
-/// Creates an index of shared messages without records: a list, or a tree if the list cutoff is 0.
+/// Creates an index of shared messages without records: a record list, or a B-tree if the list
+/// cutoff is 0.
 pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     index.messages = 0;
     if index.list_cutoff == 0 {
@@ -315,7 +319,7 @@ pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Frees the list or the tree of an index of shared messages. Keeps its heap.
+/// Frees the record list or the B-tree of an index of shared messages. Keeps the heap of the index.
 pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     match index.kind {
         SharedMessageIndexKind::List => {
@@ -334,8 +338,8 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// A comparison of B-tree records with a shared message. It keeps the first error from reading a
-/// record's message.
+/// A comparison of B-tree records with a shared message. The comparison keeps the first error from
+/// reading a record's message.
 struct ByMessage<'a> {
     records: Records,
     store: &'a Store,
@@ -364,7 +368,8 @@ impl<'a> ByMessage<'a> {
         }
     }
 
-    /// Returns the result of the comparison, or the first error from reading a message.
+    /// Returns the result of a search with this comparison of shared messages, or the first error
+    /// from reading a message.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

@@ -51,8 +51,8 @@ impl GroupEditor<'_> {
         at(group::decode(self.container, body), self.open.header.address())
     }
 
-    /// Inserts a link with the next creation order. Returns `false` without a change if the group
-    /// has a link with this name.
+    /// Inserts a link into a group with the next creation order. Returns `false` without a change
+    /// if the group has a link with the same name.
     pub(super) fn insert_newest(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<bool> {
         if let GroupStorage::SymbolTable(table) = self.open.storage {
             if self.find_link(edit, &link.name)?.is_some() {
@@ -139,7 +139,8 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Returns the cached symbol table of the group that a link refers to, if the link caches one.
+    /// Returns the cached symbol table addresses of the group that a link refers to, if the link
+    /// caches them.
     fn cached(&self, target: &LinkTarget) -> Result<Option<SymbolTable>> {
         match (target, &self.open.storage) {
             (LinkTarget::Hard(object), GroupStorage::SymbolTable(own))
@@ -157,7 +158,7 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Removes the link with this name from the group's storage.
+    /// Removes the link with the name `name` from the group's storage, and returns the link.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         match self.open.storage {
             GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
