@@ -11,10 +11,11 @@ use super::header::{HeaderMessage, ObjectHeader};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, at};
 
-/// Largest number of references to follow from one shared message to the next.
+/// Largest number of references that are followed from one shared message to the next.
 const MAX_REFERENCES: usize = 4;
 
-/// The decoded body of a message: bytes of the header itself, or of a shared message.
+/// The decoded body of an object header message: bytes of the object header itself, or of a shared
+/// message.
 #[derive(Debug, Clone)]
 pub struct Body {
     bytes: Bytes,
@@ -32,12 +33,13 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Creates a body whose bytes are part of the message itself.
+    /// Creates the body of an object header message from bytes that are part of the message itself.
     pub(crate) fn own(bytes: Bytes) -> Self {
         Self { bytes, committed: None }
     }
 
-    /// Returns the bytes of the message body, which share the memory of the file's block.
+    /// Returns the bytes of the object header message's body, which share the memory of the file's
+    /// block.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
@@ -53,7 +55,7 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message with these flags and these stored bytes in the object header at
+/// Returns the body of a message, from its flags and its stored bytes in the object header at
 /// `owner`. Resolves a reference to a shared message.
 pub(super) fn resolve_body(
     container: &Container,

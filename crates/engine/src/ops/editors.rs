@@ -10,8 +10,9 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Writes the open editors, and returns a `Reading`: the right to read the structure of the
-    /// file. One thread may hold several `Reading`s, but not together with an [`Edit`].
+    /// Writes the open editors of the file, and returns a `Reading`: the right to read the
+    /// structure of the file. One thread may hold several `Reading`s, but not together with an
+    /// [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open objects.
@@ -19,7 +20,8 @@ impl OpenFile {
         self.editors.reading(&self.container)
     }
 
-    /// Writes the open editors, and returns an [`Edit`]: the exclusive right to change the file.
+    /// Writes the open editors of the file, and returns an [`Edit`]: the exclusive right to change
+    /// the file.
     ///
     /// # Errors
     /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.
@@ -28,7 +30,7 @@ impl OpenFile {
     }
 
     /// Returns an [`Edit`], the exclusive right to change the file, without writing the open
-    /// editors. The blocks of their objects in the file are out of date.
+    /// editors. The blocks in the file of the edited objects are out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).
@@ -36,7 +38,7 @@ impl OpenFile {
         self.container.store.edit()
     }
 
-    /// Writes the changes in all open editors to the blocks of their objects.
+    /// Writes the changes in all open editors of the file to the blocks of the edited objects.
     ///
     /// # Errors
     /// Returns the errors of allocating and reading.
@@ -54,8 +56,8 @@ impl OpenFile {
         self.container.store.is_writable() && self.is_open(object)
     }
 
-    /// Opens the attribute editor of an object and calls `work` with it. The changes in the editor
-    /// are deferred.
+    /// Opens the attribute editor of an object and calls `work` with the editor. The write of the
+    /// editor's changes is deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the header, and those of `work`.
@@ -68,8 +70,8 @@ impl OpenFile {
         self.editors.with_attributes(&self.container, edit, object, work)
     }
 
-    /// Opens the link editor of a group and calls `work` with it. The changes in the editor are
-    /// deferred.
+    /// Opens the link editor of a group and calls `work` with the editor. The write of the editor's
+    /// changes is deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the group, and those of `work`.
@@ -82,7 +84,7 @@ impl OpenFile {
         self.editors.with_links(&self.container, edit, group, work)
     }
 
-    /// Creates a group and defers the write of its object header.
+    /// Creates a group, returns its address, and defers the write of its object header.
     ///
     /// # Errors
     /// Returns the errors of allocating and of shared messages.

@@ -9,7 +9,7 @@ use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// A resolver that opens the external raw data files that datasets name.
+/// A trait of resolvers that open the external raw data files that datasets name.
 pub trait RawFileResolver: Send + Sync + fmt::Debug {
     /// Opens an external raw data file by the name that a dataset stores.
     ///

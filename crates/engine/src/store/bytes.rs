@@ -14,14 +14,14 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Creates a range of a shared buffer. Returns `None` if the range exceeds the buffer.
+    /// Creates a range of bytes of a shared buffer. Returns `None` if the range exceeds the buffer.
     pub(crate) fn of(buffer: Arc<[u8]>, range: Range<usize>) -> Option<Self> {
         buffer.get(range.clone())?;
         Some(Self { buffer, range })
     }
 
-    /// Returns the bytes in `range`, relative to the start of `self`, or `None` if the range
-    /// exceeds `self`.
+    /// Returns the bytes in `range`, relative to the start of these bytes, in the same shared
+    /// buffer; `None` if the range exceeds these bytes.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;
@@ -76,7 +76,8 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
     part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
-/// Returns the number of bytes before `end` in a range of `length` bytes at `offset`.
+/// Returns the number of bytes before the file offset `end` in a range of `length` bytes at
+/// `offset`.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
     match end.checked_sub(offset) {
         Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),

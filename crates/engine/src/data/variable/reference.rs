@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeap;
 use crate::store::{Store, at};
 
-/// The target of an element of reference type: an object, a region of a dataset, or an attribute.
+/// The target of an element of reference type: an object, elements of a dataset, an attribute, a
+/// target in another file, or none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReferenceTarget {
     /// No target.

@@ -203,7 +203,7 @@ impl GroupEditor<'_> {
         self.open.header.set(&info, NONE)
     }
 
-    /// Changes the links of a group from compact to dense storage.
+    /// Changes the storage of a group's links from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
         let bodies: Vec<Bytes> = self
@@ -233,8 +233,8 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// Changes the links of a group from dense to compact storage, if each link fits in an object
-    /// header.
+    /// Changes the storage of a group's links from dense to compact, if each link message fits in
+    /// an object header.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;
@@ -255,8 +255,8 @@ impl GroupEditor<'_> {
         self.set_info(not_dense(*info))
     }
 
-    /// Replaces a symbol table by compact or dense storage. A symbol table cannot store all kinds
-    /// of links.
+    /// Replaces a group's symbol table by compact or dense storage, because a symbol table cannot
+    /// store all kinds of links.
     fn leave_symbol_table(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
         let mut links = Vec::new();
         symbol_table::for_each(self.container, table, &mut |link| {
@@ -280,7 +280,7 @@ impl GroupEditor<'_> {
     }
 }
 
-/// Returns whether a symbol table can store the link.
+/// Returns whether a group's symbol table can store the link `link`.
 fn fits_symbol_table(link: &Link) -> bool {
     matches!(link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_)) && link.charset == CharacterSet::Ascii
 }

@@ -17,8 +17,8 @@ use crate::object::link::LinkTarget;
 use crate::ops::OpenFile;
 
 impl Copier<'_> {
-    /// Returns the committed datatype of the target file that equals the datatype with this header,
-    /// if the copy options require its reuse.
+    /// Returns the address of a committed datatype of the target file that equals the source
+    /// datatype with the given object header, if the copy options require its reuse.
     ///
     /// # Errors
     /// Returns the errors of reading the datatypes.
