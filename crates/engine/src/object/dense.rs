@@ -82,8 +82,8 @@ impl DenseEntry {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }
 
-    /// Returns the reference that an object header would store in place of an attribute in dense
-    /// storage, if the attribute is a shared message.
+    /// Returns the reference that an object header would store in place of a shared attribute in
+    /// dense storage.
     pub(super) fn shared_reference(&self, params: FileParams) -> Result<Option<Vec<u8>>> {
         Ok(self.shared_id().map(|id| SharedReference::heap(id).to_bytes(params)).transpose()?)
     }
@@ -125,8 +125,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the name of the link or attribute in a message from the fractal heap of dense
-    /// storage.
+    /// Returns the name of the link or attribute in a message of dense storage.
     fn name(self, container: &Container, body: &[u8]) -> Result<Vec<u8>, FormatError> {
         match self {
             Self::Links => Ok(LinkMessage::decode(body, container.params())?.name.to_vec()),
@@ -185,7 +184,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the hash of a name from a record of a dense storage's index by name.
+    /// Returns the hash of a name from a record of dense storage's index by name.
     fn hash_in(self, record: &[u8]) -> Result<u32, FormatError> {
         match self {
             Self::Links => LinkNameRecord::hash_in(record),
@@ -193,8 +192,7 @@ impl DenseKind {
         }
     }
 
-    /// Compares the creation order in a record of a dense storage's index by creation order with
-    /// `order`.
+    /// Compares the creation order in a B-tree record of dense storage with `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
             Self::Links => {
@@ -222,8 +220,7 @@ impl Dense {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Inserts the deferred messages of links or attributes into dense storage. The storage must
-    /// have no entries with their names.
+    /// Inserts the deferred messages of links or attributes, with new names, into dense storage.
     pub(super) fn insert_all(
         &self,
         container: &Container,
@@ -301,8 +298,8 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Replaces the message of a link or attribute in dense storage. Name and creation order stay
-    /// the same. The caller releases a shared message.
+    /// Replaces the message of a link or attribute in dense storage. The caller releases a shared
+    /// message.
     pub(super) fn replace(
         &self,
         container: &Container,
@@ -357,8 +354,8 @@ impl Dense {
         Ok(DenseEntry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
-    /// Removes the link or attribute with the name `name` and its message from dense storage.
-    /// Returns the removed entry and the message. The caller releases a shared message.
+    /// Removes a link or attribute from dense storage and returns its entry and message. The caller
+    /// releases a shared message.
     pub(super) fn remove(
         &self,
         container: &Container,
@@ -430,8 +427,7 @@ impl Dense {
         }
     }
 
-    /// Returns the creation order of a link or attribute in dense storage. The creation order of a
-    /// link is in its message.
+    /// Returns the creation order of a link or attribute in dense storage.
     fn order_of(&self, container: &Container, entry: &DenseEntry, body: &[u8]) -> Result<u64> {
         match self.kind {
             DenseKind::Attributes => Ok(entry.order),
@@ -459,8 +455,8 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
     id
 }
 
-/// A comparison of dense storage records with a name. The comparison reads the names of equal
-/// hashes in the heap, and keeps the first error from reading.
+/// A comparison of dense storage records with a name. The comparison keeps the first error from
+/// reading names in the heap.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,

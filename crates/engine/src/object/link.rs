@@ -16,7 +16,8 @@ pub struct Link {
     pub target: LinkTarget,
 }
 
-/// The target of a link: an object, a path, or a path in another file.
+/// The target of a link: an object, a path in this file, a path in another file, or the value of a
+/// user-defined link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
     /// An object of this file: the address of its object header.

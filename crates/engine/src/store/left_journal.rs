@@ -38,8 +38,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the addresses of unlinked objects that the previous writer held open. The file holds
-    /// the headers of these objects, but no link leads to them.
+    /// Returns the addresses of unlinked objects that the previous writer of the file held open.
+    /// The file holds the object headers of these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -78,7 +78,8 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A file that was recovered to the state of its last commit, and the journal beside it.
+/// A journal that was left beside a file, and the report on the recovery of the file to the state
+/// of its last commit.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -128,7 +129,8 @@ impl LeftJournal {
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
     }
 
-    /// Passes a journal that lists unlinked objects to the new writer.
+    /// Passes a left journal that lists unlinked objects to the journal of the new writer of the
+    /// file.
     pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
         if let Some(kept) = self.kept.take() {
             journal.adopt(kept, length);
@@ -136,7 +138,7 @@ impl LeftJournal {
     }
 
     /// Sets aside a journal that does not belong to the file, after the file could be opened.
-    /// Returns the treatment of the journal.
+    /// Returns the action that was taken on the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };

@@ -31,7 +31,7 @@ pub(super) struct FileLock {
 }
 
 impl FileLock {
-    /// Locks the file that a driver stores, for writing or for reading.
+    /// Locks the file that the driver `driver` stores, for writing or for reading.
     pub(super) fn take(driver: &Arc<dyn Driver>, write: bool, locking: FileLocking) -> Result<Self> {
         let kind = if write { LockKind::Exclusive } else { LockKind::Shared };
         let is_held = match locking {
@@ -48,7 +48,8 @@ impl FileLock {
         Ok(Self { driver: Arc::clone(driver), is_held: AtomicBool::new(is_held) })
     }
 
-    /// Changes an exclusive lock to a shared lock, so that other programs can read the file.
+    /// Changes an exclusive lock of the file to a shared lock, so that other programs can read the
+    /// file.
     pub(super) fn share(&self) -> Result<()> {
         if !self.is_held.load(Ordering::Acquire) {
             return Ok(());

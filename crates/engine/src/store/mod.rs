@@ -125,12 +125,12 @@ impl Store {
         self.backing.stored()
     }
 
-    /// Returns the end of the file as an offset, including bytes that are not yet written.
+    /// Returns the end of the file as a file offset, including bytes that are not yet written.
     fn length(&self) -> u64 {
         self.backing.length()
     }
 
-    /// Returns the source of pages: the driver, and the journal with spilled pages.
+    /// Returns the source of the file's pages: the driver, and the journal with spilled pages.
     fn source(&self) -> PageSource<'_> {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
@@ -142,8 +142,8 @@ impl Store {
             && self.write_state.new_from() > 0
     }
 
-    /// Refuses all further commits, with a reason, because an operation failed after it had
-    /// reported success. The file keeps the state of its last commit.
+    /// Refuses all further commits of the file, with a reason, because an operation failed after it
+    /// had reported success. The file keeps the state of its last commit.
     pub(crate) fn refuse_writes(&self, why: &'static str) {
         self.write_state.journal.refuse_writes(why);
     }
@@ -158,7 +158,7 @@ impl Store {
         self.backing.driver.kind()
     }
 
-    /// Returns whether the file is as long as its superblock states.
+    /// Returns whether the stored file is as long as its superblock states.
     pub(crate) fn is_complete(&self) -> bool {
         superblock::stated_end(&self.superblock(), self.base()).is_some_and(|end| end <= self.length())
     }
@@ -168,12 +168,12 @@ impl Store {
         &self.limits
     }
 
-    /// Returns the filters that can decode blocks and chunks.
+    /// Returns the registry of filters that can decode the file's blocks and chunks.
     pub fn filters(&self) -> Registry {
         self.filters.read().clone()
     }
 
-    /// Replaces the filters that can decode blocks and chunks.
+    /// Replaces the registry of filters that can decode the file's blocks and chunks.
     pub fn set_filters(&self, filters: Registry) {
         *self.filters.write() = filters;
     }

@@ -63,7 +63,7 @@ struct DeletedObject {
 
 impl OpenState {
     /// Returns the life number of the object at an address: the number of the last deletion of an
-    /// object at this address, or 0 without such a deletion.
+    /// object at this address, or 0 without a deletion.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
@@ -76,8 +76,8 @@ impl OpenState {
     }
 }
 
-/// A handle that keeps an object open. An object with handles is not deleted. Each clone is a
-/// handle.
+/// A handle that keeps an object open. An object with handles is not deleted. Each clone of a
+/// handle is a handle.
 #[derive(Debug)]
 pub struct ObjectHandle {
     address: Address,
@@ -87,13 +87,13 @@ pub struct ObjectHandle {
 }
 
 impl ObjectHandle {
-    /// Returns the address of the object's header.
+    /// Returns the address of the object header of the object that this handle keeps open.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the life number of the object, which differs from the numbers of earlier objects at
-    /// the same address.
+    /// Returns the life number of the handle's object, which differs from the numbers of earlier
+    /// objects at the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
@@ -150,7 +150,7 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// Creates an error about an object that was deleted.
+/// Creates an error about a handle whose object was deleted.
 fn deleted(object: Address) -> Error {
     Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
@@ -161,7 +161,8 @@ impl Store {
     }
 
     /// Opens a handle of an object that a link leads to, or that was just created. The caller holds
-    /// [`Reading`](super::Reading) or an [`Edit`](super::Edit).
+    /// the right to read or change the file: a [`Reading`](super::Reading) or an
+    /// [`Edit`](super::Edit).
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in
@@ -170,8 +171,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object at this address with this [`life`](ObjectHandle::life) number,
-    /// as [`hold`](Self::hold) does.
+    /// Opens a handle of the object at the address `object` with the [`life`](ObjectHandle::life)
+    /// number `life`, as [`hold`](Self::hold) does.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -194,7 +195,8 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object with this [`life`](ObjectHandle::life) number was not deleted.
+    /// Checks that the object at the address `object` with the [`life`](ObjectHandle::life) number
+    /// `life` was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -202,14 +204,14 @@ impl Store {
         self.hold_known(object, life).map(drop)
     }
 
-    /// Returns the number of objects that were deleted since the file was opened.
+    /// Returns the number of objects of the file that were deleted since the file was opened.
     pub fn deletions(&self) -> u64 {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) number of the object that was at an address when
-    /// the number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted
-    /// since, returns a number that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number of the object that was at the address
+    /// `object` when the number of [`deletions`](Self::deletions) was `deletions`. If the object
+    /// was deleted since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -225,9 +227,10 @@ impl Store {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the unlinked objects that exist only because of their handles, or that must be
-    /// deleted. A commit writes them into the file although no link leads to them. After a crash,
-    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
+    /// Returns the addresses of the unlinked objects that exist only because of their handles, or
+    /// that must be deleted. A commit writes these objects into the file although no link leads to
+    /// them. After a crash, [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees
+    /// their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
@@ -256,7 +259,7 @@ impl Store {
     }
 
     /// Records that an object lost its last link, which was a link from the object to itself. The
-    /// object is deleted later, when it has no handles.
+    /// object is deleted later, after its last handle.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
             let mut state = self.sharing.open_objects.state.lock();
@@ -275,8 +278,8 @@ impl Store {
         }
     }
 
-    /// Removes and returns the list of objects that must be deleted: the unlinked objects without
-    /// handles, or all unlinked objects if the file is closed.
+    /// Removes and returns the list of addresses of the objects that must be deleted: the unlinked
+    /// objects without handles, or all unlinked objects if the file is closed.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {
@@ -299,14 +302,15 @@ impl Store {
         taken.into_iter().collect()
     }
 
-    /// Records that the header of an object was deleted. Its handles become invalid.
+    /// Records that the object header of an object was deleted. The handles of the object become
+    /// invalid.
     pub(crate) fn end_life(&self, object: Address) {
         if let Some(table) = self.table() {
             end(table, &mut table.state.lock(), object);
         }
     }
 
-    /// Records that a new object has its header at the address.
+    /// Records that a new object has its object header at the address `object`.
     pub(crate) fn begin_life(&self, object: Address) {
         if self.deletions() > 0
             && let Some(ended) = self.sharing.open_objects.state.lock().ended.get_mut(&object)

@@ -9,8 +9,8 @@ use super::bytes::count_before;
 use super::other_formats::resembles;
 use crate::error::{Error, Result};
 
-/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
-/// Addresses count from that offset, even if the superblock states another base address. libhdf5
+/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset. File
+/// addresses count from that offset, even if the superblock states another base address. libhdf5
 /// does the same, because a program may have inserted a user block before a finished file.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
@@ -40,8 +40,9 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
     Err(Error::NotHdf5 { resembles: resembles(&first_bytes) })
 }
 
-/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses its contents;
-/// otherwise returns a superblock with the usual widths and without a root group.
+/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses the
+/// superblock's contents; otherwise returns a superblock with the usual widths and without a root
+/// group.
 pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
     if driver.read_at(0, &mut bytes).is_ok()
@@ -66,8 +67,8 @@ pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the status flags name no active writer. A SWMR writer is permitted if `swmr_read` is
-/// true.
+/// Checks that the status flags of a superblock name no active writer. A SWMR writer is permitted
+/// if `swmr_read` is true.
 pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
         return Ok(());
@@ -83,7 +84,7 @@ pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Re
     )))
 }
 
-/// Returns whether the status flags name an active SWMR writer.
+/// Returns whether the status flags of a superblock name an active SWMR writer.
 pub(super) fn has_swmr_writer(superblock: &Superblock) -> bool {
     superblock.version_number() >= 3 && superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS)
 }

@@ -17,13 +17,13 @@ pub(in crate::store) struct KnownBytes {
 }
 
 impl KnownBytes {
-    /// Returns the end of the last range of known bytes.
+    /// Returns the end of the last range of the bytes that the journal's commits change or rely on.
     pub(in crate::store) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Returns the parts of a range, from `start` up to `end`, that lie in sectors with known
-    /// bytes.
+    /// Returns the parts of a range of the file, from `start` up to `end`, that lie in sectors that
+    /// the journal's commits change or rely on.
     pub(in crate::store) fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         if start >= self.end() {
             return Vec::new();

@@ -41,8 +41,8 @@ pub(super) use recover::{
 use state::{JournalState, Phase};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
-/// The largest size of a small commit: the bytes of its changed pages, and the bytes by which the
-/// file grows. A small commit is written to the journal as a whole, with its new space.
+/// The largest size in bytes of a small commit: the bytes of its changed pages, and the bytes by
+/// which the file grows. A small commit is written to the journal as a whole, with its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
 /// Length of a journal up to which commits are appended. A longer journal is truncated before it is
@@ -133,14 +133,14 @@ impl Journal {
         }
     }
 
-    /// Returns whether in-place changes go through the journal.
+    /// Returns whether in-place changes of the file go through the journal.
     pub(super) fn is_enabled(&self) -> bool {
         self.side.is_some()
             && self.durability != Durability::None
             && !self.is_disabled.load(Ordering::Acquire)
     }
 
-    /// Disables the journal: later in-place changes go directly into the file.
+    /// Disables the journal: later in-place changes of the file go directly into it.
     pub(super) fn disable(&self) {
         self.is_disabled.store(true, Ordering::Release);
     }
@@ -150,13 +150,13 @@ impl Journal {
         self.durability == Durability::Full
     }
 
-    /// Records that the file on disk was changed, so that a later sync is needed.
+    /// Records in the journal that the file on disk was changed and needs a sync.
     pub(super) fn note_write(&self) {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records that bytes were written into new space of the file. The next commit relies on these
-    /// bytes.
+    /// Records in the journal that bytes were written into new space of the file. The next commit
+    /// relies on these bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -188,7 +188,8 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file: the next commits are appended to it.
+    /// Continues a journal that was found beside the file: the next commits are appended to this
+    /// journal.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -251,12 +252,13 @@ impl Journal {
         self.spilled_count.load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether the journal holds a spilled page with bytes from `start` up to `end`.
+    /// Returns whether the journal holds a spilled page with bytes of the file from `start` up to
+    /// `end`.
     pub(super) fn has_spilled_in(&self, start: u64, end: u64) -> bool {
         self.has_spilled() && self.spilled.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
 
-    /// Copies the bytes of spilled pages over bytes that were read from the file.
+    /// Copies the bytes of the journal's spilled pages over bytes that were read from the file.
     pub(super) fn overlay_spilled(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
         if !self.has_spilled() || buffer.is_empty() {
             return Ok(());
@@ -275,8 +277,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes dirty pages to the journal before their commit. They are read from the journal until
-    /// the commit.
+    /// Writes dirty pages to the journal before their commit. Until the commit, reads of these
+    /// pages use the journal.
     pub(super) fn spill(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -340,7 +342,7 @@ impl Journal {
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the bytes that a commit changes or relies on to the set of known bytes.
+    /// Adds the bytes that a commit changes or relies on to the journal's set of known bytes.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));
@@ -354,12 +356,12 @@ impl Journal {
         }
     }
 
-    /// Removes the recorded extents after a commit that needs no journal.
+    /// Removes the journal's recorded extents after a commit that needs no journal.
     pub(super) fn clear_extents(&self) {
         self.extents.lock().clear();
     }
 
-    /// Calls `each` with the offset and the bytes of each spilled page.
+    /// Calls `each` with the file offset and the bytes of each page spilled to the journal.
     pub(super) fn for_each_spilled(&self, mut each: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
         let mut bytes = vec![0; PAGE_BYTES];
@@ -383,7 +385,7 @@ impl Journal {
         self.spilled_count.store(0, Ordering::Release);
     }
 
-    /// Writes the changes of the last commit into the file, if an earlier attempt failed.
+    /// Writes the changes of the journal's last commit into the file, if an earlier attempt failed.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
         if !self.is_unapplied.load(Ordering::Acquire) {
             return Ok(());
@@ -415,7 +417,8 @@ impl Journal {
         self.empty(state, &*file)
     }
 
-    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo this.
+    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo the
+    /// truncation.
     fn empty(&self, state: &mut JournalState, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         if self.waits_for_disk() {

@@ -47,7 +47,8 @@ impl Overlay {
     }
 }
 
-/// Adds a run of changed bytes to the view. The run replaces the covered parts of earlier runs.
+/// Adds a run of changed bytes to the view of a file with its journal. The run replaces the covered
+/// parts of earlier runs.
 fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, journal_offset: u64) {
     let end = start + length;
     while let Some((&other, &(other_length, other_offset))) = runs.range(..end).next_back() {

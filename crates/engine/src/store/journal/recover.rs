@@ -104,8 +104,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the result of the
-/// comparison.
+/// Writes the changes of the journal in `side` into a copy of the journal's file, whatever the
+/// result of a comparison with the file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -117,7 +117,7 @@ pub(crate) fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result
     copy.sync_data().map_err(|source| Error::Io { action: "cannot sync the copy".into(), source })
 }
 
-/// Reads the journal in `side` and compares it with the file beside it. Changes nothing.
+/// Reads the journal in `side` and compares it with the file `file` beside it. Changes nothing.
 pub(crate) fn read_report(side: &dyn SideFile, file: &dyn Driver) -> Result<FoundJournal> {
     match side.open(SideAccess::Read).map_err(unreadable)? {
         Some(journal) => judge(&*journal, side.name(), file),
@@ -136,7 +136,7 @@ fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<FoundJou
     Ok(report.map_or(FoundJournal::Empty, FoundJournal::Compared))
 }
 
-/// The purpose for which a file is opened beside its journal.
+/// The purpose for which a file is opened and recovered from the journal beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecoverFor {
     /// The file is opened for reading. Nothing is changed on disk.
@@ -149,7 +149,7 @@ pub(crate) enum RecoverFor {
 }
 
 /// A journal whose commits the file holds, and which still lists unlinked objects. The next commits
-/// are appended to it, so that the list exists at every instant.
+/// are appended to the journal, so that the list exists at every instant.
 #[derive(Debug)]
 pub(crate) struct KeptJournal {
     pub(super) file: Arc<dyn Driver>,
@@ -163,7 +163,7 @@ pub(crate) struct KeptJournal {
 }
 
 impl KeptJournal {
-    /// Reads a journal up to its last commit.
+    /// Reads a journal that lists unlinked objects, up to its last commit.
     fn read(file: Arc<dyn Driver>) -> Result<Option<Self>, DriverError> {
         let Some(header) = header(&*file)? else { return Ok(None) };
         let mut known = Vec::new();
@@ -190,8 +190,8 @@ impl KeptJournal {
     }
 }
 
-/// The result of a recovery: a file in the state of its last commit, and the journal that was found
-/// beside it.
+/// The result of a recovery from a journal: a file in the state of its last commit, and the journal
+/// that was found beside it.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) driver: Arc<dyn Driver>,
@@ -201,8 +201,8 @@ pub(crate) struct Recovered {
 }
 
 /// Reads the journal that a writer left beside a file, and restores the state of the last commit.
-/// If the file is open for writing, this changes the file on disk; otherwise only the view of the
-/// returned driver. A journal that does not belong to the file stays unchanged.
+/// If the file is open for writing, the recovery changes the file on disk; otherwise only the view
+/// of the returned driver. A journal that does not belong to the file stays unchanged.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,

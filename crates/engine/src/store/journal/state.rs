@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// Length in bytes of a journal that lists unlinked objects, up to which commits are appended.
+/// Largest length in bytes of a journal that lists unlinked objects, at which commits are still
+/// appended.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// The state of a journal between two commits.

@@ -20,7 +20,7 @@ struct Versions {
     ended: [AtomicU64; PAGES],
 }
 
-/// A generator of pseudo-random numbers for tests.
+/// A generator of pseudo-random numbers for tests of concurrent reads.
 struct Dice(u64);
 
 impl Dice {
