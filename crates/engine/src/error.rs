@@ -9,7 +9,7 @@ use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
 use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 
-/// The result of an operation on an open file.
+/// The result type of the engine: a value, or an error of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The error type of the engine: the reason why an operation failed.
@@ -202,8 +202,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Returns the kind of this error. Descriptions that were added to the error do not affect the
-    /// kind.
+    /// Returns the kind of this error by its cause. Descriptions that were added to the error do
+    /// not affect the kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
@@ -276,12 +276,13 @@ impl Error {
         FormatError::corrupt(structure, field, expected, got).into()
     }
 
-    /// Creates an error about an invariant of this library that does not hold.
+    /// Creates an internal error about an invariant of this library that does not hold.
     pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
         Self::Internal { structure, invariant }
     }
 
-    /// Creates an error about a feature that this version does not implement.
+    /// Creates an error about a feature of the file format that this version of the library does
+    /// not implement.
     pub fn unsupported(subject: impl Into<String>) -> Self {
         Self::Unsupported { subject: subject.into() }
     }

@@ -15,7 +15,8 @@ use crate::store::Store;
 /// index of a node.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
-/// A function that a walk over a version 1 B-tree calls for each leaf. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each leaf node. The result `Break` ends
+/// the walk.
 pub type AtLeaf<'a> = dyn FnMut(&BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
 /// Calls a function for each leaf of a version 1 B-tree below `root`, in key order. Skips subtrees
@@ -33,7 +34,8 @@ pub fn walk(
     })
 }
 
-/// A function that a walk over a version 1 B-tree calls for each node. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each node, with the address of the
+/// node. The result `Break` ends the walk.
 pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
 /// Calls a function for each node of a version 1 B-tree from `root` down: each node before its

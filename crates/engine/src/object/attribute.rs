@@ -20,8 +20,8 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::{Bytes, at};
 
-/// A function that a walk over the attributes of an object calls for each attribute. `Break` ends
-/// the walk.
+/// A function that a walk over the attributes of an object calls for each attribute. The result
+/// `Break` ends the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
 /// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on

@@ -46,8 +46,7 @@ pub(super) struct Dense {
     pub(super) order: Option<Address>,
 }
 
-/// The new message of a link or attribute in dense storage: bytes, or a reference to a shared
-/// message.
+/// The new message of an entry in dense storage: bytes, or a reference to a shared message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
     /// A message for the heap.
@@ -329,8 +328,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Stores the new message of an entry of dense storage in the fractal heap. Returns the changed
-    /// entry.
+    /// Stores the new message of a dense storage entry in the heap. Returns the changed entry.
     fn put_content(
         &self,
         edit: &mut Edit<'_>,

@@ -178,8 +178,8 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// Allocates bytes of the file as [`allocate`](Self::allocate) does, and sets them to zero.
-    /// Does not write the zeros beyond the last byte that was ever written.
+    /// Allocates bytes of the file as [`allocate`](Self::allocate) does, and sets the bytes to
+    /// zero. Does not write the zeros beyond the last byte that was ever written.
     ///
     /// # Errors
     /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].

@@ -39,7 +39,7 @@ impl PageSource<'_> {
         self.journal.map_or(Ok(()), |journal| journal.overlay_spilled(start, buffer))
     }
 
-    /// Reads the page of the file that begins at the offset `start`.
+    /// Reads the page of the file that begins at the offset `start` from the page source.
     pub(super) fn page(&self, start: u64) -> Result<Arc<[u8]>, DriverError> {
         let mut bytes = shared_zeros(PAGE_BYTES);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {

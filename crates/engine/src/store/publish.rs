@@ -221,7 +221,8 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the sector in which the committed file ends and new space begins.
+    /// Returns the file sector in which the committed file ends and new space begins, before and
+    /// after the commit.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
         // A file that is truncated may end before its new space began.

@@ -120,7 +120,7 @@ impl Store {
 }
 
 impl Salvaging {
-    /// Creates an empty record of a salvage, if `is_on` is true.
+    /// Creates an empty record of the damage that a salvage finds, if `is_on` is true.
     pub(super) fn new(is_on: bool) -> Option<Arc<Self>> {
         is_on.then(Arc::default)
     }

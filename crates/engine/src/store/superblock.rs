@@ -55,7 +55,7 @@ pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     Superblock::unknown(FileParams::DEFAULT, length)
 }
 
-/// Checks that the offsets and lengths of a file have at most 8 bytes.
+/// Checks that the superblock states widths of at most 8 bytes for offsets and lengths.
 pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     let params = superblock.params;
     if params.size_of_offsets > 8 || params.size_of_lengths > 8 {
@@ -123,7 +123,7 @@ pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     Some(end.saturating_sub(superblock.base_address))
 }
 
-/// Returns the end of the file that the superblock states, as an offset in the file.
+/// Returns the end of the file that the superblock states, as an offset from the start of the file.
 pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
     // Saturates: the largest offset is also past the end of every file.
     Some(stated_length(superblock)?.saturating_add(base))

@@ -243,8 +243,8 @@ impl Edit<'_> {
         self.store().is_swmr_writer()
     }
 
-    /// Records a block that was allocated during SWMR writing. No reader has the address of the
-    /// block.
+    /// Records a block of the file that was allocated during SWMR writing. No reader has the
+    /// address of the block.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_swmr_writer()

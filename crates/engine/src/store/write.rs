@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Spills dirty pages of the committed file to the journal.
+    /// Spills dirty pages of the committed part of the file to the journal.
     fn spill_to_journal(&self, new_from: u64) -> Result<()> {
         let (driver, state) = (&*self.backing.driver, &self.write_state);
         let pages = self.caches.pages.dirty_before(new_from);

@@ -85,8 +85,8 @@ impl WriteState {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the first file offset at which bytes are written without the journal: bytes there
-    /// are part of no commit, and the journal has no record of them.
+    /// Returns the first file offset at which bytes are written without the journal: no commit
+    /// contains the bytes from this offset on, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -123,12 +123,12 @@ impl WriteState {
         parts
     }
 
-    /// Returns the number of edits of the file.
+    /// Returns the generation of the file: the number of its edits.
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Increases the number of edits of the file by one.
+    /// Increases the generation of the file, the number of its edits, by one.
     pub(super) fn next_generation(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }

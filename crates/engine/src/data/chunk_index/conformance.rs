@@ -93,7 +93,7 @@ impl Chance {
         Self(seed.wrapping_mul(2).wrapping_add(1))
     }
 
-    /// Returns a pseudo-random number below `limit`.
+    /// Returns a pseudo-random number below `limit` for random tests.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33).checked_rem(limit).unwrap_or(0)

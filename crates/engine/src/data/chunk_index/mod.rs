@@ -52,7 +52,7 @@ pub struct ChunkLocation {
     pub filter_mask: u32,
 }
 
-/// The kind of a chunk index, in the order of libhdf5's numbers.
+/// The kind of a chunk index (single chunk, array or B-tree), in the order of libhdf5's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexKind {
     /// Version 1 B-tree.

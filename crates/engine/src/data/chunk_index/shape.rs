@@ -43,7 +43,8 @@ impl ChunkShape {
     }
 }
 
-/// Returns the kind of chunk index that the layout message of structured chunks names.
+/// Returns the kind of chunk index that the layout message of a dataset with structured chunks
+/// names.
 pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     match &layout.index {
         StructuredIndex::Single(_) => ChunkIndexKind::Single,
@@ -53,7 +54,7 @@ pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     }
 }
 
-/// Returns the kind of chunk index that the layout message names.
+/// Returns the kind of chunk index that the layout message of a dataset with flat chunks names.
 pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
     match &layout.index {
         ChunkIndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,

@@ -17,7 +17,7 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// The stored form of a structured chunk: its encoded sections and its metadata.
+/// The stored form of a structured chunk: the chunk's encoded sections and metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
     /// The bytes of all sections.
@@ -27,7 +27,7 @@ pub struct EncodedChunk {
 }
 
 impl StructuredForm {
-    /// Reads a structured chunk from the file and decodes it.
+    /// Reads the stored bytes of a structured chunk from the file and returns the decoded chunk.
     ///
     /// # Errors
     /// Returns an error with the address of the chunk if sections contradict each other or the

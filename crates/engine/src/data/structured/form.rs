@@ -15,7 +15,7 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// The kind of a structured chunk, which determines its sections.
+/// The kind of a structured chunk, which determines the sections that the chunk has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.

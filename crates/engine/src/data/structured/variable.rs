@@ -47,7 +47,7 @@ impl VariableFields {
         Ok(fields)
     }
 
-    /// Returns whether elements of the datatype have no variable-length data.
+    /// Returns whether elements of a datatype have no variable-length data.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -84,7 +84,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `from` to a new heap, and
-    /// updates the descriptors in `elements`. Returns the new heap.
+    /// changes the variable-length descriptors in `elements` to refer to the new heap. Returns the
+    /// new heap.
     ///
     /// # Errors
     /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
@@ -96,8 +97,8 @@ impl VariableFields {
         Ok(heap)
     }
 
-    /// Copies the variable-length items of `elements` from the heap `foreign` to `heap`, and
-    /// updates the descriptors in `elements`.
+    /// Copies the variable-length items of `elements` from the heap `foreign` to the chunk heap
+    /// `heap`, and changes the variable-length descriptors in `elements` to refer to `heap`.
     ///
     /// # Errors
     /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
@@ -149,8 +150,8 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Copies the variable-length items of `elements` from `heap` to the heap `foreign`, and
-    /// updates the descriptors in `elements`.
+    /// Copies the variable-length items of `elements` from the chunk heap `heap` to the heap
+    /// `foreign`, and changes the variable-length descriptors in `elements` to refer to `foreign`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.

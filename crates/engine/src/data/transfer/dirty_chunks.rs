@@ -73,7 +73,8 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The choice of the dirty chunks that a flush encodes: all, complete, or least recently changed.
+/// The choice of the dirty chunks that a flush of a dataset encodes: all, complete, or least
+/// recently changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.

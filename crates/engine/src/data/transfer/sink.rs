@@ -77,8 +77,8 @@ pub trait Sink: Send + std::fmt::Debug {
     fn expect_all(&mut self) {}
 }
 
-/// The access to the file during one operation on a [`Sink`], and the layout message of the
-/// dataset.
+/// The access to the file during one operation on a dataset that is open for writes (a [`Sink`]),
+/// and the layout message of the dataset.
 #[derive(Debug)]
 pub struct SinkContext<'w, 'e> {
     /// The right to change the file.

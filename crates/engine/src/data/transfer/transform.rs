@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Number of bytes of fill values that a transform converts with one call.
 const FILL_BYTES: usize = 16 << 10;
 
-/// The change that elements undergo between the file and a buffer: none, or a conversion.
+/// The transform of elements between the file and a buffer in memory: none, or a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform<'a> {
     conversion: Option<&'a Conversion>,

@@ -162,8 +162,8 @@ impl RowBuffer {
     }
 }
 
-/// Returns whether elements of type `memory` lack members of compounds of type `file`. A write of
-/// such elements keeps the stored members.
+/// Returns whether a compound datatype `memory` lacks members of the datatype `file`. A write of
+/// elements of type `memory` keeps these members of the stored elements.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

@@ -30,7 +30,8 @@ impl<'a> VariableLengthReader<'a> {
         Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
     }
 
-    /// Returns the stored items of a variable-length element. Each item has `item_size` bytes.
+    /// Returns the stored items (string bytes or sequence elements) of a variable-length element.
+    /// Each item has `item_size` bytes.
     pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
         if let Some((count, contents)) =
             self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
@@ -63,8 +64,8 @@ enum Contents {
 }
 
 impl VariableLengthValue {
-    /// Reads the items of a stored variable-length element. A stored element has its length in 4
-    /// bytes and a global heap ID.
+    /// Reads the stored items of a variable-length element from the global heap. The element has
+    /// its length in 4 bytes and a global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
         Ok(match descriptor(store, element)? {
             Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },

@@ -80,7 +80,8 @@ impl Places {
         Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Returns the number of requested elements that come from the source dataset.
+    /// Returns the number of requested elements of a virtual dataset that come from one source
+    /// dataset.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,

@@ -10,7 +10,8 @@ use super::{BTreeV2, Compare, NODE, VisitedBlocks};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A function that the deletion of a version 2 B-tree calls for each record.
+/// A function that the deletion of a version 2 B-tree calls for each record, with the bytes of the
+/// record.
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {

@@ -38,7 +38,8 @@ pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 /// A function that compares two records of a version 2 B-tree.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
-/// A function that a walk over a version 2 B-tree calls for each record. `Break` ends the walk.
+/// A function that a walk over a version 2 B-tree calls for each record, with the bytes of the
+/// record. The result `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
 /// A version 2 B-tree. A value that [`open`](Self::open) returns is for reading only. Later changes

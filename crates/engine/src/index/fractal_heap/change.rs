@@ -90,8 +90,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object from a fractal heap. Later objects can take its space. If no object
-    /// remains, all blocks of the heap are freed.
+    /// Removes an object from a fractal heap. Later heap objects can take the space of the removed
+    /// object. If no object remains, all blocks of the heap are freed.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,

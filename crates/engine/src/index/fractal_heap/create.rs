@@ -67,7 +67,7 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// The fractal heap parameters of libhdf5 for shared messages.
+    /// The fractal heap parameters of libhdf5 for the shared messages of a file.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
     /// Returns the header of an empty fractal heap. Limits the heap to sizes that the length fields

@@ -21,7 +21,7 @@ pub struct HeapObjects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// A fractal heap object that [`HeapObjects::find`] returned.
+/// An object of a fractal heap that [`HeapObjects::find`] has found.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 

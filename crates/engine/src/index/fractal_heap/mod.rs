@@ -69,8 +69,8 @@ impl DirectBlock {
     }
 }
 
-/// The context under which the cache of dirty blocks keeps a changed fractal heap until it encodes
-/// the header.
+/// The context under which the cache of dirty blocks keeps a changed fractal heap until the heap's
+/// header is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,

@@ -44,8 +44,9 @@ pub struct CollectionRun {
 }
 
 impl GlobalHeap {
-    /// Allocates new global heap collections for the first objects, as long as the objects fill
-    /// collections. [`Bulk::len`] returns the number of these objects, which can be 0.
+    /// Allocates new global heap collections for the first of the objects, as long as the objects
+    /// fill collections. [`Bulk::len`] of the result returns the number of placed objects, which
+    /// can be 0.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::allocate`].

@@ -32,7 +32,7 @@ fn not_free() -> Error {
 }
 
 impl LocalHeap {
-    /// Returns the size of the smallest data segment of a local heap in bytes.
+    /// Returns the size in bytes of the smallest data segment of a local heap.
     pub fn least_segment(params: FileParams) -> u64 {
         LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }

@@ -47,7 +47,7 @@ impl SharedMessages {
         Ok(Self { address, table: store.shared(address, &context)?, indexes, in_header })
     }
 
-    /// Returns the indexes of shared messages in their state when the file was opened. Message
+    /// Returns a file's indexes of shared messages in their state when the file was opened. Message
     /// types, smallest sizes and cutoffs never change.
     pub fn indexes(&self) -> impl Iterator<Item = &SharedMessageIndex> {
         self.table.indexes.iter()

@@ -34,7 +34,7 @@ use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// Largest size in bytes of an attribute message in a version 1 object header.
+/// Largest size in bytes of an attribute message that a copy stores in a version 1 object header.
 const MAX_V1_ATTRIBUTE_BYTES: usize = 65_528;
 
 impl Copier<'_> {
@@ -329,7 +329,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the properties of a new dataset like `before`, with another storage.
+/// Returns the properties of a copied dataset: those of the source dataset `before`, with another
+/// storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),

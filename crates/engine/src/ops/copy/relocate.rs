@@ -297,7 +297,8 @@ fn beyond() -> Error {
     Error::corrupt("datatype message", "member", "parts inside the element", "a part beyond its end")
 }
 
-/// Copies `bytes` to the start of `to`, and fills the remaining bytes of `to` with zeros.
+/// Copies `bytes` to the start of the element part `to`, and fills the remaining bytes of `to` with
+/// zeros.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {

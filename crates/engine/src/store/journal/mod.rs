@@ -140,12 +140,12 @@ impl Journal {
             && !self.is_disabled.load(Ordering::Acquire)
     }
 
-    /// Disables the journal: later in-place changes of the file go directly into it.
+    /// Disables the journal: later in-place changes of the file bypass the journal.
     pub(super) fn disable(&self) {
         self.is_disabled.store(true, Ordering::Release);
     }
 
-    /// Returns whether a commit waits until the disk has its bytes.
+    /// Returns whether a commit to the journal waits until the disk has the bytes of the commit.
     pub(super) fn waits_for_disk(&self) -> bool {
         self.durability == Durability::Full
     }
@@ -188,8 +188,7 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file: the next commits are appended to this
-    /// journal.
+    /// Continues a journal that was found beside the file: the next commits are appended.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -252,8 +251,7 @@ impl Journal {
         self.spilled_count.load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether the journal holds a spilled page with bytes of the file from `start` up to
-    /// `end`.
+    /// Returns whether the journal holds a spilled page with file bytes from `start` up to `end`.
     pub(super) fn has_spilled_in(&self, start: u64, end: u64) -> bool {
         self.has_spilled() && self.spilled.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
@@ -417,8 +415,7 @@ impl Journal {
         self.empty(state, &*file)
     }
 
-    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo the
-    /// truncation.
+    /// Truncates the journal to length 0 and syncs it. A loss of power cannot undo the truncation.
     fn empty(&self, state: &mut JournalState, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         if self.waits_for_disk() {

@@ -39,10 +39,10 @@ const READ_COUNTERS: usize = 1024;
 /// Number of the short read at which the page buffer reads a page into memory and keeps it there.
 const READS_BEFORE_CACHING: u64 = 3;
 
-/// Smallest limit of a page buffer, in pages.
+/// Smallest limit of the number of pages in a page buffer.
 const MIN_PAGES: usize = 8;
 
-/// Largest limit of a page buffer, in pages: more pages than memory can hold.
+/// Largest limit of the number of pages in a page buffer: more pages than memory can hold.
 const MAX_PAGES: usize = usize::MAX / PAGE_BYTES;
 
 /// The page buffer: clean and dirty pages of the file by their numbers.
@@ -147,7 +147,7 @@ impl Pages {
         Ok(true)
     }
 
-    /// Returns bytes of the file without use of the clean pages in memory.
+    /// Returns bytes of the file without use of the clean pages in the page buffer.
     pub(crate) fn read_uncached(
         &self,
         source: PageSource<'_>,

@@ -85,7 +85,8 @@ pub mod prelude {
             outcome.break_value().map_or(Ok(()), Err)
         }
 
-        /// Replaces the contents of the vector `target` by the items of the iterator.
+        /// Replaces the contents of the vector `target` by the items of the iterator, in a build
+        /// without threads.
         fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
             target.clear();
             target.extend(self);

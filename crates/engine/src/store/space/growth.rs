@@ -39,7 +39,7 @@ impl Space {
         Ok(self.cut_up_to(class, to, length))
     }
 
-    /// Allocates bytes for a block at the end of the file.
+    /// Allocates bytes for a block at the end of the file, in a file without paged allocation.
     pub(super) fn append(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         // The remainder of a block at the end of the file becomes the start of the piece.

@@ -13,8 +13,8 @@ use super::{Result, Space};
 /// the lengths that result from the previous attempt.
 const MAX_ROUNDS: usize = 4;
 
-/// Number of gap lengths that are tried for the placement of free-space managers. Other remainders
-/// lead to lists of other lengths.
+/// Number of gap lengths that are tried for the placement of free-space managers. Other gap lengths
+/// lead to section lists of other lengths.
 const GAP_LENGTHS: u64 = 16;
 
 /// Number of pages that are tried for the placement of free-space managers beyond the smallest
@@ -35,7 +35,7 @@ pub(crate) struct ReservedManager {
 /// list in bytes.
 type Need = (Class, u64);
 
-/// Free gaps before the first `count` pieces in a placement of free-space managers.
+/// The free gaps before the first `count` pieces in a placement of free-space managers on pages.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,

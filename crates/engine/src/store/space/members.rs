@@ -8,7 +8,7 @@ use super::persist::MessageLocation;
 use super::rules::SpaceKind;
 use super::{Rules, Space};
 
-/// The members of a multi driver file after the first one, each with its own space, and the
+/// The members of a multi driver file after the first one, each with its own file space, and the
 /// assignment of kinds of data to members.
 #[derive(Debug, Default)]
 pub(super) struct Members {

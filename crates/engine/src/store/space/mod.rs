@@ -112,8 +112,8 @@ impl Space {
         }
     }
 
-    /// Returns the set of addresses before the committed end that were allocated since the last
-    /// commit.
+    /// Returns the set of file addresses before the committed end that were allocated since the
+    /// last commit.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
@@ -155,7 +155,7 @@ impl Space {
     }
 
     /// Returns whether a commit is worth its cost: at least `min_pending` bytes, and a large enough
-    /// fraction of the file, are pending.
+    /// fraction of the file, are freed and wait for the commit.
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
         self.rules.tracks
             && self.pending_bytes >= min_pending
@@ -181,7 +181,7 @@ impl Space {
         }
     }
 
-    /// Allocates `length` bytes of the file for a block.
+    /// Allocates `length` bytes of the file for a block, and returns the address.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
@@ -422,7 +422,7 @@ impl Space {
         true
     }
 
-    /// Moves the used-up blocks for small pieces to the end of the file.
+    /// Moves the used-up blocks of file space for small pieces to the end of the file.
     fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {

@@ -66,7 +66,8 @@ pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, addres
 }
 
 impl StoredSpace {
-    /// Reads the free-space managers that the file space info message names.
+    /// Reads the free space of a file from the free-space managers that the file space info message
+    /// names.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the managers are damaged, or if their sections overlap or lie

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// Largest number of free sections of a list that are compared for the best fit.
+/// Largest number of free sections of a section list that an allocation compares for the best fit.
 const MAX_PROBES: usize = 4;
 
-/// Largest number of free sections of a list that are compared before the file grows.
+/// Largest number of free sections of a section list that an allocation compares before the file
+/// grows.
 const MAX_LAST_PROBES: usize = 64;
 
 /// A pool of the file's free sections. Free sections never overlap, and adjacent free sections are

@@ -132,8 +132,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the allocation rules that a file space info message states. Addresses stay below
-    /// `limit`.
+    /// Returns the rules for the allocation of file space that a file space info message states.
+    /// Addresses stay below `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),

@@ -42,7 +42,8 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function that the deletion of a chunk index calls for each chunk.
+/// A function that the deletion of a chunk index calls for each chunk, with the scaled coordinates
+/// and the entry of the chunk.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
 /// An editor of the chunk index of one dataset. Only one editor of a chunk index may exist at a
@@ -144,7 +145,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         E::kind(&self.layout)
     }
 
-    /// Returns the layout message with the current state of the chunk index.
+    /// Returns the layout message of the dataset with the current state of the chunk index.
     pub fn layout(&self) -> &E::Layout {
         &self.layout
     }

@@ -16,7 +16,7 @@ use crate::store::Store;
 /// Largest number of bytes of chunks that an append operation encodes before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// The chunks of an append operation, which are encoded before the dataset grows.
+/// The chunks of an append operation that are encoded before the dataset grows.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,

@@ -9,7 +9,7 @@ use crate::data::transfer::{Resources, Sink, SinkContext, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A chunked dataset that is open for writes.
+/// The storage of a chunked dataset that is open for writes.
 #[derive(Debug)]
 pub struct ChunkedSink {
     /// The writer of chunks, with the dirty chunks.
