@@ -49,8 +49,8 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
-/// Calls functions for the nodes of a version 1 B-tree from `root` down. Skips subtrees for which
-/// `enter` returns `false`.
+/// Calls `enter` and `at_node` for the nodes of a version 1 B-tree from `root` down. Skips subtrees
+/// for which `enter` returns `false`.
 fn visit(
     store: &Store,
     root: Address,

@@ -24,8 +24,8 @@ use crate::store::{Bytes, at};
 /// `Break` ends the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
-/// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on
-/// request.
+/// An attribute of an object whose name is decoded. The datatype, the dataspace and the elements
+/// are decoded on request.
 #[derive(Debug, Clone)]
 pub struct Attribute {
     body: Bytes,

@@ -23,8 +23,8 @@ use crate::store::{Edit, Store};
 /// function with the object header before it frees the header.
 pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + 'a;
 
-/// Increases the reference count of an object: for a new hard link, or for a use of a committed
-/// datatype.
+/// Increases the reference count of an object by one: for a new hard link, or for a use of a
+/// committed datatype.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the count is 2^32 - 1, and the errors of reading and writing the
@@ -55,7 +55,7 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
 }
 
 /// Decreases the reference count in the editor of an object header. An object without links is
-/// deleted later, together with its last handle.
+/// deleted later, after its last handle.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the count is 0.

@@ -62,7 +62,7 @@ pub(super) enum DenseKind {
     Attributes,
 }
 
-/// A link or an attribute in dense storage, decoded from its index record.
+/// A link or an attribute in dense storage, decoded from its B-tree record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DenseEntry {
     /// Heap ID of the message. IDs of links have seven bytes.
@@ -436,7 +436,7 @@ impl Dense {
     }
 }
 
-/// Returns the heap ID in a reference to a shared message.
+/// Returns the heap ID of a shared message from a reference to this shared message.
 fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     match SharedReference::decode(reference, params)?.location {
         SharedLocation::Heap(id) => Ok(id),

@@ -20,7 +20,8 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::at;
 
-/// A function that a walk over the links of a group calls for each link. `Break` ends the walk.
+/// A function that a walk over the links of a group calls for each link. The result `Break` ends
+/// the walk.
 pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
 
 /// The storage of a group's links: a symbol table, compact storage or dense storage.
@@ -64,8 +65,8 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Group
     message::find(container, header)
 }
 
-/// Returns the limits for the number of links at which a group changes between compact and dense
-/// storage.
+/// Returns the limits, from a group's object header, for the number of links at which the group
+/// changes between compact and dense storage.
 ///
 /// # Errors
 /// Returns read errors.
@@ -161,7 +162,7 @@ pub fn visit_in_order<G>(
     Ok(())
 }
 
-/// Returns the number of links in the group.
+/// Returns the number of links in the group with the given object header.
 pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     let mut count = 0_u64;
     match GroupStorage::of(container, header)? {

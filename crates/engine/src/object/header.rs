@@ -18,7 +18,7 @@ const NAME: &str = "object header";
 /// Number of bytes in the first read of an object header. Most object headers are not longer.
 const FIRST_READ_BYTES: u64 = 512;
 
-/// An object header: its prefix, and the bytes of its messages.
+/// An object header: the header's prefix, and the bytes of its messages.
 #[derive(Debug)]
 pub struct ObjectHeader {
     address: Address,

@@ -32,7 +32,8 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the name of the object kind, for error messages.
+    /// Returns the name of the object kind (group, dataset or committed datatype), for error
+    /// messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

@@ -103,7 +103,7 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Writes the changes of an object's open editor and closes the editor.
+    /// Writes the changes of one object's open editor to the file and closes the editor.
     ///
     /// # Errors
     /// Returns the same errors as [`flush`](Self::flush).
@@ -262,8 +262,8 @@ impl OpenEditors {
         Ok(address)
     }
 
-    /// Adds a hard link to a group, and increases the reference count of the object. Both changes
-    /// are written later.
+    /// Adds a hard link to a group, and increases the reference count of the linked object. Both
+    /// changes are written later.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`](super::group_edit::insert_link).
@@ -289,8 +289,8 @@ impl OpenEditors {
         inserted
     }
 
-    /// Overwrites the dataspace or the layout in the object header of a dataset, or in its open
-    /// editor.
+    /// Overwrites the dataspace or the layout in the object header of a dataset, or in the open
+    /// editor of the object header.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`HeaderEditor::save`].

@@ -105,7 +105,8 @@ fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
 }
 
-/// Returns the path of an external link in the other file, extended by the remaining names.
+/// Returns the path of an external link in the other file, extended by the remaining names of the
+/// resolved path.
 fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     for name in names.iter().rev() {
         path.push(b'/');
@@ -135,7 +136,8 @@ pub fn user_defined(class: u8, name: &[u8]) -> Error {
     Error::unsupported(format!("following the user-defined link `{}` of class {class}", lossy(name)))
 }
 
-/// Converts the bytes of a name to text, with replacement characters for invalid UTF-8.
+/// Converts the bytes of a link or attribute name to text, with replacement characters for invalid
+/// UTF-8.
 pub fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -106,8 +106,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose header is at `address`, or `None` if the bytes at this
-/// address are no object header.
+/// Returns the kind of the object whose object header is at `address`, or `None` if the bytes at
+/// this address are no object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();

@@ -165,8 +165,8 @@ impl OpenFile {
         }
     }
 
-    /// Encodes and stores the dirty chunks of one dataset, or of all datasets. Other threads can
-    /// read and write at the same time.
+    /// Encodes and stores the dirty chunks of one dataset, or of all datasets, while other threads
+    /// can read and write.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -24,7 +24,7 @@ impl OpenFile {
         })
     }
 
-    /// Decrements the reference count of an object that another object replaces in a link. The
+    /// Decreases the reference count of an object that another object replaces in a link. The
     /// handles of the replaced object become invalid.
     ///
     /// # Errors

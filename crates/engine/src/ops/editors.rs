@@ -46,12 +46,12 @@ impl OpenFile {
         self.editors.flush(&self.container, edit)
     }
 
-    /// Returns whether an object has an open editor.
+    /// Returns whether an object of the file has an open editor.
     pub(super) fn is_open(&self, object: Address) -> bool {
         self.editors.is_open(object)
     }
 
-    /// Returns whether an object of a file that is open for writing has an open editor.
+    /// Returns whether an object has an open editor, in a file that is open for writing.
     pub fn has_open_editor(&self, object: Address) -> bool {
         self.container.store.is_writable() && self.is_open(object)
     }
@@ -92,8 +92,8 @@ impl OpenFile {
         self.editors.create_group(&self.container, edit, options)
     }
 
-    /// Adds a hard link to a group, and increments the reference count of the object. Defers the
-    /// writes of both object headers.
+    /// Adds a hard link to a group, and increases the reference count of the linked object. Defers
+    /// the writes of both object headers.
     ///
     /// # Errors
     /// Returns [`Error::Exists`](crate::Error::Exists) if the name is taken, and

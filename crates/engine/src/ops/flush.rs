@@ -82,7 +82,7 @@ impl OpenFile {
         if crowded { self.flush() } else { Ok(()) }
     }
 
-    /// Writes all changes to the file, as one commit.
+    /// Writes all changes of the open file to the driver, as one commit.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

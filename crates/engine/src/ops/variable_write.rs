@@ -149,8 +149,9 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Sets an attribute of an object. Frees the variable-length data of the replaced attribute,
-    /// except in files with shared messages, where several objects may share the attribute.
+    /// Sets an attribute of an object: creates the attribute, or replaces the attribute with the
+    /// same name. Frees the variable-length data of the replaced attribute, except in files with
+    /// shared messages, where several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -172,7 +173,7 @@ impl OpenFile {
         }
     }
 
-    /// Removes an attribute of an object and frees its variable-length data.
+    /// Removes an attribute of an object and frees the attribute's variable-length data.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.

@@ -40,7 +40,7 @@ struct OtherFile {
     is_shared: bool,
 }
 
-/// The source files that one write to a virtual dataset has opened.
+/// The source files that one write to a virtual dataset has opened for writing.
 #[derive(Debug)]
 struct Targets<'a> {
     /// The file whose `Edit` the caller holds.
@@ -58,7 +58,7 @@ struct TargetShapes<'a> {
 
 impl OpenFile {
     /// Writes the selected elements of a virtual dataset to its source datasets. Flushes the
-    /// changed files, except this file.
+    /// changed source files, except this file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed;

@@ -14,7 +14,8 @@ use crate::store::Edit;
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
 
-/// The dataset that a write changes, by the address of its object header.
+/// The dataset that a write changes, which has its own elements or is virtual, by the address of
+/// its object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteTo {
     /// A dataset with elements of its own.

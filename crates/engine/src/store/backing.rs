@@ -43,7 +43,7 @@ impl Backing {
         }
     }
 
-    /// Returns the end of the file: the length that the file has after all changes.
+    /// Returns the end of the file as an offset: the length that the file has after all changes.
     pub(super) fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
@@ -65,7 +65,7 @@ impl Backing {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }
 
-    /// Returns the offset of an address in the file; `None` if the address is undefined or the
+    /// Returns the offset in the file of an address; `None` if the address is undefined or the
     /// offset exceeds 64 bits.
     pub(super) fn offset_of(&self, address: Address) -> Option<u64> {
         address.get()?.checked_add(self.base)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// A range of bytes of the file in a shared buffer. Clones and slices share the buffer.
+/// A range of bytes of the file in a reference-counted buffer. Clones and slices share the buffer.
 #[derive(Clone)]
 pub struct Bytes {
     buffer: Arc<[u8]>,
@@ -65,7 +65,8 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Returns the part of `bytes` in a range of file offsets. `bytes` begin at the offset `start`.
+/// Returns the bytes for a range of file offsets from the buffer `bytes`, which begins at the file
+/// offset `start`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the range exceeds `bytes`.

@@ -306,8 +306,8 @@ impl Store {
         addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
     }
 
-    /// Commits a file without changes in memory: syncs the bytes that were written before the
-    /// commit.
+    /// Commits a file that has no changes in memory: syncs the bytes that were written to the file
+    /// before the commit.
     fn sync_unchanged(&self) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

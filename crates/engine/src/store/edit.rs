@@ -19,7 +19,7 @@ use crate::versions::LibverBounds;
 /// Largest number of zero bytes in one write to the file.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The exclusive right to change a file. While an `Edit` exists, no other thread reads the
+/// An edit: the exclusive right to change a file. While an `Edit` exists, no other thread reads the
 /// structure of the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit`
 /// does not undo its changes.
 #[derive(Debug)]
@@ -88,7 +88,8 @@ impl<'a> Edit<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// Returns the store of the edited file, for reads. The reads see the changes of this edit.
+    /// Returns the store of the edited file, for reads. The reads see the changes of this edit of
+    /// the file.
     pub fn store(&self) -> &'a Store {
         self.store
     }
@@ -168,7 +169,8 @@ impl<'a> Edit<'a> {
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
-    /// Returns the page size in bytes if the file has paged allocation, and `None` otherwise.
+    /// Returns the page size in bytes if the edited file has paged allocation, and `None`
+    /// otherwise.
     pub fn page(&self) -> Option<u64> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
@@ -285,8 +287,8 @@ impl<'a> Edit<'a> {
     }
 
     /// Takes the block of metadata at `address` out of the cache for a change. The caller
-    /// [`put`](Self::put)s it back, under the same or another context, at the same or another
-    /// address. Until then, earlier changes of the block are only in the returned value.
+    /// [`put`](Self::put)s the block back, under the same or another context, at the same or
+    /// another address. Until then, earlier changes of the block are only in the returned value.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].

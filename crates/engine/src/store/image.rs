@@ -9,7 +9,7 @@ use hyperslab_vfd::{Core, Driver as _};
 use super::{CreateOptions, Store, StoreOptions};
 use crate::versions::LibverBounds;
 
-/// Length of the test file in bytes.
+/// Length of a test file in bytes.
 const FILE_BYTES: u64 = 4096;
 
 /// Opens a test file of 4096 bytes with a superblock, without objects, and with the given blocks at

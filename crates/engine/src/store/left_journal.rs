@@ -11,7 +11,8 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The action that opening a file took on the journal beside the file.
+/// The outcome for a journal: the action that the opening of a file took on the journal beside the
+/// file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -88,8 +89,8 @@ pub(super) struct LeftJournal {
 }
 
 impl LeftJournal {
-    /// Recovers the file from its journal, if there is one. Returns the driver of the recovered
-    /// file.
+    /// Recovers the file from the journal beside it, if there is one. Returns the driver of the
+    /// recovered file, and the left journal.
     pub(super) fn recover(
         driver: Arc<dyn Driver>,
         options: &StoreOptions,

@@ -79,14 +79,15 @@ impl Store {
         self.sharing.lock.release()
     }
 
-    /// Refuses later changes of the file and shares its lock: other programs may read the file
-    /// while handles of this program still read it.
+    /// Refuses later changes of the file and makes its lock shared: other programs may read the
+    /// file while handles of this program still read it.
     pub(crate) fn end_writing(&self) -> Result<()> {
         self.write_state.close();
         self.sharing.lock.share()
     }
 
-    /// Returns whether the file was closed. Handles of the file's objects can still read it.
+    /// Returns whether the store's file was closed. Handles of the file's objects can still read
+    /// it.
     pub fn is_closed(&self) -> bool {
         self.write_state.is_closed()
     }

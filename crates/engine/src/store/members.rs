@@ -110,7 +110,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Writes the ends of the multi driver's members into the file, if they changed.
+    /// Writes the ends of the multi driver's members into the HDF5 file, if the ends changed.
     pub(super) fn write_members(&mut self) -> Result<()> {
         let ends = self.writing()?.space.member_ends();
         let params = self.params();

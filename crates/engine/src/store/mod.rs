@@ -135,7 +135,7 @@ impl Store {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
 
-    /// Returns whether the file has not changed since the last commit.
+    /// Returns whether the file has no changes since its last commit.
     fn is_as_committed(&self) -> bool {
         self.caches.dirty_bytes() == 0
             && !self.write_state.journal.has_spilled()
@@ -207,7 +207,7 @@ impl Store {
         Ok(start)
     }
 
-    /// Returns whether `length` bytes at `address` lie before the known end of the file.
+    /// Returns whether `length` bytes at `address` lie before the known end of the store's file.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = self.backing.offset_of(address);
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
@@ -222,7 +222,7 @@ impl Store {
     }
 }
 
-/// Adds the address of a block to an error from decoding the block.
+/// Returns a result in which an error from decoding a block has the address of the block.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life number of a deleted object, which no handle has.
+/// The life number that stands for a deleted object. No handle has this life number.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -68,8 +68,8 @@ impl OpenState {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether the object at an address was deleted or is about to be deleted, and no new
-    /// object replaces it.
+    /// Returns whether the object at an address was deleted or is about to be deleted, without a
+    /// new object at the address.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
@@ -222,7 +222,8 @@ impl Store {
         }
     }
 
-    /// Returns whether an object has no links and exists only because of its handles.
+    /// Returns whether the object at an address has no links and exists only because of its
+    /// handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }

@@ -58,7 +58,7 @@ pub enum JournalRepair {
     },
 }
 
-/// The status flags that an interrupted writer left, and their repair.
+/// The status flags of a file that an interrupted writer left, and their repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StatusFlagsRepair {
     /// True if the writer was a SWMR writer.
@@ -84,7 +84,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether the repair found any fault in the file.
+    /// Returns whether the repair found any fault in the repaired file.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }

@@ -15,7 +15,7 @@ const MAX_RETRIES: u32 = 100;
 /// Largest pause before a repeated read of a SWMR reader, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// The state of a file that is open as a SWMR reader.
+/// The state of a file that is open as a SWMR reader: the number of repeated reads.
 #[derive(Debug, Default)]
 pub(super) struct SwmrReader {
     retries: AtomicU64,
@@ -51,7 +51,7 @@ impl Store {
     }
 
     /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, repeats a failed call at most a hundred times.
+    /// write, repeats a failed call of the function at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.

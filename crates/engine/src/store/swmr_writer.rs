@@ -112,8 +112,8 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether the file is open for SWMR writing: other programs may read it, so that the
-    /// file must be consistent at every instant.
+    /// Returns whether the store's file is open for SWMR writing: other programs may read the file,
+    /// so that it must be consistent at every instant.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::Store;
 use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
-/// The thread pool of a writable file, which is created at its first use.
+/// The thread pool of a writable file. The pool is created at its first use.
 #[derive(Debug, Default)]
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 

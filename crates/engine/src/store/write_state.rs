@@ -133,12 +133,12 @@ impl WriteState {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns whether the file was closed, so that it may no longer be changed.
+    /// Returns whether the file was closed, so that an edit may no longer change it.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Refuses all later edits of the file, because it is closed.
+    /// Refuses all later edits of the file, because the file is closed.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }

@@ -19,11 +19,11 @@ const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 /// order. With more dirty entries, more entries lie in the same block of the chunk index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
-/// Largest number of entries that one call inserts into the chunk index.
+/// Largest number of entries that a buffered table inserts into the chunk index with one call.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Smallest number of neighbouring chunk entries that are inserted into the index without the
-/// buffer.
+/// Smallest number of neighbouring chunk entries that a buffered table inserts into the chunk index
+/// without the buffer.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
 /// A table of chunk locations that buffers new chunk index entries before it writes them into the

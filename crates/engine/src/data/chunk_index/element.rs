@@ -138,7 +138,7 @@ pub(super) struct BlockSlots<T> {
     latest: LatestBlock<T>,
 }
 
-/// A slot of the cache for an array block and its address.
+/// A slot of the cache of array blocks, for a block of a fixed or extensible array and its address.
 type Slot<T> = OnceLock<(Address, Arc<T>)>;
 
 impl<T> BlockSlots<T> {

@@ -43,14 +43,14 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns the shape of a chunk from the layout message of a dataset with `rank` dimensions.
     fn chunk(layout: &Self::Layout, rank: usize) -> &[u64];
 
-    /// Returns the kind of chunk index that the layout message names.
+    /// Returns the kind of chunk index that the layout message of a dataset names.
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
     /// Returns the properties that all entries of a chunk index have in common, from the layout
     /// message and the chunk shape.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
-    /// Writes the state of the chunk index into the layout message.
+    /// Writes the state of the chunk index into the layout message of the dataset.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
     /// Returns the client ID of new fixed and extensible arrays with this type of chunk entry.

@@ -52,7 +52,8 @@ pub struct ChunkLocation {
     pub filter_mask: u32,
 }
 
-/// The kind of a chunk index (single chunk, array or B-tree), in the order of libhdf5's numbers.
+/// The kind of a chunk index, for example a fixed array or a version 2 B-tree, in the order of
+/// libhdf5's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexKind {
     /// Version 1 B-tree.
@@ -96,7 +97,7 @@ pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + '
 
 /// A chunk index with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
-    /// Returns the kind of the chunk index.
+    /// Returns the kind of a chunk index that is open for reading.
     fn kind(&self) -> ChunkIndexKind;
 
     /// Returns the chunk index entry of a chunk, or `None` if the chunk is not stored.

@@ -11,7 +11,7 @@ use crate::store::{Edit, Store};
 /// A changeable table of the locations of a dataset's chunks: the chunk index or a buffer before
 /// it.
 pub trait ChunkTable: Send + std::fmt::Debug {
-    /// Returns the location of a chunk, or `None` if the chunk is not stored.
+    /// Returns the location in the file of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
     /// Returns whether the table of chunk locations holds no stored chunk.

@@ -99,8 +99,8 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks of about [`BLOCK_BYTES`] bytes, each of which is read as one run of
-/// bytes.
+/// Returns the shape of blocks of a selection of about [`BLOCK_BYTES`] bytes, each of which is read
+/// as one run of bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);

@@ -52,7 +52,7 @@ impl StructuredForm {
         self.decode_stored(store, scaled, location, &fetch(store, location)?)
     }
 
-    /// Decodes the stored bytes of a structured chunk.
+    /// Returns the decoded structured chunk from its stored bytes.
     pub(in crate::data) fn decode_stored(
         &self,
         store: &Store,
@@ -66,7 +66,7 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
-    /// Returns the encoding of the set of defined elements in a stored chunk.
+    /// Returns the encoding of the set of defined elements in a stored structured chunk.
     ///
     /// # Errors
     /// Returns the errors of [`read_chunk`](Self::read_chunk).

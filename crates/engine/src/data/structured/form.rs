@@ -95,8 +95,8 @@ pub struct StructuredForm {
 }
 
 impl ChunkKind {
-    /// Returns the kind of structured chunk that a layout message describes. `variable` is true if
-    /// the elements have variable-length data.
+    /// Returns the kind of structured chunk that the layout message of a dataset describes.
+    /// `variable` is true if the elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
         let expected = |subject: &str| {

@@ -14,7 +14,7 @@ use crate::data::chunk_index::ChunkBox;
 /// Largest number of removed dirty chunks whose memory is kept for new chunks.
 const MAX_SPARE_CHUNKS: usize = 8;
 
-/// A decoded chunk that a table of dirty chunks can hold.
+/// A trait of decoded chunks that a table of dirty chunks can hold.
 pub(in crate::data) trait DirtyChunk: Clone {
     /// Returns the number of bytes that the dirty chunk takes in memory.
     fn dirty_bytes(&self) -> usize;
@@ -90,7 +90,7 @@ pub enum Due {
     },
 }
 
-/// The numbers of bytes of dirty chunks, by their state.
+/// The numbers of bytes of a dataset's dirty chunks, by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
     /// The bytes of all chunks.
@@ -142,7 +142,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.peak_bytes
     }
 
-    /// Returns the number of bytes of the dirty chunks in each state.
+    /// Returns the number of bytes of a dataset's dirty chunks in each state.
     pub(in crate::data) fn load(&self) -> Load {
         let idle = self.bytes - self.encoding;
         Load { all: self.bytes, idle, complete: self.complete }
@@ -211,7 +211,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 
     /// Returns a dirty chunk for a change that writes `written` elements. The caller does not
-    /// change the size of the chunk. Threads that encode the chunk keep the state before the
+    /// change the size of the chunk. Threads that encode the chunk keep its state before the
     /// change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
@@ -274,7 +274,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         goes.map_or(0, |(changed, _)| changed)
     }
 
-    /// Returns snapshots of the dirty chunks that are due, for encoding.
+    /// Returns snapshots of the dirty chunks that a flush includes, for encoding.
     pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
         let until = self.oldest(due);
         let mut snapshots = Vec::new();
@@ -317,8 +317,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Keeps the memory of a removed chunk for a new chunk, unless another thread holds the removed
-    /// chunk.
+    /// Keeps the memory of a removed dirty chunk for a new chunk, unless another thread holds the
+    /// removed chunk.
     pub(in crate::data) fn keep_memory(&mut self, snapshot: Snapshot<C>) {
         if let Some(memory) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < MAX_SPARE_CHUNKS)
         {

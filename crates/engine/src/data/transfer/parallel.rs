@@ -30,8 +30,8 @@ pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u128 {
     u128::from(to_u64(count)) * u128::from(to_u64(chunk_bytes))
 }
 
-/// Calls `work` with each item, on several threads if `parallel` is true. The caller holds a lock
-/// of the file.
+/// Calls `work` with each item of a list, on several threads if `parallel` is true, and returns the
+/// results. The caller holds a lock of the file.
 pub(in crate::data) fn map<J: Send, D: Send>(
     store: &Store,
     parallel: bool,

@@ -13,7 +13,8 @@ use crate::store::Edit;
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
 pub trait Sink: Send + std::fmt::Debug {
-    /// Writes the selected elements of the dataset. The dataset has at least one element.
+    /// Writes the selected elements of a dataset from the write source. The dataset has at least
+    /// one element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs
@@ -34,8 +35,8 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Changes the shape of the dataset. The caller has checked that the dataset can have the new
-    /// shape.
+    /// Changes the shape of a dataset that is open for writes. The caller has checked that the
+    /// dataset can have the new shape.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -67,7 +68,7 @@ pub trait Sink: Send + std::fmt::Debug {
         false
     }
 
-    /// Returns whether the dataset can have another shape.
+    /// Returns whether a dataset that is open for writes can have another shape.
     fn is_resizable(&self) -> bool {
         true
     }

@@ -116,7 +116,8 @@ where
     })
 }
 
-/// The stages of one write: the state that the filling threads and the writing thread share.
+/// The stages of one write to the file: the state that the filling threads and the writing thread
+/// share.
 struct Stages {
     state: Mutex<State>,
     /// Signals that a stage was filled, or that filling ended early.

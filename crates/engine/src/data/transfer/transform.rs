@@ -18,7 +18,7 @@ pub struct Transform<'a> {
 }
 
 impl<'a> Transform<'a> {
-    /// Creates the transform that copies elements without conversion.
+    /// Creates the transform that copies elements without conversion between the file and a buffer.
     pub(in crate::data) fn copy(element_size: usize) -> Self {
         Self { conversion: None, source_size: element_size, size: element_size }
     }

@@ -206,7 +206,7 @@ impl Mapping {
     }
 
     /// Returns the selection of the virtual dataset whose elements come from the source dataset
-    /// with the number `block`.
+    /// with the number `block` of a mapping.
     pub(super) fn shown_block(&self, slices: &Slices, block: u64) -> Option<Selection> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = &self.shown else { return None };
         let mut slab: RegularHyperslab = slab.clone();

@@ -113,7 +113,7 @@ impl HeapChange<'_, '_> {
     }
 
     /// Returns the fractal heap header for another root block of `rows` rows, without the address
-    /// of the root. `before` is the capacity of the old root.
+    /// of the root block. `before` is the capacity of the old root block.
     fn header_with_root(&self, rows: u32, before: u64) -> Result<FractalHeapHeader> {
         let shape = self.heap.shape;
         let mut header = self.heap.header.clone();

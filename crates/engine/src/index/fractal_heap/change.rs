@@ -15,13 +15,13 @@ use crate::store::{Edit, SpaceKind, Store, at};
 
 /// Number of section types in free-space managers of fractal heaps.
 const SECTION_CLASSES: u16 = 4;
-/// Shrink percentage in the free-space manager headers of fractal heaps.
+/// Shrink percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const SHRINK_PERCENT: u16 = 80;
-/// Expand percentage in the free-space manager headers of fractal heaps.
+/// Expand percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const EXPAND_PERCENT: u16 = 120;
-/// Kind of the file space for free-space manager headers.
+/// Kind of the file space for headers of free-space managers of fractal heaps.
 const MANAGER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the file space for section lists of free-space managers.
+/// Kind of the file space for section lists of free-space managers of fractal heaps.
 const LIST_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
 /// A fractal heap and its free sections while an operation changes the heap.
@@ -233,8 +233,8 @@ fn new_manager(heap: &FractalHeap) -> FreeSpaceHeader {
     }
 }
 
-/// Stores the free sections of the fractal heap. A heap without free sections has no free-space
-/// manager.
+/// Stores the free sections of the fractal heap in its free-space manager. A heap without free
+/// sections has no free-space manager.
 fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> Result<()> {
     if free.is_empty() {
         return free_manager(edit, heap);

@@ -72,8 +72,8 @@ impl FractalHeap {
         }
     }
 
-    /// Returns the end of the last direct block of the fractal heap, and the index of the root's
-    /// entry that contains the block.
+    /// Returns the end of the last direct block of the fractal heap, and the index of the root
+    /// block's entry that contains the direct block.
     pub(super) fn last_block(&self, store: &Store) -> Result<(u64, usize)> {
         let (mut address, mut start, mut rows) = (self.header.root, 0_u64, u32::from(self.header.root_rows));
         let mut in_root = None;

@@ -21,7 +21,7 @@ pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
 
-/// A builder that fills collections of the global heap with objects.
+/// A builder that creates collections of the global heap and fills them with objects.
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,

@@ -11,10 +11,11 @@ use crate::store::{Edit, SpaceKind};
 
 /// Kind of the file space for local heaps.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
-/// Size in bytes of the largest local heap data segment that never shrinks.
+/// Size in bytes of the largest data segment of a local heap that never shrinks.
 const MIN_SHRINK_BYTES: u64 = 512;
 
-/// Returns the size of a name in a local heap's data segment, with the zero byte at its end.
+/// Returns the size in bytes of a name in a local heap's data segment, with the zero byte at its
+/// end.
 fn size_of(name: &[u8]) -> u64 {
     (to_u64(name.len()) + 1).next_multiple_of(LOCAL_HEAP_ALIGNMENT)
 }

@@ -27,10 +27,10 @@ const NAME: &str = "shared message index";
 /// Kind of the file space for the record lists of shared message indexes.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Largest number of zero bytes that version 1 object headers may have after a message.
+/// Largest number of padding bytes, which are zero, after a message in a version 1 object header.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// The hash and the body of a shared message to find in an index.
+/// The hash and the body of a shared message to find in a shared message index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
@@ -50,7 +50,8 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// Creates the record of a shared message in the heap, with `reference_count` users.
+    /// Creates the index record of a shared message in the heap of shared messages, with
+    /// `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -62,7 +63,7 @@ impl Records {
         Self { heap: index.heap, in_header }
     }
 
-    /// Returns the record of the wanted shared message in the index.
+    /// Returns the record of the wanted shared message in a shared message index.
     pub(super) fn find(
         self,
         store: &Store,
@@ -266,7 +267,7 @@ impl Records {
     }
 }
 
-/// Creates an error about a shared message whose record was found before and is now missing.
+/// Creates an error about a shared message whose index record was found before and is now missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }

@@ -21,7 +21,7 @@ use crate::versions::LibraryVersion;
 /// multiple of 8 bytes.
 pub(super) const MAX_V1_MESSAGE_BYTES: usize = 65_528;
 
-/// The properties and the elements of a new attribute.
+/// The properties and the elements of a new attribute of an object.
 #[derive(Debug, Clone, Copy)]
 pub struct NewAttribute<'a> {
     /// The bytes of the name.

@@ -169,7 +169,7 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// Returns the editor of the object header that holds the attributes.
+    /// Returns the editor of the object header that holds this attribute editor's attributes.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }

@@ -79,7 +79,8 @@ impl AttributeEditor<'_> {
         self.place_body(edit, flags, body)
     }
 
-    /// Releases the shared messages and committed datatypes to which a removed attribute refers.
+    /// Releases the shared messages and committed datatypes to which the message of a removed
+    /// attribute refers.
     pub(super) fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let body = stored.reference.as_deref().unwrap_or(&stored.body);

@@ -20,7 +20,8 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of links in a new group: none, tracked, or indexed.
+/// The choice of the storage of the creation order of links in a new group: none, tracked, or
+/// indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
     /// The creation order is not tracked.
@@ -155,7 +156,7 @@ fn add_link_info(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader
     header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len())
 }
 
-/// Makes the group at `address` the root group of the file.
+/// Makes the group at the address `address` the root group of the file.
 ///
 /// # Errors
 /// Returns read errors.

@@ -79,7 +79,8 @@ pub fn insert_link(container: &Container, edit: &mut Edit<'_>, group: Address, l
     group.finish(edit)
 }
 
-/// Inserts a hard link to an object into a group, and increases the reference count of the object.
+/// Inserts a hard link to an object into a group, and increases the reference count of the object
+/// by one.
 ///
 /// # Errors
 /// Returns the same errors as [`insert_link`].

@@ -294,8 +294,8 @@ fn not_dense(info: LinkInfo) -> LinkInfo {
     }
 }
 
-/// Returns the link info message of a group that has become empty. The creation order of the next
-/// link is 0.
+/// Returns the link info message of a group that has become empty. The creation order of the
+/// group's next link is 0.
 fn emptied(info: LinkInfo) -> LinkInfo {
     LinkInfo { max_creation_index: info.max_creation_index.map(|_| 0), ..info }
 }

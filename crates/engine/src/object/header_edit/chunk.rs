@@ -14,7 +14,8 @@ use crate::store::Edit;
 /// Size in bytes of the checksum at the end of a header chunk of a version 2 object header.
 const CHECKSUM_BYTES: usize = 4;
 
-/// Largest size of a message body in bytes, in both versions of object headers.
+/// Largest size in bytes of the body of an object header message, in both versions of object
+/// headers.
 const MAX_BODY_BYTES: usize = 65_535;
 
 /// A header chunk of an object header: the first header chunk or a continuation block.

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of attributes in a new object: none, tracked, or indexed.
+/// The choice of the storage of the creation order of attributes in a new object: none, tracked, or
+/// indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
     /// The creation order is not tracked.
@@ -104,7 +105,8 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Sets all times of the new object header to `now`, in seconds since 1970-01-01 UTC.
+    /// Sets all times of the object in its new object header to `now`, in seconds since 1970-01-01
+    /// UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
         self.times = Some(ObjectTimes { access: now, modification: now, change: now, birth: now });

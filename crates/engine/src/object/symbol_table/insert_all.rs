@@ -118,8 +118,8 @@ fn merged(
     Ok(all)
 }
 
-/// Divides `count` items into the smallest number of runs of at most `capacity` items, with about
-/// equal lengths. Returns the lengths.
+/// Divides `count` entries or children of a group's B-tree into the smallest number of nodes of at
+/// most `capacity` each, with about equal numbers. Returns the number for each node.
 fn runs(count: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(capacity.max(1)).max(1);
     (0..number).map(move |at| count / number + usize::from(at < count % number))
@@ -129,7 +129,8 @@ fn miscounted() -> Error {
     Error::internal("symbol table", "the runs of children contain all children")
 }
 
-/// Creates the nodes of a group's B-tree from the leaves up. The root keeps its address.
+/// Creates the nodes of a group's B-tree from sorted symbol table entries, from the leaves up. The
+/// root keeps its address.
 fn build(
     container: &Container,
     edit: &mut Edit<'_>,

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1::check_level;
 use crate::index::local_heap::LocalHeap;
 
-/// A node of a group's B-tree on the path to a name.
+/// A node of a group's B-tree on the path from the root to a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathNode {
     pub(super) address: Address,

@@ -39,8 +39,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the committed datatypes of the target file to which hard links lead. Returns only the
-/// first of several equal datatypes.
+/// Returns the committed datatypes of the target file, and their addresses, to which hard links
+/// lead. Returns only the first of several equal datatypes.
 ///
 /// # Errors
 /// Returns the errors of reading groups and datatypes.

@@ -210,8 +210,9 @@ impl Copier<'_> {
     }
 }
 
-/// Returns objects from which links lead to all objects in `all`: the objects without a link from
-/// another object, then one object of each cycle. Objects in `seen` are omitted.
+/// Returns objects of a damaged file from which links lead to all objects in `all`: the objects
+/// without a link from another object, then one object of each cycle. Objects in `seen` are
+/// omitted.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,
@@ -229,8 +230,8 @@ fn tops(
     tops
 }
 
-/// Adds `from`, and all objects to which its links lead, to `seen`. Returns whether `from` was not
-/// in `seen` before.
+/// Adds the object `from` of a damaged file, and all objects to which its links lead, to `seen`.
+/// Returns whether `from` was not in `seen` before.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];

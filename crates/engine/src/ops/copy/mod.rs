@@ -81,7 +81,7 @@ struct Task {
     is_top: bool,
 }
 
-/// A copy task in a queue, without its path.
+/// A task of a copy that waits in a queue, without the path of its object.
 #[derive(Debug, Clone, Copy)]
 struct QueuedTask {
     original: Original,

@@ -172,7 +172,7 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the total size of a dataset's elements in bytes.
+/// Returns the total size in bytes of a copied dataset's elements.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the number does not fit in 64 bits.

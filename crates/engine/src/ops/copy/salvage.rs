@@ -29,7 +29,7 @@ const SECTOR_BYTES: usize = 512;
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Approximate number of bytes that one chunk takes in a chunk index.
+/// Approximate number of bytes that one chunk takes in a chunk index, for the limits of a salvage.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
 /// The flat chunks of a dataset that a salvage can copy.

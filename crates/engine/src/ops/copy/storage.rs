@@ -119,7 +119,8 @@ pub(super) struct SparseCopy {
 }
 
 impl SparseCopy {
-    /// Returns the properties of a copy in structured chunks, or `None` for other layouts.
+    /// Returns the properties of a dataset's copy in structured chunks, or `None` for other
+    /// layouts.
     pub(super) fn of(storage: &NewStorage) -> Option<Self> {
         match &storage.layout {
             NewLayout::Structured { encoding, .. } => {

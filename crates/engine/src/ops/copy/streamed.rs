@@ -30,7 +30,7 @@ const RELOCATED_BLOCK_BYTES: u64 = 1 << 20;
 /// Number of failed reads after which a salvage counts the remaining elements of a dataset as lost.
 const MAX_FAILED_READS: u32 = 1 << 16;
 
-/// A copy of one dataset that reads and writes its elements block by block.
+/// The state of a copy of one dataset whose elements are read and written block by block.
 pub(super) struct Streamed<'s> {
     pub(super) source: &'s Arc<OpenFile>,
     pub(super) dataset: OpenDataset,

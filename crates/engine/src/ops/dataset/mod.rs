@@ -23,8 +23,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use sources::{Nesting, Sources, Virtual};
 
-/// An open dataset: its description, and the sources of its elements, which are opened at the first
-/// read.
+/// An open dataset: its description, and the sources from which reads take elements, which are
+/// opened at the first read.
 #[derive(Debug)]
 pub struct OpenDataset {
     /// The description in the header.
@@ -65,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that stores its own elements. Virtual datasets are errors.
+    /// Opens a dataset that stores its own elements. A virtual dataset leads to an error.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -228,8 +228,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that stores its own elements (no
-    /// virtual dataset).
+    /// Returns the selected elements, as stored, of a dataset that stores its own elements and is
+    /// not virtual.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.

@@ -63,7 +63,7 @@ impl DatasetWriter {
         self.sink.get_mut().expect_all();
     }
 
-    /// Returns whether a flush of the dataset writes only its object header.
+    /// Returns whether a flush of the writer's dataset writes only its object header.
     pub(super) fn flushes_header_only(&self) -> bool {
         matches!(self.sink, DatasetSink::Other(_))
     }
@@ -94,7 +94,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns whether the dataset stores only defined elements.
+    /// Returns whether the writer's dataset is sparse, so that it stores only defined elements.
     pub(super) fn is_sparse(&self) -> bool {
         self.structured().is_some_and(|structured| structured.form.kind.is_sparse())
     }
@@ -150,7 +150,8 @@ impl DatasetWriter {
         outcome
     }
 
-    /// Calls `work` with the writer of the dataset's structured chunks.
+    /// Calls `work` with the writer of a dataset's structured chunks, and then copies the state of
+    /// the chunk index into the layout message.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no structured chunks, and the errors of `work`.
@@ -292,7 +293,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes a changed dataspace of the dataset into its object header.
+    /// Writes a changed dataspace of the writer's dataset into its object header.
     ///
     /// # Errors
     /// Returns I/O errors.

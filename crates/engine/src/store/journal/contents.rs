@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::walk::JournalStep;
 
-/// The checksum of a file sector in one version: before or after a change.
+/// The checksum of a file sector in one version that a journal states: before or after a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SectorVersion {
     /// The number of bytes that the change covers, counted from the key of the sector.

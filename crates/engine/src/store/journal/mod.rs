@@ -45,14 +45,13 @@ pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 /// which the file grows. A small commit is written to the journal as a whole, with its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
-/// Length of a journal up to which commits are appended. A longer journal is truncated before it is
-/// used again.
+/// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
 /// The reason in the error of writes that are refused after a failed sync.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
-/// A change of bytes of the file, with the bytes before and after the change.
+/// A change of bytes of the file that goes into the journal, with the bytes before and after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub(super) offset: u64,
@@ -164,7 +163,7 @@ impl Journal {
         }
     }
 
-    /// Records that an extent of new space was written. The next commit relies on the extent.
+    /// Records that an extent of new space was written to the file. The next commit relies on it.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
@@ -209,7 +208,7 @@ impl Journal {
         self.is_enabled() && self.state.lock().must_append()
     }
 
-    /// Checks that the journal has not refused further writes.
+    /// Checks that an earlier failure has not made the journal refuse writes to the file.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -217,7 +216,7 @@ impl Journal {
         )))
     }
 
-    /// Refuses all further writes to the file, with a reason.
+    /// Makes the journal refuse all further writes to the file, with a reason.
     pub(super) fn refuse_writes(&self, why: &'static str) {
         self.state.lock().refusal.get_or_insert(why);
     }
@@ -246,7 +245,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether the journal holds spilled pages.
+    /// Returns whether the journal holds spilled pages of the file, which no commit contains yet.
     pub(super) fn has_spilled(&self) -> bool {
         self.spilled_count.load(Ordering::Acquire) != 0
     }
@@ -333,7 +332,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the extents of new space on which the commit relies.
+    /// Returns the extents of new space of the file on which the journal's next commit relies.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };
@@ -371,7 +370,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Records that the changes of the last commit are in the file.
+    /// Records in the journal that the changes of the last commit are in the file.
     pub(super) fn note_applied(&self) {
         self.note_applied_in(&mut self.state.lock());
     }
@@ -477,7 +476,7 @@ impl Journal {
         Ok(file)
     }
 
-    /// Completes the last commit, syncs the file and removes the journal.
+    /// Completes the last commit in the file, syncs the file and removes the journal.
     pub(super) fn close(&self, driver: &dyn Driver) -> Result<()> {
         self.check()?;
         let mut state = self.state.lock();

@@ -10,7 +10,8 @@ use super::MAX_SMALL_COMMIT_BYTES;
 use super::walk::{JournalStep, for_each};
 use crate::store::bytes::count_before;
 
-/// A file together with the changes of its journal, which replace bytes of the file in reads.
+/// A view of a file together with the changes of its journal, which replace bytes of the file in
+/// reads.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn Driver>,

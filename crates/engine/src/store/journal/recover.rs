@@ -77,7 +77,8 @@ fn kind_of(file: &dyn Driver) -> Result<FileKind> {
     Ok(FileKind::Blank)
 }
 
-/// Returns whether a file is a journal, or can be the remains of a journal after a loss of power.
+/// Returns whether a file with the name of a journal is a journal, or can be the remains of a
+/// journal after a loss of power.
 pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
     Ok(kind_of(file)? != FileKind::Other)
 }
@@ -250,8 +251,8 @@ pub(crate) fn recover(
     Ok(Recovered { driver, found, kept: None })
 }
 
-/// Removes a journal. If the journal may hold complete commits (`is_whole`), its emptied state is
-/// synced first, so that a loss of power does not bring the commits back.
+/// Removes the journal beside a file. If the journal may hold complete commits (`is_whole`), its
+/// emptied state is synced first, so that a loss of power does not bring the commits back.
 pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, is_whole: bool) -> Result<()> {
     journal.set_len(0).map_err(unwritable)?;
     if is_whole {

@@ -15,7 +15,7 @@ use super::new_space::compare_extents;
 use super::walk::{LastCommit, for_each, header};
 use crate::store::bytes::count_before;
 
-/// The conclusion of a comparison of a journal with the file beside it.
+/// The verdict on a journal: the conclusion of a comparison of the journal with the file beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalVerdict {
@@ -30,7 +30,8 @@ pub enum JournalVerdict {
     Foreign,
 }
 
-/// The numbers of file sectors that agree or disagree with a journal.
+/// The result of a comparison of a journal with its file: the numbers of file sectors that agree or
+/// disagree with the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JournalComparison {

@@ -35,7 +35,7 @@ pub(super) enum JournalStep {
     },
 }
 
-/// The state of the file after the last commit of a journal.
+/// The state of a file after the last commit of its journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastCommit {
     /// The offset of the next record in the journal.

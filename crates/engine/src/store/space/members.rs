@@ -84,7 +84,7 @@ impl Space {
         }
     }
 
-    /// Returns whether the members of the file have ends of their own.
+    /// Returns whether the file has members with ends of their own.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }
@@ -117,8 +117,8 @@ impl Space {
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
     }
 
-    /// Returns the end that the new superblock must state, if the old superblock stated `before`:
-    /// the end of the first member, or the end of the last member in files of HDF5 1.6.
+    /// Returns the end of the file that the new superblock must state, if the old superblock stated
+    /// `before`: the end of the first member, or the end of the last member in files of HDF5 1.6.
     pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
         let second = self.members.others.first().map(|(start, _)| *start);
         let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);

@@ -202,7 +202,7 @@ impl Space {
         Ok(Address::new(start))
     }
 
-    /// Frees `length` bytes of the file at `address`.
+    /// Frees `length` bytes at `address` in the file space.
     pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
         if let Some(other) = self.holding(address) {
             return other.free(kind, address, length);
@@ -277,8 +277,8 @@ impl Space {
         }
     }
 
-    /// Adds a range of the committed file to the pending bytes, which become free at the next
-    /// commit.
+    /// Adds a range of the committed file to the pending bytes of the file space, which become free
+    /// at the next commit.
     fn add_pending(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
@@ -401,7 +401,7 @@ impl Space {
         self.reset_empty_blocks();
     }
 
-    /// Removes the free section at the end of the file by truncating the file. With paged
+    /// Removes the free section at the end of the file by truncation of the file. With paged
     /// allocation, removes whole pages. Returns whether the file was truncated.
     fn trim_section(&mut self, class: Class, start: u64) -> bool {
         let page = self.rules.page.unwrap_or(1);

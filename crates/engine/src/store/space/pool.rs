@@ -48,7 +48,7 @@ impl Section {
     }
 }
 
-/// Returns the first multiple of `alignment` that is not less than `value`.
+/// Returns the first multiple of `alignment` that is not less than the number `value`.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }

@@ -53,7 +53,7 @@ pub struct FileSpace {
 }
 
 impl FileSpace {
-    /// Size of the smallest page of paged allocation in bytes.
+    /// Smallest page size in bytes of a file with paged allocation.
     pub const MIN_PAGE_SIZE: u64 = 512;
 }
 

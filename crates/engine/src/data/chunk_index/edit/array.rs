@@ -20,7 +20,7 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// A chunk index that is an array: a fixed array or an extensible array.
+/// A trait of chunk indexes that are arrays: a fixed array or an extensible array.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the encoder of the elements of a fixed or extensible array of chunk entries, or
     /// `None` while the array does not exist.
@@ -148,7 +148,8 @@ impl ArrayBlock {
     }
 }
 
-/// Creates an error about a chunk whose element number in the array exceeds 64 bits.
+/// Creates an error about a chunk whose element number in a fixed or extensible array exceeds 64
+/// bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// An editor of a version 1 B-tree of chunks. The address of the root is undefined while the tree
+/// An editor of a version 1 B-tree of chunks. The address of the root is undefined while the B-tree
 /// does not exist.
 #[derive(Debug)]
 pub(super) struct BTreeV1Edit {
@@ -84,8 +84,8 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// Returns the B-tree key after the last chunk as libhdf5 computes it: the first coordinates
-    /// after the chunk in each dimension.
+    /// Returns the version 1 B-tree key after the last chunk as libhdf5 computes it: the first
+    /// coordinates after the chunk in each dimension.
     pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last

@@ -25,7 +25,7 @@ use crate::store::{Edit, SpaceKind, Store, at};
 /// bytes.
 type Extent = (SpaceKind, Address, u64);
 
-/// An editor of an extensible array of chunk entries, which may not exist yet.
+/// An editor of an extensible array of chunk entries. The array may not exist yet.
 #[derive(Debug)]
 pub(super) struct ExtensibleArray<E: Entry> {
     params: FileParams,
@@ -428,7 +428,7 @@ fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Resu
     Ok(())
 }
 
-/// Adds `more` to a statistic in the header of the extensible array.
+/// Adds `more` to a count in the header of the extensible array.
 fn count(field: &mut u64, more: u64) -> Result<()> {
     let maximum = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
     *field = field.checked_add(more).ok_or_else(maximum)?;

@@ -15,7 +15,7 @@ use super::array::{ArrayBlock, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// An editor of a fixed array of chunk entries, which may not exist yet.
+/// An editor of a fixed array of chunk entries. The array may not exist yet.
 #[derive(Debug)]
 pub(super) struct FixedArray<E: Entry> {
     params: FileParams,

@@ -58,7 +58,8 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     index: Box<dyn IndexEdit<E>>,
 }
 
-/// The operations that each kind of chunk index implements for changes.
+/// A trait of chunk index editors: the operations that each kind of chunk index implements for
+/// changes.
 trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the chunk index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
@@ -333,7 +334,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
-    /// Returns the shape of a chunk of the dataset.
+    /// Returns the shape of a chunk of the dataset whose chunk index this editor changes.
     fn chunk(&self) -> &[u64] {
         E::chunk(&self.layout, self.shape.max_dims.len())
     }

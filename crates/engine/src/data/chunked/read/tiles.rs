@@ -37,7 +37,7 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// The stored chunks with selected elements that a read has listed: their coordinates and
+/// The stored chunks with selected elements that a read has listed: the chunks' coordinates and
 /// locations.
 #[derive(Debug, Default)]
 struct Listed {
@@ -45,7 +45,7 @@ struct Listed {
     locations: Vec<ChunkLocation>,
 }
 
-/// A group of chunks that one thread reads in sequence.
+/// A group of stored chunks near each other in the file that one thread reads in sequence.
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
     /// The decoded chunk, if the cache has it. Such a group has no other chunk.
@@ -107,7 +107,7 @@ impl Regular<'_> {
         self.read_listed(&mut canvas, transform, listed)
     }
 
-    /// Reads the selected elements from the only chunk of the selection.
+    /// Reads the selected elements from the only chunk of the selection into the read target.
     fn read_single(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let chunk = std::slice::from_ref(&self.chunks.start);
         let transform = to.transform();
@@ -121,7 +121,8 @@ impl Regular<'_> {
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// Returns the number of chunks with selected elements, or `None` if they are too many to list.
+    /// Returns the number of chunks with selected elements that a read needs, or `None` if they are
+    /// too many to list.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
         for dimension in 0..self.tiling.shape().len() {
@@ -153,7 +154,7 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns the coordinates of the chunks with selected elements, in C order.
+    /// Returns the coordinates of the chunks with selected elements that a read needs, in C order.
     fn wanted_list(&self) -> Vec<Dims> {
         (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
             let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
@@ -207,7 +208,7 @@ impl Regular<'_> {
     }
 
     /// Divides chunks into groups whose chunks are near each other in the file. Limits the size of
-    /// the groups so that every thread has work.
+    /// the groups so that every thread has chunks to read.
     fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = locations;
@@ -412,7 +413,7 @@ impl Regular<'_> {
         transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles)
     }
 
-    /// Reads all stored bytes of a chunk from the file.
+    /// Reads all stored bytes of a chunk from the file into a buffer.
     fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
         match self.source.grid.chunk_count() {
             Ok(1) => self.context.store.read_raw_whole(location.address, stored),

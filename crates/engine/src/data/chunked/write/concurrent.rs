@@ -48,7 +48,8 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Calls `work` under a lock that keeps other threads from changing the structure of the file.
+    /// Calls `work` with the chunk cache, under a lock that keeps other threads from changing the
+    /// structure of the file.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -146,7 +147,7 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// The snapshots of dirty chunks that a concurrent flush encodes.
+/// The snapshots of a dataset's dirty chunks that a concurrent flush encodes.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -211,13 +212,15 @@ enum BatchJob {
     Part(Dims, StoredState),
 }
 
-/// The result of a thread's work on one chunk of a batch: encoded bytes, or changed elements.
+/// The result of a thread's work on one chunk of a batch of a write: encoded bytes, or changed
+/// elements.
 enum BatchResult {
     Encoded(Encoded),
     Changed(Dims, Vec<u8>),
 }
 
-/// Chunks that a write has read from the file and changed, and that are not yet dirty.
+/// Chunks that a concurrent write has read from the file and changed, and that are not yet in the
+/// table of dirty chunks.
 struct FetchedChunks<'a, A: ChunkAccess> {
     access: &'a A,
     /// The chunks that other threads may still replace in the file before this write makes them
@@ -226,7 +229,7 @@ struct FetchedChunks<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// The result of one attempt to write a batch of chunks.
+/// The result of one attempt to write a batch of chunks of a concurrent write.
 enum Attempt {
     Written,
     /// These chunks must be read from the file first.
@@ -424,7 +427,7 @@ pub(super) fn each<J: Send, D: Send>(
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
-/// Encodes a chunk of which the write replaces all elements.
+/// Returns the encoded bytes of a chunk of which the write replaces all elements.
 pub(super) fn encode_whole(
     source: &ChunkedSource,
     store: &Store,

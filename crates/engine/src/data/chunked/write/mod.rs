@@ -63,7 +63,7 @@ pub struct ChunkWriting<'w, 'e> {
     pub cache: &'w ChunkCache,
 }
 
-/// A chunk to store, with its coordinates, its encoded bytes and its filter mask.
+/// An encoded chunk to store: its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
 /// A chunk that a write changes: its coordinates, its present location in the file and its present
@@ -337,8 +337,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the selected elements of filtered chunks. Encodes complete chunks immediately; partly
-    /// written chunks become dirty.
+    /// Writes the selected elements of filtered chunks from the write source. Encodes complete
+    /// chunks immediately; partly written chunks become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,

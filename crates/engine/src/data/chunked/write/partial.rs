@@ -33,7 +33,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Returns whether a partly written new chunk without filters should remain dirty in memory.
+    /// Returns whether a partly written new chunk without filters should remain in memory as a
+    /// dirty chunk.
     pub(super) fn stays_dirty(
         &self,
         scaled: &[u64],

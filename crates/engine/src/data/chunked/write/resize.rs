@@ -141,7 +141,7 @@ impl ChunkWriter {
     }
 
     /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
-    /// space may still hold the elements of an earlier, larger shape.
+    /// file space may still hold the elements of an earlier, larger shape.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;

@@ -162,7 +162,7 @@ pub(super) fn stored_bytes<'a>(
     Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
-/// Writes the selected elements into stored unfiltered chunks, in place.
+/// Writes the selected elements into stored unfiltered chunks, in place in the file.
 pub(super) fn old_plain(
     source: &ChunkedSource,
     store: &Store,

@@ -230,7 +230,7 @@ impl Strips {
     }
 
     /// Returns the distance in bytes between neighbouring elements along each dimension, in an
-    /// array of shape `shape`.
+    /// array of elements of the shape `shape`.
     fn strides(&self, shape: &[u64]) -> Dims {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut stride = self.element;

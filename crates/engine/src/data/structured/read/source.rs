@@ -162,7 +162,7 @@ impl StructuredSource {
         visit(&self.load(context, batch)?)
     }
 
-    /// Decodes structured chunks, on several threads if that is faster.
+    /// Decodes the structured chunks of a batch, on several threads if that is faster.
     pub(in crate::data) fn load(
         &self,
         context: ReadContext<'_>,

@@ -57,8 +57,8 @@ impl PointCoordinates for Points {
     }
 }
 
-/// A point of a write, packed into one integer: the offset of the point in its chunk, then the
-/// number of the point.
+/// A trait of points of a write to structured chunks, each packed into one integer: the offset of
+/// the point in its chunk, then the number of the point.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;

@@ -97,7 +97,8 @@ impl StructuredWriter {
         outcome
     }
 
-    /// Encodes structured chunks. Returns `None` for each chunk without defined elements.
+    /// Encodes a batch of structured chunks. Returns `None` for each chunk without defined
+    /// elements.
     fn encode(
         &mut self,
         store: &Store,
