@@ -4,7 +4,7 @@
 /// of the name.
 type Key = (u64, usize);
 
-/// Smallest number of names that are sorted with a radix sort.
+/// Smallest number of link or attribute names that are sorted with a radix sort.
 const MIN_RADIX_NAMES: usize = 1 << 10;
 
 /// Sorts items by the bytes of their names. Items with equal names keep their order.

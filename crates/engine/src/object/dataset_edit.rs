@@ -47,8 +47,8 @@ pub fn create(
     Ok(editor.address())
 }
 
-/// Allocates the object header of a dataset as [`create`] does, and returns the editor of the
-/// header. The caller saves the header, and counts the use of a committed datatype.
+/// Allocates the object header of a dataset like [`create`], without writing it, and returns the
+/// editor of the header. The caller saves the header, and counts the use of a committed datatype.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].

@@ -258,7 +258,7 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-/// Decodes the link in the body of a link message.
+/// Decodes a link from the body of a link message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     decode_view(container, body).map(LinkView::to_link)
 }

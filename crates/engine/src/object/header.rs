@@ -53,7 +53,7 @@ impl Prefix {
     }
 }
 
-/// One message of an object header, not yet decoded.
+/// One message of an object header, whose body is not yet decoded.
 #[derive(Debug, Clone)]
 pub struct HeaderMessage {
     /// Type of the message.

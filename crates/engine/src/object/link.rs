@@ -40,7 +40,7 @@ pub enum LinkTarget {
     },
 }
 
-/// A link like [`Link`], with names that are borrowed.
+/// A view of a link, with borrowed names. [`Link`] is the same with names of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkView<'a> {
     /// The bytes of the name, as stored.
@@ -53,7 +53,8 @@ pub struct LinkView<'a> {
     pub target: TargetView<'a>,
 }
 
-/// The target of a link like [`LinkTarget`], with names that are borrowed.
+/// A view of the target of a link, with borrowed names. [`LinkTarget`] is the same with names of
+/// its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetView<'a> {
     /// An object of this file: the address of its object header.
@@ -78,7 +79,7 @@ pub enum TargetView<'a> {
 }
 
 impl Link {
-    /// Returns a view of this link that borrows the link's names.
+    /// Returns a view of this link, with borrowed names.
     pub fn view(&self) -> LinkView<'_> {
         let target = match &self.target {
             LinkTarget::Hard(address) => TargetView::Hard(*address),

@@ -214,7 +214,8 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Keeps the object header of a new object in an open editor.
+    /// Keeps the object header of a new object in an open editor, so that the header is written
+    /// later.
     ///
     /// # Errors
     /// Returns the errors of writing the previous editor, and of decoding the header's messages.

@@ -50,8 +50,8 @@ pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Res
     resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
 }
 
-/// Finds the object or link at the path `path` as [`resolve`] does, from the group with the object
-/// header `start`.
+/// Finds the object or link at the path `path`, which begins at the group with the object header
+/// `start`, like [`resolve`].
 pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]) -> Result<Resolved> {
     let root = container.store.superblock().root();
     let mut at = if path.starts_with(b"/") { root } else { start.address() };

@@ -153,7 +153,7 @@ impl OpenFile {
         })
     }
 
-    /// Changes the shape of a dataset and writes its object header.
+    /// Changes the shape of a dataset to `dims` and writes the dataset's object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the shape, or

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hyperslab_format::codec::Address;
 
-/// A map whose keys are file addresses.
+/// A hash map whose keys are file addresses.
 pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHasher>>;
 
 /// A set of file addresses, or of values that contain a file address.

@@ -90,7 +90,7 @@ impl Backing {
         }
     }
 
-    /// Records the new end of the file after a commit.
+    /// Records the end that the file has after a commit.
     pub(super) fn set_end(&self, end: u64) {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
@@ -108,7 +108,7 @@ impl Backing {
     }
 }
 
-/// Creates an error about a failed write of the driver to the file.
+/// Creates an error about a write to the file that the driver could not do.
 pub(super) fn write_failed(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
 }

@@ -264,7 +264,7 @@ impl CreateOptions {
     }
 }
 
-/// The parts of a new file's superblock extension.
+/// The parts of a new file's superblock extension: its object header and the location of a message.
 struct Extension {
     bytes: Vec<u8>,
     info: Option<FileSpaceInfo>,

@@ -53,8 +53,8 @@ impl Decoded {
 }
 
 impl Store {
-    /// Returns the decoded metadata block at `address` as [`get`](Self::get) does, from the cache
-    /// if possible. Adds a newly decoded block to the cache.
+    /// Returns the decoded metadata block at `address` from the cache, or reads and decodes it as
+    /// [`get`](Self::get) does. Adds a newly decoded block to the cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -71,8 +71,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns the decoded metadata block at `address` as [`shared`](Self::shared) does, but does
-    /// not add the block to the cache. The function is for blocks that a walk visits once.
+    /// Returns the decoded metadata block at `address` like [`shared`](Self::shared), but does not
+    /// add the block to the cache. The function is for blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).

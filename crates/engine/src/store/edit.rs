@@ -43,7 +43,7 @@ impl Store {
         Reading(state.is_writable.then(|| state.writing.read_recursive()))
     }
 
-    /// Returns whether the file may be changed.
+    /// Returns whether the open file may be changed.
     pub fn is_writable(&self) -> bool {
         self.write_state.is_writable
     }
@@ -94,7 +94,7 @@ impl<'a> Edit<'a> {
         self.store
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the edited file.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }
@@ -180,8 +180,8 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// Allocates bytes of the file as [`allocate`](Self::allocate) does, and sets the bytes to
-    /// zero. Does not write the zeros beyond the last byte that was ever written.
+    /// Allocates bytes of the file like [`allocate`](Self::allocate), and sets the bytes to zero.
+    /// Does not write the zeros beyond the last byte that was ever written.
     ///
     /// # Errors
     /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
@@ -191,8 +191,8 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Allocates blocks of the file as [`allocate_blocks`](Self::allocate_blocks) does, and sets
-    /// their bytes to zero.
+    /// Allocates blocks of the file like [`allocate_blocks`](Self::allocate_blocks), and sets their
+    /// bytes to zero.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate_zeroed`](Self::allocate_zeroed).

@@ -44,7 +44,7 @@ pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> S
     new_file_of_widths(FileParams::DEFAULT, bounds)
 }
 
-/// Creates a test file as [`new_file_to_reopen`] does, with the given widths of offsets and
+/// Creates a test file in memory like [`new_file_to_reopen`], with the given widths of offsets and
 /// lengths.
 pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));

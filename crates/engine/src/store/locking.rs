@@ -59,7 +59,7 @@ impl FileLock {
             .map_err(|source| Error::Io { action: "cannot share the lock of the file".into(), source })
     }
 
-    /// Releases the lock of the file, if the lock is held.
+    /// Releases the lock of the open file, if the lock is held.
     pub(super) fn release(&self) -> Result<()> {
         if !self.is_held.swap(false, Ordering::AcqRel) {
             return Ok(());

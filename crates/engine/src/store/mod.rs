@@ -101,12 +101,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the superblock of the file.
+    /// Returns the superblock of the open file.
     pub fn superblock(&self) -> Superblock {
         self.superblock.read().clone()
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the open file.
     pub fn params(&self) -> FileParams {
         self.params
     }
@@ -148,12 +148,12 @@ impl Store {
         self.write_state.journal.refuse_writes(why);
     }
 
-    /// Returns the driver that stores the bytes of the file.
+    /// Returns the driver that stores the bytes of the open file.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.backing.driver
     }
 
-    /// Returns the kind of the file's driver.
+    /// Returns the kind of the driver that stores the bytes of the file.
     pub fn driver_kind(&self) -> DriverKind {
         self.backing.driver.kind()
     }
@@ -178,7 +178,7 @@ impl Store {
         *self.filters.write() = filters;
     }
 
-    /// Returns the name of the file or memory image, for error messages.
+    /// Returns the name of the open file or memory image, for error messages.
     pub fn name(&self) -> &str {
         self.backing.driver.name()
     }

@@ -45,14 +45,15 @@ struct OpenState {
     ended: AddressMap<DeletedObject>,
 }
 
-/// The open handles of one object, as the table counts them.
+/// The entry of one open object in the table of open objects: the number of its handles, and its
+/// life number.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The record of a deletion of an object at an address.
+/// The record in the table of open objects that the object at an address was deleted.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -171,8 +172,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object at the address `object` with the [`life`](ObjectHandle::life)
-    /// number `life`, as [`hold`](Self::hold) does.
+    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold), if the
+    /// object still has the [`life`](ObjectHandle::life) number `life`.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its

@@ -221,8 +221,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the file sector in which the committed file ends and new space begins, before and
-    /// after the commit.
+    /// Returns the file sector in which the committed file ends and new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
         // A file that is truncated may end before its new space began.

@@ -11,7 +11,7 @@ use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
 use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
-/// The options of a repair of a file, which permit or limit single corrections.
+/// The options of a repair of a file, which permit or limit single corrections of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
     /// True to remove a journal without reading it.
@@ -227,8 +227,8 @@ fn repair_journal(
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal in `side` with the file beside it, without changes. Returns `None` if there
-/// is no journal, or if the journal has no complete commit.
+/// Compares the journal that `side` stores with the file beside it, without changes. Returns `None`
+/// if there is no journal, or if the journal has no complete commit.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
@@ -244,8 +244,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of the journal's file, whatever the
-/// result of a comparison with the file.
+/// Writes the changes of the journal that `side` stores into a copy of the journal's file, whatever
+/// the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

@@ -35,7 +35,7 @@ impl Store {
         }
     }
 
-    /// Calls `work` as [`share`](Self::share) does, with the file's thread pool, but on the calling
+    /// Calls `work` with the file's thread pool like [`share`](Self::share), but on the calling
     /// thread.
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {

@@ -144,7 +144,7 @@ impl WriteState {
     }
 }
 
-/// A range of offsets in the file, with start and end.
+/// A range of file offsets, with start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileRange {
     pub(super) start: u64,

@@ -88,7 +88,7 @@ fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
 pub struct Chance(u64);
 
 impl Chance {
-    /// Creates a generator of pseudo-random numbers from a seed.
+    /// Creates a generator of pseudo-random numbers for random tests from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2).wrapping_add(1))
     }

@@ -95,7 +95,7 @@ impl ChunkBox {
 /// the entry of the chunk.
 pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
-/// A chunk index with entries of type `E`.
+/// A trait of chunk indexes that are open for reading, with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
     /// Returns the kind of a chunk index that is open for reading.
     fn kind(&self) -> ChunkIndexKind;

@@ -68,8 +68,8 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(None)
     }
 
-    /// Returns whether the chunks of this chunk index keep their file space permanently. If so,
-    /// [`remove`](Self::remove) removes no chunk.
+    /// Returns whether the chunks of a dataset keep their file space permanently, as in an implicit
+    /// chunk index. If so, [`remove`](Self::remove) removes no chunk.
     fn keeps_all(&self) -> bool {
         false
     }

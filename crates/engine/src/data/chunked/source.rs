@@ -154,8 +154,8 @@ impl ChunkedSource {
         self.decode_length(store, location, stored, out, scratch).map(drop)
     }
 
-    /// Decodes the stored bytes of a chunk like [`decode`](Self::decode). Returns the number of
-    /// bytes that the stored chunk decodes to.
+    /// Decodes the stored bytes of a chunk into a buffer like [`decode`](Self::decode). Returns the
+    /// number of bytes that the stored chunk decodes to.
     fn decode_length(
         &self,
         store: &Store,

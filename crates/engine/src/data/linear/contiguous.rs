@@ -231,7 +231,7 @@ fn write_contiguous(
     write::write(store, &InFile { store, address, length, view: None }, dims, selection, from)
 }
 
-/// Writes the fill value to a block of contiguous storage.
+/// Writes the fill value to all elements of a dataset in contiguous storage.
 ///
 /// # Errors
 /// Returns errors of the driver.

@@ -243,7 +243,7 @@ impl StructuredForm {
         Ok(Some(set.finish()?))
     }
 
-    /// Returns the set of selected elements of a structured chunk.
+    /// Returns the set of elements of a structured chunk that a selection contains.
     pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;

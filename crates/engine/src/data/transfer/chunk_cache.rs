@@ -15,7 +15,7 @@ const ENTRY_BYTES: u64 = 128;
 /// of the chunk. In a damaged file, two datasets may share a chunk and decode it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
-/// A trait of decoded chunks that a [`ChunkCache`] can keep.
+/// A trait of decoded chunks that a cache of decoded chunks ([`ChunkCache`]) can keep.
 pub trait CachedChunk: Clone + Send + Sync {
     /// Returns the number of bytes that the decoded chunk takes in memory, which counts toward the
     /// limit of the chunk cache.

@@ -9,7 +9,7 @@ pub struct FillElement {
 }
 
 impl FillElement {
-    /// The fill value in which all bytes are zero.
+    /// The fill value of a dataset in which all bytes are zero.
     pub const ZERO: Self = Self { element: None };
 
     /// Creates a fill value whose bytes are those of `element`.
@@ -17,7 +17,7 @@ impl FillElement {
         Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
     }
 
-    /// Returns whether all bytes of the fill value are zeros.
+    /// Returns whether all bytes of a dataset's fill value are zeros.
     pub fn is_zero(&self) -> bool {
         self.element.is_none()
     }

@@ -16,7 +16,8 @@ pub enum VirtualView {
     FirstMissing,
 }
 
-/// The options of reads of virtual datasets.
+/// The options of reads of virtual datasets: the choice of the shape, and the number of missing
+/// source datasets that ends a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct VirtualOptions {
     /// The extent of virtual datasets.

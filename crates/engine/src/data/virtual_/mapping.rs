@@ -20,7 +20,7 @@ pub struct Mapping {
     pub(super) growth: Growth,
 }
 
-/// The growth of a virtual dataset's mapping whose selections are unlimited in a dimension.
+/// The growth of a mapping of a virtual dataset, whose selections are unlimited in a dimension.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// The selections are limited.
@@ -194,7 +194,8 @@ impl Mapping {
         Ok(Self { file, dataset, shown, source, growth })
     }
 
-    /// Returns whether this mapping makes the shape of the virtual dataset depend on its sources.
+    /// Returns whether the shape of the virtual dataset depends on the source datasets of this
+    /// mapping.
     pub fn grows(&self) -> bool {
         !matches!(self.growth, Growth::None)
     }

@@ -77,7 +77,7 @@ pub struct SourcePart<'a> {
 /// dataset.
 type AtPart<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
 
-/// The elements of a virtual dataset that a read requests.
+/// The elements of a virtual dataset that a read or write requests.
 struct ElementRequest {
     ordered: Ordered,
     bounds: Region,

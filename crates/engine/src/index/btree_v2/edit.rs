@@ -74,8 +74,8 @@ impl BTreeV2 {
         Self::of_store(edit.store(), address)
     }
 
-    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a `Store` instead
-    /// of an [`Edit`].
+    /// Opens a version 2 B-tree for changes like [`edit`](Self::edit), with a `Store` (an open
+    /// file) instead of an [`Edit`] (the right to change a file).
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).

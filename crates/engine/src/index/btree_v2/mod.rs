@@ -35,7 +35,7 @@ use node::{outside, record_range, sum_of_totals};
 /// that the record of the B-tree comes first.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 
-/// A function that compares two records of a version 2 B-tree.
+/// A function that compares the order of two records of a version 2 B-tree.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
 /// A function that a walk over a version 2 B-tree calls for each record, with the bytes of the
@@ -89,10 +89,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Visits a range of version 2 B-tree records as [`walk_range`](Self::walk_range) does. If
-    /// `order` is given, checks each node on the path: the node's records must ascend, must lie
-    /// between the neighbouring records of the nodes above, and the totals in the pointers must
-    /// equal the totals of the nodes.
+    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range),
+    /// with additional checks of the nodes. If `order` is given, checks each node on the path: the
+    /// node's records must ascend, must lie between the neighbouring records of the nodes above,
+    /// and the totals in the pointers must equal the totals of the nodes.
     pub fn walk_checked(
         &self,
         store: &Store,

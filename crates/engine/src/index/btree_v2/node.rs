@@ -79,7 +79,8 @@ impl Node {
         self.records.len() / size
     }
 
-    /// Returns the pointer to this version 2 B-tree node, as the parent node stores the pointer.
+    /// Returns the pointer that the parent of this version 2 B-tree node stores: the node's address
+    /// and numbers of records.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the totals of the children do not fit in 64 bits.

@@ -77,7 +77,7 @@ fn corrupt(field: &'static str, expected: &str, got: u64) -> FormatError {
     FormatError::corrupt(FreeSpaceSections::NAME, field, expected, got)
 }
 
-/// Returns the end offset of a free section of a fractal heap.
+/// Returns the offset of the end of a fractal heap's free section.
 fn end_of(offset: u64, size: u64) -> Result<u64> {
     let end = offset.checked_add(size);
     end.ok_or_else(|| corrupt("section", "a section that ends below 2^64", offset))

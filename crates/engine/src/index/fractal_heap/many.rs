@@ -44,7 +44,7 @@ fn not_found() -> Error {
 }
 
 impl FractalHeap {
-    /// Creates an empty set of objects of this fractal heap.
+    /// Creates an empty set of objects to read from this fractal heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }

@@ -50,7 +50,7 @@ pub struct FractalHeap {
     pipeline: Pipeline,
 }
 
-/// The location of a direct block of a fractal heap.
+/// The location of a direct block of a fractal heap: in the heap's address space and in the file.
 #[derive(Debug, Clone, Copy)]
 struct DirectBlock {
     address: Address,

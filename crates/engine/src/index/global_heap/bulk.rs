@@ -117,7 +117,7 @@ fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCol
 }
 
 impl<'a> Bulk<'a> {
-    /// Returns the number of objects in these new global heap collections.
+    /// Returns the number of objects in the new global heap collections.
     pub fn len(&self) -> usize {
         self.collections.last().map_or(0, |last| last.objects.end)
     }

@@ -46,8 +46,8 @@ impl GlobalHeapWriter {
         self.params
     }
 
-    /// Adds an object to the global heap with this writer. Returns `None` if the allocated space is
-    /// too small. [`fill`](Self::fill) then runs the conversion again.
+    /// Adds an object to the global heap with this writer, and returns its ID. Returns `None` if
+    /// the allocated space is too small. [`fill`](Self::fill) then runs the conversion again.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].

@@ -21,7 +21,7 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// Name of the shared message index in error messages.
+/// Name of the index of shared messages in error messages.
 const NAME: &str = "shared message index";
 
 /// Kind of the file space for the record lists of shared message indexes.

@@ -261,7 +261,7 @@ pub fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of a link: {why}", lossy(name))))
 }
 
-/// Returns the encoded link message of a link.
+/// Encodes a link as a link message, and returns its bytes.
 fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     let external;
     let target = match &link.target {

@@ -176,8 +176,8 @@ pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     Ok(editor.address)
 }
 
-/// Allocates an object header as [`create`] does, and returns its editor. The caller saves the
-/// object header.
+/// Allocates an object header like [`create`], without writing it, and returns its editor. The
+/// caller saves the object header.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].

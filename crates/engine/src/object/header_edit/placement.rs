@@ -80,7 +80,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Assigns a message of an object header to a header chunk.
+    /// Assigns a message of the edited object header to a header chunk.
     fn place(&mut self, id: usize, chunk: usize) {
         self.set_chunk(id, Some(chunk));
         self.touch_chunk(Some(chunk));

@@ -25,7 +25,7 @@ use crate::store::Edit;
 const LOST_FOUND: &str = "lost+found";
 
 impl OpenFile {
-    /// Copies the contents of a damaged file to this file like
+    /// Copies the readable objects of a damaged file to this file, like
     /// [`copy_contents`](Self::copy_contents). The guide receives the report of lost parts. If
     /// `search` returns true, the damaged file is searched for objects that no link leads to.
     ///
@@ -71,7 +71,7 @@ impl OpenFile {
     }
 }
 
-/// An object of a damaged file to which no link leads.
+/// An object of a damaged file to which no link leads, found in a salvage.
 struct LostObject {
     address: Address,
     kind: ObjectKind,

@@ -15,7 +15,7 @@ pub(super) struct ObjectPath {
     pub(super) text: Arc<str>,
 }
 
-/// The paths of all objects that a copy has copied.
+/// The paths of all objects that a copy of objects has copied, by index.
 #[derive(Debug, Default)]
 pub(super) struct ObjectPaths {
     all: Vec<(Option<usize>, Box<str>)>,

@@ -52,8 +52,9 @@ impl Copier<'_> {
         self.relocate_elements_of(edit, source_of, plan, elements, "")
     }
 
-    /// Converts elements for the target file like [`relocate_elements`](Self::relocate_elements),
-    /// for the object at `path`. In a salvage, unreadable variable-length data becomes empty.
+    /// Converts elements for the target file of a copy like
+    /// [`relocate_elements`](Self::relocate_elements), for the object at `path`. In a salvage,
+    /// unreadable variable-length data becomes empty.
     ///
     /// # Errors
     /// As [`relocate_elements`](Self::relocate_elements).

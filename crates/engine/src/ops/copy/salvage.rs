@@ -32,7 +32,8 @@ const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 /// Approximate number of bytes that one chunk takes in a chunk index, for the limits of a salvage.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// The flat chunks of a dataset that a salvage can copy.
+/// The flat chunks of a source dataset to copy, with the list of chunks that decode to too few
+/// bytes.
 pub(super) struct SoundChunks {
     pub(super) chunks: Vec<(Dims, ChunkLocation)>,
     /// The coordinates of filtered chunks that decode to too few bytes.

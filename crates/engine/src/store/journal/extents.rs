@@ -36,7 +36,8 @@ pub(in crate::store) struct WrittenSectors {
 }
 
 impl WrittenSectors {
-    /// Computes the checksums of the sectors of bytes that are written at `offset` of the file.
+    /// Computes the checksums of the sectors that a write of bytes at `offset` of the file covers,
+    /// and returns the sectors.
     pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
         Self::with(offset, to_u64(bytes.len()), |start, end| {
             // The commit reads the bytes of a run without a sum.
@@ -117,7 +118,7 @@ impl Extents {
         self.runs.insert(start, Run { end, sum });
     }
 
-    /// Removes all recorded extents of new space.
+    /// Removes all recorded extents of new space of the file.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         self.edges.clear();

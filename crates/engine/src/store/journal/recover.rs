@@ -15,7 +15,7 @@ use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
-/// Number of bytes in one read of a journal.
+/// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
 /// The result of a search for a journal beside a file.
@@ -105,8 +105,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of the journal's file, whatever the
-/// result of a comparison with the file.
+/// Writes the changes of the journal that `side` stores into a copy of the journal's file, whatever
+/// the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -118,7 +118,8 @@ pub(crate) fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result
     copy.sync_data().map_err(|source| Error::Io { action: "cannot sync the copy".into(), source })
 }
 
-/// Reads the journal in `side` and compares it with the file `file` beside it. Changes nothing.
+/// Reads the journal that `side` stores and compares it with the file `file` beside it. Changes
+/// nothing.
 pub(crate) fn read_report(side: &dyn SideFile, file: &dyn Driver) -> Result<FoundJournal> {
     match side.open(SideAccess::Read).map_err(unreadable)? {
         Some(journal) => judge(&*journal, side.name(), file),

@@ -39,10 +39,10 @@ const READ_COUNTERS: usize = 1024;
 /// Number of the short read at which the page buffer reads a page into memory and keeps it there.
 const READS_BEFORE_CACHING: u64 = 3;
 
-/// Smallest limit of the number of pages in a page buffer.
+/// Smallest number of pages to which a page buffer can be limited.
 const MIN_PAGES: usize = 8;
 
-/// Largest limit of the number of pages in a page buffer: more pages than memory can hold.
+/// Largest number of pages to which a page buffer can be limited: more pages than memory can hold.
 const MAX_PAGES: usize = usize::MAX / PAGE_BYTES;
 
 /// The page buffer: clean and dirty pages of the file by their numbers.

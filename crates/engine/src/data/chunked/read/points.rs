@@ -33,7 +33,7 @@ pub(super) struct Scattered<'a> {
     chunks: &'a Region,
 }
 
-/// The coordinates and the location of a chunk to read.
+/// The coordinates and the location of a stored chunk that a read needs.
 type LocatedChunk = (Dims, ChunkLocation);
 
 /// A run of elements of a chunk that are contiguous in the file and in the read target.

@@ -141,8 +141,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the division into chunks of a write's selection whose dimensions are selected
-    /// independently of one another.
+    /// Returns the division of a write's selection into chunks, or `None` unless its dimensions are
+    /// selected independently of one another.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

@@ -258,7 +258,7 @@ fn write_runs(
     Ok(())
 }
 
-/// The range of bytes that a stored chunk takes in the file.
+/// A stored chunk as a target of writes: the range of bytes that the chunk takes in the file.
 struct Span<'a> {
     store: &'a Store,
     location: &'a ChunkLocation,

@@ -22,7 +22,7 @@ const GROUP_BYTES: u128 = 8 << 20;
 /// Number of rows of structured chunks that one walk over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// The selected defined elements of one structured chunk.
+/// The selected elements of one structured chunk that are defined (have a stored value).
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.

@@ -11,7 +11,7 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// The name of a write of structured chunks in error messages.
+/// The name of a write to a dataset with structured chunks, in error messages.
 const NAME: &str = "write of structured chunks";
 
 /// The list of structured chunks with selected elements, in C order.
