@@ -248,8 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without the names of the objects, attributes and steps in which the error
-    /// arose.
+    /// Returns the error without its context: the names of the objects, attributes and steps in
+    /// which the error arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");
@@ -297,7 +297,8 @@ impl Error {
         self
     }
 
-    /// Adds the name of the object, attribute or step in which an error arose to the error.
+    /// Adds a context to an error: the name of the object, attribute or step in which the error
+    /// arose.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

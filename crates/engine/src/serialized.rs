@@ -20,7 +20,7 @@ pub fn datatype_to_bytes(datatype: &Datatype) -> Result<Vec<u8>> {
 }
 
 /// Decodes the datatype from the bytes of a datatype message. Bytes after the message are ignored.
-/// Sizes are those that the message states, also of variable-length elements.
+/// Sizes in the datatype are those that the message states, also for variable-length elements.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -28,8 +28,8 @@ pub fn datatype_from_bytes(bytes: &[u8]) -> Result<Datatype> {
     Ok(DatatypeMessage::decode(bytes, FileParams::MEMORY)?.datatype)
 }
 
-/// Returns the dataspace message of a dataspace without a selection, in the oldest version that can
-/// store it.
+/// Returns the dataspace message of the dimensions of a dataspace, in the oldest version that can
+/// store the dimensions.
 ///
 /// # Errors
 /// Fails if the format cannot store the extent.
@@ -39,7 +39,7 @@ pub fn extent_to_bytes(extent: &Dataspace) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Decodes a dataspace without a selection from the bytes of a dataspace message.
+/// Decodes the dimensions of a dataspace from the bytes of a dataspace message.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.

@@ -91,8 +91,8 @@ impl LibverBounds {
         self.high
     }
 
-    /// Returns whether the version bounds prefer structures that `version` introduced, even if an
-    /// older structure would suffice.
+    /// Returns whether the version bounds prefer structures that `version` introduced to older
+    /// structures.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }

@@ -78,8 +78,8 @@ fn visit(
     Ok(())
 }
 
-/// Finds the leaf of a version 1 B-tree that may contain a key. Returns the leaf and the index of
-/// the key's entry. `compare` compares the child with a given index of a node with the key: `Equal`
+/// Returns the leaf of a version 1 B-tree that may contain a key, and the index of the key's child
+/// in the leaf. `compare` compares the child with a given index of a node with the key: `Equal`
 /// means that the key lies between the keys of the child.
 pub fn descend(
     store: &Store,

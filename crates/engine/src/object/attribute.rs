@@ -66,7 +66,7 @@ impl Attribute {
         Ok(Self { charset: message.charset, creation_order, owner, name, body })
     }
 
-    /// Returns the bytes of the attribute's name.
+    /// Returns the bytes of the name of the attribute.
     pub fn name(&self) -> &[u8] {
         &self.name
     }

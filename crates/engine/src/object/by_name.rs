@@ -7,7 +7,8 @@ type Key = (u64, usize);
 /// Smallest number of link or attribute names that are sorted with a radix sort.
 const MIN_RADIX_NAMES: usize = 1 << 10;
 
-/// Sorts items by the bytes of their names. Items with equal names keep their order.
+/// Sorts items, such as links, by the bytes of their names. Items with equal names keep their
+/// order.
 ///
 /// Most names in one group have the same first bytes. The next eight bytes decide nearly every
 /// comparison.

@@ -19,7 +19,7 @@ use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
-/// The description of a dataset, from its object header: datatype, dataspace, layout, filters and
+/// The description of a dataset from its object header: datatype, dataspace, layout, filters and
 /// fill value.
 #[derive(Debug, Clone)]
 pub struct DatasetDescription {

@@ -32,7 +32,7 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the name of the object kind (group, dataset or committed datatype), for error
+    /// Returns the name of an object kind (group, dataset or committed datatype), for error
     /// messages.
     pub const fn name(self) -> &'static str {
         match self {

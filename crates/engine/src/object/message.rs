@@ -45,8 +45,8 @@ impl Body {
     }
 }
 
-/// Returns the body of the message `message` in the object header `header`. Resolves a reference to
-/// a shared message.
+/// Returns the body of the message `message` in the object header `header`. If the message is a
+/// reference to a shared message, returns the shared body.
 pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMessage) -> Result<Body> {
     if !message.flags.contains(MessageFlags::SHARED) {
         return Ok(Body::own(header.body_bytes(message)));
@@ -109,7 +109,8 @@ pub fn resolve_reference(
     Err(Error::corrupt("shared message", "address", expected, "another reference"))
 }
 
-/// Decodes the first message of the type `M` in an object header, if the header has such a message.
+/// Decodes the first message of the type `M` in an object header. Returns `None` if the header has
+/// no message of this type.
 pub fn find<M: for<'a> Message<'a>>(container: &Container, header: &ObjectHeader) -> Result<Option<M>> {
     let Some(message) = header.find(M::TYPE) else { return Ok(None) };
     if !message.flags.contains(MessageFlags::SHARED) {

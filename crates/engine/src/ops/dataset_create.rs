@@ -23,7 +23,7 @@ use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Largest size in bytes of a dataset's elements for compact layout.
+/// Largest size in bytes of a dataset's elements for which the compact layout is possible.
 pub const MAX_COMPACT: u64 = 65_000;
 
 /// The properties of a new dataset: dataspace, datatype, layout, filters and fill value.

@@ -71,7 +71,7 @@ impl OpenFile {
     }
 
     /// Completes an operation that changed the file: deletes unlinked objects without handles, and
-    /// commits if the amount of dirty data exceeds its limit.
+    /// commits if the dirty data exceeds its limit.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

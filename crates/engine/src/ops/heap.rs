@@ -38,7 +38,7 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// A shared heap for variable-length elements of virtual datasets, whose data may come from other
+/// A heap for the variable-length elements of virtual datasets, whose data may come from other
 /// files.
 #[derive(Debug)]
 pub struct SharedHeap {

@@ -15,7 +15,8 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{MembersLocation, Store, StoreOptions};
 
-/// The division of an HDF5 file into member files, as the driver information in the file states it.
+/// The members of an HDF5 file (the files that together hold its bytes), as the HDF5 file itself
+/// states them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
@@ -55,8 +56,8 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads the division of an HDF5 file into member files. `driver` stores the first member file
-    /// or the whole file.
+    /// Reads from an HDF5 file into which member files it is divided. `driver` stores the first
+    /// member file or the whole file.
     ///
     /// # Errors
     /// Returns an error if the bytes contain no superblock.

@@ -136,7 +136,7 @@ impl OpenFile {
         self
     }
 
-    /// Returns the store and the caches of the open file that reads of raw data use.
+    /// Returns the store and the caches of the open file for reads of raw data.
     pub fn read_context(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }

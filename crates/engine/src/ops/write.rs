@@ -14,8 +14,8 @@ use crate::store::Edit;
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
 
-/// The dataset that a write changes, which has its own elements or is virtual, by the address of
-/// its object header.
+/// The address of the dataset that a write changes, and whether the dataset has its own elements or
+/// is virtual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteTo {
     /// A dataset with elements of its own.
@@ -187,8 +187,8 @@ impl OpenFile {
         })
     }
 
-    /// Calls `work` with the writer of a dataset's structured chunks. `contents` holds the
-    /// variable-length data to which new elements refer.
+    /// Calls `work` with the writer of a dataset's structured chunks. `contents` is the heap with
+    /// the variable-length data to which new elements refer.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no structured chunks, and

@@ -20,7 +20,7 @@ const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
     /// Commits all changes of the file, so that the file on disk gets the state of the file in
-    /// memory. Freed space can then be allocated again.
+    /// memory. File space that was freed before the commit can then be allocated again.
     ///
     /// # Errors
     /// Returns I/O errors.

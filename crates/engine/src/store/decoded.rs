@@ -87,9 +87,9 @@ impl Store {
         }
     }
 
-    /// Returns the cached value for `address` and `context`. Without such a value, calls `make`,
-    /// adds the returned value to the cache of decoded blocks and returns it. `bytes` is the size
-    /// of the block in the file.
+    /// Returns the value that the cache of decoded blocks holds for `address` and `context`.
+    /// Without such a value, calls `make`, and adds the returned value to the cache. `bytes` is the
+    /// size of the block in the file.
     ///
     /// # Errors
     /// Returns the errors of `make`.

@@ -82,8 +82,8 @@ impl Store {
 }
 
 impl<'a> Edit<'a> {
-    /// Converts the right to change the file to a right to read it. No other thread changes the
-    /// file while the returned `Reading` exists.
+    /// Converts the right to change the file to a `Reading`, the right to read the file. No other
+    /// thread changes the file while the returned `Reading` exists.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
@@ -303,7 +303,7 @@ impl<'a> Edit<'a> {
         Ok(Arc::unwrap_or_clone(value))
     }
 
-    /// Changes the block of metadata at `address` with the function `change`.
+    /// Changes the block of metadata at `address` in memory with the function `change`.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`]; the block is unchanged then.
@@ -370,7 +370,7 @@ impl<'a> Edit<'a> {
         self.store.read(address, length, structure)
     }
 
-    /// Changes the superblock of the file with the function `change`.
+    /// Changes the superblock of the edited file with the function `change`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.

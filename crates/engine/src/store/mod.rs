@@ -111,12 +111,13 @@ impl Store {
         self.params
     }
 
-    /// Returns the offset of address 0 in the file, which is the size of the user block in bytes.
+    /// Returns the base address of the file as a file offset, which is the size of the user block
+    /// in bytes.
     pub fn base(&self) -> u64 {
         self.backing.base
     }
 
-    /// Returns the length of the file in bytes, including the user block and all members.
+    /// Returns the length of the open file in bytes, including the user block and all members.
     pub fn file_length(&self) -> u64 {
         let by_members = self.backing.driver.kind().has_member_ends();
         if !by_members && (self.write_state.is_writable || self.is_swmr_reader()) {
@@ -163,7 +164,7 @@ impl Store {
         superblock::stated_end(&self.superblock(), self.base()).is_some_and(|end| end <= self.length())
     }
 
-    /// Returns the limits on the memory and work that the contents of the file can cause.
+    /// Returns the limits of the memory and work that reads of the file may need.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }

@@ -161,8 +161,8 @@ impl Store {
         self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of an object that a link leads to, or that was just created. The caller holds
-    /// the right to read or change the file: a [`Reading`](super::Reading) or an
+    /// Opens a handle of an object to which a link leads, or that was just created. The caller
+    /// holds the right to read or change the file: a [`Reading`](super::Reading) or an
     /// [`Edit`](super::Edit).
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::locking::FileLocking;
 use super::space::BlockPlacement;
 use crate::versions::LibverBounds;
 
-/// The options for opening a file.
+/// The options for opening the store of a file, such as the sizes of caches.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     /// Limits of the resources that the contents of the file may require.

@@ -47,9 +47,9 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata at a file address without the clean pages of the page buffer. The
-    /// function is for scattered blocks, because the neighbouring blocks on their pages are not
-    /// read soon.
+    /// Returns bytes of metadata at a file address without use of the clean pages of the page
+    /// buffer. The function is for scattered blocks, because the neighbouring blocks on their pages
+    /// are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// Returns at most `length` bytes of metadata at a file address. Returns fewer bytes if the
-    /// file ends before.
+    /// file ends earlier.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

@@ -27,7 +27,8 @@ pub struct RepairOptions {
     pub increment: Option<u64>,
 }
 
-/// The result of a repair of a file: the repairs that were made, and the faults that were found.
+/// The result of a repair of a file: the corrections of the journal, the status flags and the
+/// stated end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -58,14 +59,14 @@ pub enum JournalRepair {
     },
 }
 
-/// The status flags of a file that an interrupted writer left, and their repair.
+/// The status flags that an interrupted writer left in a file, and their repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StatusFlagsRepair {
     /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
 
-/// The stated and the actual end of a file, and the repair of the stated end.
+/// The end of a file that its superblock states, the actual end, and the repair of the stated end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EndRepair {
     /// The end that the superblock states, as an offset in the file; `None` if it states none.

@@ -45,7 +45,8 @@ impl Store {
         self.sharing.swmr_reader.is_some()
     }
 
-    /// Returns the number of repeated reads of blocks that seemed corrupt to a SWMR reader.
+    /// Returns the number of reads that a SWMR reader has repeated because a block of the file
+    /// seemed corrupt.
     pub fn retries(&self) -> u64 {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }

@@ -196,8 +196,8 @@ impl Store {
 
 impl Edit<'_> {
     /// Begins SWMR writing of the file: commits all changes, removes the journal, writes the status
-    /// flags of a SWMR writer and shares the lock. The shared lock shows programs that repair files
-    /// that the writer is alive.
+    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows that the
+    /// writer is alive to programs that repair files.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`]
@@ -278,7 +278,8 @@ impl Edit<'_> {
         blocks.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
     }
 
-    /// Returns whether the metadata block at `address` was changed since the last flush.
+    /// Returns whether the metadata block at `address` was changed since the last flush of the SWMR
+    /// writer.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
         let is_written = |start: u64| store.sharing.swmr_writer.blocks.lock().changed.contains_key(&start);

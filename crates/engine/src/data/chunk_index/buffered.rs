@@ -43,14 +43,14 @@ impl BufferedTable {
     }
 
     /// Returns whether the given chunks come after all dirty entries of the buffered table, in C
-    /// order of the coordinates.
+    /// order of the chunk coordinates.
     fn come_after_dirty(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
         let ends = self.dirty.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
     }
 }
 
-/// Returns whether most chunks in the list are direct neighbours, by coordinates, of the preceding
+/// Returns whether most chunks in a list are direct neighbours, by coordinates, of the preceding
 /// chunk in the list.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {

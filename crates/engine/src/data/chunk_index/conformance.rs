@@ -83,7 +83,7 @@ fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
 }
 
 /// A generator of pseudo-random numbers for random tests of chunk index changes. The generator
-/// returns the same numbers in each run.
+/// returns the same numbers in each test run.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 

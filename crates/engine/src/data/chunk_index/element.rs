@@ -60,7 +60,7 @@ impl<E: Entry> Elements<E> {
         Ok(self.layout.set(elements, to_usize(number)?, &element)?)
     }
 
-    /// Returns the bytes of `count` array elements that name no chunks.
+    /// Returns the bytes of `count` elements of a fixed or extensible array that name no chunks.
     pub(super) fn unset(&self, count: usize) -> Vec<u8> {
         self.layout.unset(count)
     }
@@ -91,8 +91,8 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// Locks the latest array block that is kept in memory. The value is always replaced as a
-    /// whole, so it is valid even after a panic under the lock.
+    /// Locks the memory of the latest block of a fixed or extensible array. The value is always
+    /// replaced as a whole, so it is valid even after a panic under the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,7 +119,7 @@ impl<T> OnceBlock<T> {
     }
 }
 
-/// The number of slots in the cache of array blocks [`BlockSlots`].
+/// The number of slots in [`BlockSlots`], the cache of blocks of a fixed or extensible array.
 const SLOT_COUNT: u64 = 256;
 
 /// Largest number of elements in an array block of a chunk index that stays in memory: the usual
@@ -146,8 +146,8 @@ impl<T> BlockSlots<T> {
         Self { first: Slot::new(), others: OnceLock::new(), latest: LatestBlock::new() }
     }
 
-    /// Returns the array block with the number `number` and `elements` elements, which lies at
-    /// `address`. Calls `load` unless the block is in the cache.
+    /// Returns the block of a fixed or extensible array with the number `number`, `elements`
+    /// elements and the address `address`. Calls `load` unless the block is in the cache.
     pub(super) fn get(
         &self,
         store: &Store,
@@ -205,8 +205,8 @@ impl ElementBlock {
 }
 
 impl Cursor {
-    /// Looks up an array element in the current block of a walk. Returns `None` if the block does
-    /// not hold the element.
+    /// Looks up an element of a fixed or extensible array in the current block of a walk. Returns
+    /// `None` if the block does not hold the element.
     pub(super) fn look<E: Entry>(
         &self,
         elements: &Elements<E>,
@@ -217,8 +217,8 @@ impl Cursor {
         Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Moves a walk to another array block, and looks up the element with the index `element` in
-    /// the block, which has the given number in the array.
+    /// Moves a walk to another block of a fixed or extensible array, and looks up the element with
+    /// the index `element` in the block. The element has the number `number` in the array.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: ElementBlock,

@@ -47,7 +47,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
     /// Returns the properties that all entries of a chunk index have in common, from the layout
-    /// message and the chunk shape.
+    /// message and the properties of the dataset.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
     /// Writes the state of the chunk index into the layout message of the dataset.
@@ -111,7 +111,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
 }
 
 /// The part of a layout message that changes of the chunk index can change: the address of the
-/// index, or the only chunk.
+/// chunk index, or the location of the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -142,7 +142,7 @@ pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     }
 }
 
-/// Checks that the address in a chunk index entry is the address of a chunk. Returns the address.
+/// Checks that a chunk index entry contains a defined address of a chunk. Returns the address.
 pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);

@@ -47,8 +47,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         })
     }
 
-    /// Looks up a chunk entry in a data block without pages of an extensible array. The element has
-    /// the position `element` in the block, and the number `number` in the array. The data block
+    /// Looks up a chunk entry in a data block without pages of an extensible array. The entry has
+    /// the index `element` in the data block, and the number `number` in the array. The data block
     /// has the number `block` and `elements` elements.
     fn in_data_block(
         &self,

@@ -33,12 +33,12 @@ pub struct ChunkMetadataBytes {
 }
 
 impl ChunkMetadataBytes {
-    /// Largest number of bytes of structured chunk metadata: three filtered sections with offsets
-    /// of eight bytes.
+    /// Largest number of bytes of a structured chunk's metadata: three filtered sections with
+    /// offsets of eight bytes.
     pub const MAX_BYTES: usize = 52;
 
-    /// Creates the metadata of a structured chunk from its stored bytes; `None` if there are more
-    /// than [`MAX_BYTES`](Self::MAX_BYTES).
+    /// Creates the metadata of a structured chunk from its stored bytes; `None` for more than
+    /// [`MAX_BYTES`](Self::MAX_BYTES) bytes.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX_BYTES] };
         metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);

@@ -32,9 +32,9 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the look-up result for the array element `number`: the entry of its chunk, or the
-    /// information that the array element has no chunk. The number is less than the length of an
-    /// array, so the next number fits.
+    /// Returns the look-up result for the element `number` of an array of chunk entries: the entry
+    /// of the chunk, or the information that the element has no chunk. The number is less than the
+    /// length of an array, so the next number fits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
@@ -160,7 +160,8 @@ impl ArrayOrder {
     }
 
     /// Returns the array element number and the scaled coordinates of the first chunk of a box
-    /// whose number is at least `number`. Returns `None` if the box has no such chunk.
+    /// whose number is at least `number`. Returns `None` if the box has no chunk from this number
+    /// on.
     fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
         let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
         let mut scaled = chunks.first.clone();

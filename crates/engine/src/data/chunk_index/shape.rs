@@ -7,7 +7,8 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// The properties of a dataset, besides the layout message, that determine its chunk index.
+/// The shape and other properties of a dataset, besides the layout message, that determine its
+/// chunk index.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -22,7 +23,7 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// Returns the properties of a dataset that determine its index of structured chunks.
+    /// Returns the properties of a dataset with structured chunks that determine its chunk index.
     /// `filtered` is true if the dataset has a filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,

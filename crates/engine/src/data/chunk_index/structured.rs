@@ -209,8 +209,8 @@ pub fn open_structured(
     }))
 }
 
-/// Checks that the layout message of structured chunks, the header of the chunk index and the shape
-/// agree.
+/// Checks that the layout message of structured chunks, the header of the chunk index and the
+/// properties of the dataset agree.
 pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
     let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {

@@ -17,7 +17,8 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Returns whether the table of chunk locations holds no stored chunk.
     fn is_empty(&self) -> bool;
 
-    /// Returns whether none of the given chunks, in C order of their coordinates, is stored.
+    /// Returns whether none of the given chunks is stored in the file. The chunks are in C order of
+    /// their coordinates.
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
@@ -68,8 +69,8 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(None)
     }
 
-    /// Returns whether the chunks of a dataset keep their file space permanently, as in an implicit
-    /// chunk index. If so, [`remove`](Self::remove) removes no chunk.
+    /// Returns whether the chunks in this table of chunk locations keep their file space
+    /// permanently. If so, [`remove`](Self::remove) removes no chunk.
     fn keeps_all(&self) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
 
-/// The source from which reads of a dataset with chunked layout take elements.
+/// The source from which reads of a dataset with flat chunks take elements.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The address of the dataset's object header.

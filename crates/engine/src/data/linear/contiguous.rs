@@ -56,7 +56,7 @@ impl Source for ContiguousSource {
 
 impl ContiguousSource {
     /// Reads a short run of elements of a contiguous dataset that is contiguous in the file and
-    /// needs no conversion. Returns whether the selection is such a run.
+    /// needs no conversion. Returns whether the selection is a short run.
     fn read_short_run(
         &self,
         context: ReadContext<'_>,

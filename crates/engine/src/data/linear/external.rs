@@ -176,7 +176,8 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// Returns the index and the external file part that hold the dataset's byte `at`.
+    /// Returns the external file part that holds the dataset's byte `at`, with the index of the
+    /// part.
     fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);

@@ -22,14 +22,15 @@ const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 /// includes rather than skips.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Largest number of runs of selected elements in one read call of the driver.
+/// Largest number of runs of selected elements that a read of linear storage passes to the driver
+/// in one call.
 const BATCH_RUNS: usize = 16 << 10;
 
 /// Size in bytes of the largest run of selected elements that is read in one call together with
 /// other runs.
 const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
-/// Number of runs of selected elements that one task of a thread reads.
+/// Number of runs of selected elements that one task of a thread reads from linear storage.
 const TASK_RUNS: usize = 256;
 
 /// Largest number of tiles of a selection that a read of linear storage lists before it reads them.
@@ -39,9 +40,9 @@ const LISTED_TILES: usize = 16 << 10;
 /// fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
-/// A source of the bytes of all elements of a dataset in linear storage, where they are contiguous.
+/// A trait of linear storage that reads use: the contiguous bytes of all elements of a dataset.
 pub(in crate::data) trait LinearBytes: Sync {
-    /// Returns a view of the bytes of all elements of a dataset, if the bytes are in memory.
+    /// Returns a view of the bytes of all elements in linear storage, if the bytes are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
     }

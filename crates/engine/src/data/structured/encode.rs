@@ -28,7 +28,8 @@ const FAST_RATIO: (usize, usize) = (100, 140);
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
+    /// Encodes the sections of a structured chunk, each with its own filter pipeline, and returns
+    /// the encoded chunk.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined

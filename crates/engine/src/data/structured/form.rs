@@ -15,7 +15,8 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// The kind of a structured chunk, which determines the sections that the chunk has.
+/// The kind of a structured chunk, which determines its sections: sparse, sparse with
+/// variable-length data, or dense with variable-length data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.
@@ -113,7 +114,8 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
+    /// Returns whether the structured chunks of a dataset are sparse, so that elements may be
+    /// undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
@@ -178,7 +180,7 @@ impl StructuredForm {
     }
 
     /// Calls `visit` for each run of selected elements in a structured chunk: the first element in
-    /// the chunk, the number of elements, and the index of the run in the selection.
+    /// the chunk, the number of elements, and the index of the first element in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,

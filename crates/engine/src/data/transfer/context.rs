@@ -82,8 +82,8 @@ impl ReadContext<'_> {
     }
 }
 
-/// Returns the first `length` bytes of a buffer. Lengthens the buffer if necessary. The values of
-/// the bytes are not defined.
+/// Returns the first `length` bytes of a byte buffer. Lengthens the buffer if necessary. The values
+/// of the bytes are not defined.
 ///
 /// # Errors
 /// Returns [`Error::Memory`](crate::Error::Memory) if the allocation fails.

@@ -257,8 +257,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the largest change number of the chunks that a flush of the least recently changed
-    /// chunks includes. Returns the largest possible number for other flushes.
+    /// Returns the largest change number of the dirty chunks that a flush of the least recently
+    /// changed chunks includes. Returns the largest possible number for other flushes.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -326,8 +326,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Records that a thread begins to read a chunk from the file for a change. Returns a number
-    /// that identifies the read.
+    /// Records that a thread begins to read a stored chunk from the file for a change. Returns a
+    /// number that identifies the read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);

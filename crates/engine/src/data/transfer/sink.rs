@@ -62,7 +62,7 @@ pub trait Sink: Send + std::fmt::Debug {
         false
     }
 
-    /// Returns whether a dataset that is open for writes holds dirty chunks or dirty entries of the
+    /// Returns whether a dataset that is open for writes has dirty chunks or dirty entries of the
     /// chunk index.
     fn is_dirty(&self) -> bool {
         false

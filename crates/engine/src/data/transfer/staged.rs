@@ -56,8 +56,8 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns two parts of a stage buffer: a buffer of `length` bytes with undefined contents, and
-    /// the buffers for conversions.
+    /// Returns two parts of a stage buffer: `length` bytes with undefined contents to fill, and the
+    /// buffers for conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
@@ -140,7 +140,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the number of the next stage of a write to fill, and a buffer for this stage.
+    /// Returns the number of the next stage of a write to fill, and a buffer for this stage, if a
+    /// stage remains.
     fn start(&mut self) -> Option<(usize, StageBuffer)> {
         if self.next >= self.stages {
             return None;

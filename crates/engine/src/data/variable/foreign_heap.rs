@@ -47,8 +47,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the collection address that marks elements of a foreign heap: the largest address of the
-/// given width, except for the undefined address.
+/// Returns the global heap collection address that marks elements of a foreign heap: the largest
+/// address of the given width, except for the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));

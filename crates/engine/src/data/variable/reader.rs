@@ -12,8 +12,8 @@ use crate::store::Store;
 
 const NAME: &str = "variable-length element";
 
-/// A reader of variable-length elements. Successive elements often have items in the same
-/// collection of the global heap, which the reader keeps.
+/// A reader of variable-length elements. The reader keeps the latest collection of the global heap,
+/// because successive elements often have items in the same collection.
 #[derive(Debug)]
 pub struct VariableLengthReader<'a> {
     store: &'a Store,

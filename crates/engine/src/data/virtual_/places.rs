@@ -89,7 +89,8 @@ impl Places {
     }
 
     /// Returns the positions in a request to a virtual dataset as one run: the number of elements
-    /// before it, and its length. Returns `None` if the positions form no single run.
+    /// before the run, and the length of the run. Returns `None` if the positions form no single
+    /// run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -152,8 +153,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Marks the requested elements that one source dataset holds as covered: sets `covered` to
-    /// true for these elements. `covered` has a value for each requested element.
+    /// Marks the elements of a request to a virtual dataset that one source dataset holds: sets
+    /// `covered` to true for these elements. `covered` has a value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.
@@ -214,8 +215,8 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position that lies outside the elements of a virtual dataset's
-/// mapping, although their number was checked.
+/// Creates an internal error about a position outside the elements of a virtual dataset's mapping,
+/// although the positions were checked.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")
 }

@@ -184,8 +184,8 @@ impl VirtualMap<'_> {
     }
 
     /// Passes the requested elements of a virtual dataset's mapping, or of one block of the
-    /// mapping, to `each`. `cut` takes the shape of the source. It returns the shape at which the
-    /// unlimited selection of the source ends, and the dimension and the size at which the
+    /// mapping, to `each`. `cut` takes the shape of the source. `cut` returns the shape at which
+    /// the unlimited selection of the source ends, and the dimension and the size at which the
     /// unlimited selection of the virtual dataset ends.
     fn part(
         &self,

@@ -36,8 +36,8 @@ impl BTreeV2Creation {
 }
 
 impl BTreeV2 {
-    /// Creates an empty version 2 B-tree. Other structures refer to the B-tree by its
-    /// [`address`](Self::address).
+    /// Creates an empty version 2 B-tree in the file. Other structures refer to the B-tree by the
+    /// [`address`](Self::address) of its header.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if nodes of this size do not hold two records, and the errors of
@@ -102,7 +102,7 @@ impl BTreeV2 {
     }
 
     /// Inserts a record into the version 2 B-tree, or overwrites the record for which `compare`
-    /// returns `Equal` and returns the previous bytes.
+    /// returns `Equal`. Returns the bytes of the overwritten record.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).

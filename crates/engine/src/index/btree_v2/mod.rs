@@ -53,7 +53,7 @@ pub struct BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Reads the header of the version 2 B-tree at `address`, and opens the B-tree for reading.
+    /// Opens the version 2 B-tree with the header at `address` for reading.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
         store.keep(address, &params, to_u64(BTreeV2Header::size(&params)), || {

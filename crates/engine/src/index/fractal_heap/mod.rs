@@ -39,7 +39,7 @@ const HEADER_BYTES: u64 = 146;
 pub use create::FractalHeapCreation;
 pub use many::{HeapObject, HeapObjects};
 
-/// A fractal heap: its header, and values derived from the header.
+/// A fractal heap that is open for reading: its header, and values derived from the header.
 #[derive(Debug, Clone)]
 pub struct FractalHeap {
     address: Address,
@@ -107,7 +107,7 @@ mod counter {
 }
 
 impl FractalHeap {
-    /// Reads the header of the fractal heap at `address`, and opens the heap for reading.
+    /// Opens the fractal heap with the header at `address` for reading.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         if let Some(changed) = store.changed::<Self>(address) {
             return Ok(changed);
@@ -365,8 +365,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Converts the filter descriptions of a filter pipeline message to a filter pipeline, for instance
-/// for one section of structured chunks.
+/// Converts the filter descriptions of a message to a filter pipeline, for instance of one section
+/// of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),

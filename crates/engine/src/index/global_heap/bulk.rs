@@ -17,7 +17,7 @@ use crate::store::Edit;
 /// collections with free space.
 const MIN_COLLECTIONS: usize = 4;
 
-/// New global heap collections that objects fill completely, and that are not yet written.
+/// New global heap collections that are not yet written and that objects fill completely.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,
@@ -44,9 +44,9 @@ pub struct CollectionRun {
 }
 
 impl GlobalHeap {
-    /// Allocates new global heap collections for the first of the objects, as long as the objects
-    /// fill collections. [`Bulk::len`] of the result returns the number of placed objects, which
-    /// can be 0.
+    /// Allocates new global heap collections for the first of the objects `objects`, as long as the
+    /// objects fill whole collections. [`Bulk::len`] of the result returns the number of placed
+    /// objects, which can be 0.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::allocate`].
@@ -170,8 +170,8 @@ impl<'a> Bulk<'a> {
         Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Writes the elements that refer to the new global heap objects: for each object, its length
-    /// in bytes and its global heap ID.
+    /// Writes the variable-length elements that refer to the new global heap objects into `out`:
+    /// for each object, its length in bytes and its global heap ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.

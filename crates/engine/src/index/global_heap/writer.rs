@@ -41,7 +41,7 @@ impl GlobalHeapWriter {
         Ok(Self { params: edit.params(), builder, last_bytes: Mutex::new(0) })
     }
 
-    /// Returns the widths of addresses and lengths in the file of this global heap writer.
+    /// Returns the widths of addresses and lengths in the file of the global heap writer.
     pub fn params(&self) -> FileParams {
         self.params
     }

@@ -22,7 +22,7 @@ pub struct Inserted {
     pub first: bool,
 }
 
-/// The state of a shared message after one object header stops using it.
+/// The state of a shared message after one object header has stopped using the message.
 #[derive(Debug, Clone)]
 pub enum Released {
     /// The message has other users.

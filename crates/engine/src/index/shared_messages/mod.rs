@@ -20,7 +20,8 @@ use crate::store::{Bytes, Store};
 
 pub use edit::{Inserted, Released};
 
-/// A function that reads a message of an object header: the message of a type with an index from 0.
+/// A function that reads a message from an object header: from the type of the message, and its
+/// index among the messages of this type.
 pub type MessageInHeader = fn(&Store, Address, MessageType, u16) -> Result<Bytes>;
 
 /// The indexes of a file's shared messages, each with a heap. The records are always read from the
@@ -62,8 +63,8 @@ impl SharedMessages {
         FractalHeap::open(store, index.heap)?.get(store, id)
     }
 
-    /// Returns whether a message of type `kind` with `length` bytes is stored as a shared message
-    /// in this file.
+    /// Returns whether the file stores a message of type `kind` with `length` bytes as a shared
+    /// message.
     pub fn wants(&self, kind: MessageType, length: usize) -> bool {
         self.position_of(kind)
             .and_then(|position| self.table.indexes.get(position))

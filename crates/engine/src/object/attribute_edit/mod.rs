@@ -24,7 +24,7 @@ pub use self::message::NewAttribute;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
-/// An editor of an object's attributes. [`finish`](Self::finish) of the editor writes the object
+/// An editor of an object's attributes. Its method [`finish`](Self::finish) writes the object
 /// header, so that one write covers many changes.
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {

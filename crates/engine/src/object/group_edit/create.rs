@@ -33,7 +33,7 @@ pub enum LinkOrder {
     Indexed,
 }
 
-/// The properties of a new group.
+/// The properties of a new group, such as the storage of its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupOptions {
     /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a
@@ -156,7 +156,7 @@ fn add_link_info(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader
     header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len())
 }
 
-/// Makes the group at the address `address` the root group of the file.
+/// Makes the group at the address `address` the root group of the file, in the superblock.
 ///
 /// # Errors
 /// Returns read errors.

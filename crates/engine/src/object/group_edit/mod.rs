@@ -28,8 +28,8 @@ use crate::store::Edit;
 pub(super) use create::prepare_group;
 pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
 
-/// An editor of a group's links. [`finish`](Self::finish) of the editor writes the object header,
-/// so that one write covers many changes.
+/// An editor of a group's links. Its method [`finish`](Self::finish) writes the object header, so
+/// that one write covers many changes.
 #[derive(Debug)]
 pub struct GroupEditor<'c> {
     container: &'c Container,

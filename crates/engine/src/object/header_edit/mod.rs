@@ -31,7 +31,8 @@ fn no_message() -> Error {
     Error::internal(NAME, "an identity names a message of the editor")
 }
 
-/// An editor of an object header. Changes stay in memory until [`save`](Self::save) of the editor.
+/// An editor of an object header. Changes stay in memory until the method [`save`](Self::save) is
+/// called.
 #[derive(Debug)]
 pub struct HeaderEditor {
     address: Address,

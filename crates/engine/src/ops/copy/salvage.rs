@@ -40,7 +40,7 @@ pub(super) struct SoundChunks {
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that a salvage, the copy of a damaged file, omits.
+/// A part of an object that a salvage, which copies a damaged file, could not copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.

@@ -37,7 +37,7 @@ impl NewStorage {
     }
 }
 
-/// The description of a source dataset that a copy is about to read.
+/// The description of a source dataset that a copy of objects is about to read.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
     /// The description in the header, with the datatype of the copy.
@@ -52,8 +52,8 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// A trait of guides of a copy. A guide chooses the storage of copied datasets, and receives the
-/// progress of the copy.
+/// A trait of guides of a copy of objects. A guide chooses the storage of copied datasets, and
+/// receives the progress of the copy.
 pub trait CopyGuide {
     /// Returns the storage for the copy of the dataset `dataset`. `None` stands for the storage of
     /// the original.
@@ -82,7 +82,7 @@ pub trait CopyGuide {
     }
 }
 
-/// A copy guide that keeps the storage of each original dataset.
+/// A guide for a copy of objects that keeps the storage of each original dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 

@@ -142,8 +142,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements of the dataset, as stored, in the order of the selection. The
-    /// blocks of the selection must be disjoint.
+    /// Returns the selected elements of the open dataset, as stored, in the order of the selection.
+    /// The blocks of the selection must be disjoint.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the elements exceed the limit, and filter and I/O errors.

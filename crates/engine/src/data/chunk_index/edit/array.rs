@@ -68,9 +68,8 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns the result of a look-up that found no array block for the array element `number`,
-    /// and that contains nothing about later elements. The number is less than the length of an
-    /// array, so the next number fits.
+    /// Returns the result of a look-up that found no array block for the array element `number`.
+    /// The number is less than the length of an array, so the next number fits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -85,8 +84,8 @@ pub(super) struct ArrayBlock {
     pub(super) numbers: Range<u64>,
 }
 
-/// The kind of structure that holds the elements of an array block of a chunk index: a page, a data
-/// block or an index block.
+/// The kind of an array block of a chunk index that holds array elements: a page, a data block or
+/// an index block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockForm {
     Page(ArrayPageContext),

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
 /// The last node of each level of a version 1 B-tree, from the leaf up, during an append of chunks.
-/// Each of these nodes has as many keys as children. The last child of an inner node is the
-/// preceding node in the list, to which the inner node has no pointer yet.
+/// Each of these nodes has as many keys as children. The last child of an inner node is the last
+/// node of the level below, to which the inner node has no pointer yet.
 #[derive(Debug)]
 struct BTreeV1Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,

@@ -15,7 +15,7 @@ use super::btree_v1_keys::{
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// The planned changes of several nodes of a version 1 B-tree of chunks. The changes are applied
+/// A plan for the changes of several nodes of a version 1 B-tree of chunks. The changes are applied
 /// together after the last step that can fail.
 #[derive(Debug, Default)]
 struct Plan {

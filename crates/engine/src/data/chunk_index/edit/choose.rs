@@ -30,8 +30,8 @@ pub struct NewChunks<'a> {
     pub early: bool,
 }
 
-/// Returns the version of the layout message, and the layout message itself, for a new chunked
-/// dataset without any chunks.
+/// Returns two values for a new chunked dataset: the version of the layout message, and the layout
+/// message without any chunks.
 ///
 /// Before 1.10, all indexes are version 1 B-trees. From 1.10 on, one unlimited dimension needs an
 /// extensible array, and several need a version 2 B-tree. A dataset without unlimited dimensions

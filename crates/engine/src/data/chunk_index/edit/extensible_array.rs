@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// The extent in the file of one block of an extensible array: kind of space, address, number of
+/// The extent of one block of an extensible array in the file: kind of space, address, number of
 /// bytes.
 type Extent = (SpaceKind, Address, u64);
 

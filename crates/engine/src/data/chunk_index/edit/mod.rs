@@ -94,8 +94,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, from the chunk index.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all file blocks of the chunk index. The editor of the chunk index is then in the state
-    /// of a new chunk index.
+    /// Frees all file blocks of the chunk index. The editor of the chunk index then begins a new
+    /// chunk index.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
     /// Implements [`ChunkTable::republish`] for one kind of chunk index: prepares the index for
@@ -400,8 +400,8 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// Opens the chunk index that the layout message `layout` names, as a table of chunk locations that
-/// can be changed.
+/// Opens the chunk index that the layout message `layout` names, for changes, as a table of chunk
+/// locations.
 ///
 /// # Errors
 /// Returns the errors of [`ChunkIndexEditor::open`].

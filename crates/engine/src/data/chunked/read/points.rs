@@ -101,8 +101,8 @@ impl<'a> Scattered<'a> {
         Ok(Self { context, source, index, wanted, points, chunks })
     }
 
-    /// Reads the stored elements of a scattered selection into the read target, which already holds
-    /// fill values.
+    /// Reads the stored elements of scattered points or blocks into the read target, which already
+    /// holds fill values.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let store = self.context.store;
         let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH_CHUNKS);

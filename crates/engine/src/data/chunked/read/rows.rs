@@ -42,7 +42,8 @@ struct RowPiece {
     address: Address,
 }
 
-/// The result of a read of whole rows of unfiltered chunks.
+/// The result of a read of whole rows of unfiltered chunks: all elements were read, or the chunk
+/// index is in another order.
 enum RowsOutcome {
     Done,
     /// The order of the index is not the order of the rows.
@@ -122,7 +123,8 @@ impl<'a> RowRead<'a> {
         Ok(RowsOutcome::Done)
     }
 
-    /// Returns the selected rows of the chunk with the given coordinates as a piece of the read.
+    /// Returns the piece of a read of whole rows that consists of the selected rows of the chunk
+    /// with the given coordinates.
     fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<RowPiece>> {
         let first = scaled
             .first()

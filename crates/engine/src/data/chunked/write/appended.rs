@@ -69,8 +69,8 @@ impl Appended {
 }
 
 impl ChunkWriter {
-    /// Stores the appended chunks that were encoded before the dataset grew, and writes all other
-    /// elements of the selection.
+    /// Stores the chunks of an append that were encoded before the dataset grew, and writes all
+    /// other elements of the append.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

@@ -69,7 +69,8 @@ pub trait ChunkAccess {
     fn store(&self) -> &Store;
 }
 
-/// The state of a write to a chunked dataset that several threads perform concurrently.
+/// The progress of a write to a chunked dataset by several threads: all elements are written, or
+/// only a number of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -111,8 +112,8 @@ pub fn write_concurrently(
     Ok(Progress::Done)
 }
 
-/// Flushes dirty chunks if their bytes exceed their limit. The most recently changed chunks stay,
-/// because their remaining elements may follow soon.
+/// Flushes dirty chunks of a dataset if their bytes exceed their limit. The most recently changed
+/// chunks stay, because their remaining elements may follow soon.
 fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
@@ -134,8 +135,8 @@ fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     Ok(())
 }
 
-/// Encodes and stores the dirty chunks that are due, with several threads. Chunks that change in
-/// the meantime stay dirty.
+/// Encodes and stores the dirty chunks of a dataset that are due, with several threads. Chunks that
+/// change in the meantime stay dirty.
 ///
 /// # Errors
 /// Returns errors of filters and the driver. Chunks that could not be stored stay dirty.
@@ -229,7 +230,7 @@ struct FetchedChunks<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// The result of one attempt to write a batch of chunks of a concurrent write.
+/// The result of one attempt to write a batch of chunks in a concurrent write.
 enum Attempt {
     Written,
     /// These chunks must be read from the file first.
@@ -447,8 +448,8 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores encoded chunks in the file. The chunks replace dirty chunks, and chunks that threads
-    /// have read.
+    /// Stores encoded chunks in the file. The stored chunks replace dirty chunks, and copies that
+    /// threads have read from the file.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -465,7 +466,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks the copies of all chunks that writing threads have read from the file as out of date.
+    /// Marks the copies of a dataset's chunks that writing threads have read from the file as out
+    /// of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

@@ -377,7 +377,8 @@ impl ChunkWriter {
     }
 }
 
-/// The result of a write to a filtered chunk: encoded bytes, or changed elements.
+/// The result of a write to one filtered chunk: the encoded bytes of the chunk, or its changed
+/// elements.
 enum FilteredChunk {
     Dirty(Dims, Vec<u8>),
     Encoded(Dims, Vec<u8>, u32),
@@ -403,7 +404,7 @@ impl ChunkJob {
 }
 
 /// Creates a decoded chunk with the fill value in all elements. If `needs_fill` is false, the
-/// values are unspecified.
+/// values of the elements are unspecified.
 fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
     if needs_fill && !source.fill.is_zero() {

@@ -8,9 +8,9 @@ use super::selected::Selected;
 use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
-/// The divisor of a chunk's size that decides about a partial write to a chunk. A chunk stays dirty
-/// if the range from the first to the last written element is at least the quotient. Otherwise,
-/// only the written elements are stored.
+/// The divisor of a chunk's size for the decision about a partial write. A chunk stays dirty if the
+/// range from the first to the last written element is at least the quotient. Otherwise, only the
+/// written elements are stored.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
 /// Smallest number of chunks that must fit into the limit of a chunk writer's dirty bytes.

@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// A selection of a chunked dataset, prepared for a write chunk by chunk.
+/// A selection of a chunked dataset, prepared for a write that proceeds chunk by chunk.
 pub(super) enum Selected<'a> {
     /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
@@ -83,8 +83,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of elements of a chunk that a write replaces. Returns 0 if counting would
-    /// take long.
+    /// Returns the number of elements of a chunk that a write replaces. Returns 0 if the count
+    /// would take long.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.count_in(scaled),

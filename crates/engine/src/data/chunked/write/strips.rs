@@ -289,8 +289,8 @@ impl Strips {
     }
 }
 
-/// Copies consecutive pieces of `N` bytes from `from` to offsets of `to` that are `step` bytes
-/// apart.
+/// Copies consecutive pieces of `N` bytes from the buffer `from` to offsets of the buffer `to` that
+/// are `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut locations = to.chunks_mut(step.max(1));

@@ -200,7 +200,7 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Copies each element value from `from` to its position in the buffer `to`.
+/// Copies each element value from the buffer `from` to its position in the buffer `to`.
 fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

@@ -117,8 +117,8 @@ impl StructuredSource {
         })
     }
 
-    /// Copies the variable-length data of `elements` from the structured chunk's heap to the heap
-    /// `foreign`.
+    /// Copies the variable-length data of `elements` from the heap of a structured chunk to the
+    /// heap `foreign`.
     pub(in crate::data) fn export(
         &self,
         elements: &mut [u8],
