@@ -178,7 +178,7 @@ impl fmt::Display for Error {
 }
 
 /// Writes a text, an error and the error's causes in one line. Omits a cause if the line already
-/// ends with its text.
+/// ends with the text of the cause.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);

@@ -22,8 +22,8 @@ use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
 
 /// Flags of a message for a dataspace that can change its shape, in a file with shared messages.
-/// libhdf5 2.0 writes a new dataspace over the bytes of a reference to a shared dataspace. Such a
-/// dataspace must therefore not be shared.
+/// libhdf5 2.0 writes a new dataspace over the bytes of a reference to a shared dataspace. A
+/// dataspace that can change must therefore not be shared.
 const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
 /// Creates the object header of a dataset from its description. `header` has the other properties:

@@ -56,8 +56,8 @@ impl Deferred {
         self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_DEFERRED_BYTES
     }
 
-    /// Adds a message of a link or attribute to the deferred messages. No deferred message may have
-    /// the same name.
+    /// Adds the message of a new link or attribute to the deferred messages. No deferred message
+    /// may have the same name.
     pub(super) fn push(
         &mut self,
         name: &[u8],

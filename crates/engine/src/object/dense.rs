@@ -30,7 +30,8 @@ fn no_entry() -> FormatError {
     FormatError::internal(NAME, "each record has an entry")
 }
 
-/// Returns the creation order of an attribute in the form that the records of dense storage hold.
+/// Returns the creation order of an attribute in the form that the B-tree records of dense storage
+/// hold.
 fn attribute_order(order: u64) -> Result<u32, FormatError> {
     u32::try_from(order)
         .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
@@ -436,7 +437,7 @@ impl Dense {
     }
 }
 
-/// Returns the heap ID of a shared message from a reference to this shared message.
+/// Returns the heap ID of a shared message, from the encoded reference to the message.
 fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     match SharedReference::decode(reference, params)?.location {
         SharedLocation::Heap(id) => Ok(id),
@@ -444,7 +445,7 @@ fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     }
 }
 
-/// Returns a heap ID of seven or eight bytes from dense storage, padded with zeros to eight bytes.
+/// Returns a heap ID of dense storage, of seven or eight bytes, padded with zeros to eight bytes.
 fn id_of(stored: &[u8]) -> [u8; 8] {
     let mut id = [0; 8];
     for (to, from) in id.iter_mut().zip(stored) {

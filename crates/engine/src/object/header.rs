@@ -42,7 +42,7 @@ pub enum Prefix {
 impl Prefix {
     /// Returns the limits, from the prefix of an object header, for the number of attributes at
     /// which the object changes between compact and dense storage. For a version 1 object header,
-    /// which has no dense storage, returns the default.
+    /// which has no dense storage, returns the default limits.
     pub(crate) fn attribute_phase_change(&self) -> AttributePhaseChange {
         let stored = match self {
             Self::V1(_) => None,
@@ -132,8 +132,8 @@ impl ObjectHeader {
         self.chunks.len()
     }
 
-    /// Returns the size in bytes of the messages and of the gap in each header chunk of the object
-    /// header.
+    /// Returns the size in bytes of each header chunk of the object header: its messages and its
+    /// gap.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
@@ -265,7 +265,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Adds the messages of one header chunk to the list of an object header's messages, and
-    /// collects the continuations among them.
+    /// collects the continuation messages among them.
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {

@@ -11,7 +11,8 @@ use super::header::{HeaderMessage, ObjectHeader};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, at};
 
-/// Largest number of references that are followed from one shared message to the next.
+/// Largest number of references in a chain from one shared message to the next that a reader
+/// follows.
 const MAX_REFERENCES: usize = 4;
 
 /// The decoded body of an object header message: bytes of the object header itself, or of a shared

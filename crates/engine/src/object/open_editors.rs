@@ -21,8 +21,7 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason in the errors of later writes to a file, after the write of an open editor has
-/// failed.
+/// The reason in the errors of all writes to a file after the write of an open editor has failed.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
 /// The open editors of the objects of one file. An object has at most one open editor: for its

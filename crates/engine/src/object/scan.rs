@@ -59,7 +59,7 @@ pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'
     Ok(())
 }
 
-/// Reads a part of the file for the search for object headers: `length` bytes and the prefix of an
+/// Reads bytes of the file for the search for object headers: `length` bytes and the prefix of an
 /// object header that begins at the last of these bytes, up to `end`. Returns `None` if the bytes
 /// cannot be read.
 fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {

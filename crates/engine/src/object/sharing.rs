@@ -59,7 +59,7 @@ pub(super) fn place(
     place_counted(container, edit, kind, flags, body).map(|(placed, _)| placed)
 }
 
-/// Stores a message as [`place`] does, as a shared message if possible. Also returns whether the
+/// Stores a message like [`place`], as a shared message if possible. Also returns whether the
 /// shared message has no other user.
 pub(super) fn place_counted(
     container: &Container,
@@ -168,7 +168,7 @@ pub(super) fn parts(
 }
 
 /// Releases the shared parts of a message, which are the datatype and the dataspace of an
-/// attribute. See [`release`].
+/// attribute. Returns the committed datatypes that are no longer used, like [`release`].
 pub(super) fn release_parts(
     container: &Container,
     edit: &mut Edit<'_>,

@@ -27,7 +27,7 @@ const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 /// exclusive access to the file.
 const MAX_EXCLUSIVE_BYTES: u64 = 16 << 20;
 
-/// The access of a concurrent write to the dataset writer of its dataset.
+/// The access of a concurrent write to the writer of its dataset.
 #[derive(Debug)]
 struct WriterAccess<'a> {
     file: &'a OpenFile,

@@ -142,7 +142,7 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements of a new dataset have blocks of their own in this file. The
+    /// Returns whether the elements of a new dataset have blocks of their own in the file. The
     /// alternatives are the object header, external files and other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })

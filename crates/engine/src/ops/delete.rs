@@ -72,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes the unlinked objects that the previous writer of the file held open when it ended,
-    /// and commits. The journal of that writer lists these objects.
+    /// Deletes the unlinked objects that the previous writer of the file held open when the writer
+    /// ended, and commits. The journal of that writer lists these objects.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
@@ -106,7 +106,7 @@ impl OpenFile {
 
     /// Deletes the objects of the file that have lost their last link and their last handle. At the
     /// close of the file, deletes unlinked objects with handles as well. In a file with SWMR
-    /// readers, which may still read the objects, nothing is deleted before the close.
+    /// readers, which may still read the objects, no object is deleted before the close.
     ///
     /// Logs an error if an object cannot be deleted, and loses its space: the call that removed the
     /// link has already returned.

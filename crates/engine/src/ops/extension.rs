@@ -54,8 +54,8 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
 }
 
 /// Writes the blocks of a metadata cache image to their addresses, and removes the message that
-/// refers to the image. Otherwise the metadata cache image would hide later changes of these
-/// blocks.
+/// refers to the image. Otherwise, later changes of these blocks would be hidden by the metadata
+/// cache image.
 fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
     let blocks = container.store.end_overlay();
     let mut edit = container.store.edit()?;

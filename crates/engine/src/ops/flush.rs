@@ -9,8 +9,8 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of flushes of datasets before a read of the file. After the last flush, the
-/// reader excludes writers.
+/// Largest number of attempts to flush datasets before a read of the file without exclusion of
+/// writers. After the last attempt, the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {

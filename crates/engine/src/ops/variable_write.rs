@@ -139,7 +139,7 @@ impl OpenFile {
     }
 
     /// Removes the global heap objects of a dataset's fill value from `ids`, because elements that
-    /// were never written refer to these objects.
+    /// were never written refer to the fill value's objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();

@@ -31,8 +31,8 @@ use crate::store::Edit;
 const MAX_WRITERS: usize = 256;
 
 impl OpenFile {
-    /// Calls `work` with exclusive access to a dataset's writer, which is opened if the dataset has
-    /// none.
+    /// Calls `work` with exclusive access to a dataset's writer. Opens the writer if the dataset
+    /// has none.
     ///
     /// # Errors
     /// Returns the errors of opening the writer, and those of `work`.
@@ -73,8 +73,8 @@ impl OpenFile {
     }
 
     /// Flushes and removes all dataset writers of the file if their table is full and has no writer
-    /// of `dataset`. If a flush fails, its writer and the writers after it stay with their dirty
-    /// chunks.
+    /// of `dataset`. If the flush of a writer fails, this writer and the writers after it stay with
+    /// their dirty chunks.
     fn evict_writers(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
         let keeps_all = {
             let known = self.writers.known.lock();
@@ -92,8 +92,8 @@ impl OpenFile {
             .flatten()
     }
 
-    /// Removes the dataset writer of a dataset that will be deleted from the table and returns the
-    /// writer, if the dataset has one. Clears the chunk caches.
+    /// Removes the writer of a dataset that will be deleted from the table of dataset writers, and
+    /// returns the writer, if the dataset has one. Clears the chunk caches.
     pub(super) fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
         self.resources.structured.clear();

@@ -10,8 +10,7 @@ use super::page_source::PageSource;
 use super::space::Space;
 use crate::error::{Error, Result};
 
-/// The driver of a file, with the ends of the stored, written and allocated bytes as offsets in the
-/// file.
+/// The driver of a file, with the ends of the stored, written and allocated bytes as file offsets.
 #[derive(Debug)]
 pub(super) struct Backing {
     pub(super) driver: Arc<dyn Driver>,
@@ -71,7 +70,7 @@ impl Backing {
         address.get()?.checked_add(self.base)
     }
 
-    /// Records that the driver stores all bytes of the file up to the offset `end`.
+    /// Records that the file's driver stores all bytes of the file up to the offset `end`.
     pub(super) fn note_written(&self, end: u64) {
         self.written.fetch_max(end, Ordering::AcqRel);
     }

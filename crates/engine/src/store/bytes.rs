@@ -77,8 +77,8 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
     part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
-/// Returns the number of bytes before the file offset `end` in a range of `length` bytes at
-/// `offset`.
+/// Returns the number of bytes of a file range that lie before the file offset `end`. The range has
+/// `length` bytes and begins at `offset`.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
     match end.checked_sub(offset) {
         Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),

@@ -234,7 +234,7 @@ impl Edit<'_> {
     }
 
     /// Returns whether each free-space manager that the file needs exists, and its section list has
-    /// exactly the space that it needs.
+    /// exactly the file space that the list needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;

@@ -29,7 +29,7 @@ use crate::versions::{LibraryVersion, LibverBounds};
 /// Largest number of indexes of shared messages in a file, as in libhdf5.
 const MAX_SHARED_MESSAGE_INDEXES: usize = 8;
 
-/// Largest number of messages in a record list of a shared message index, as in libhdf5.
+/// Largest number of records in a record list of a shared message index, as in libhdf5.
 const MAX_LIST_CUTOFF: u16 = 5000;
 
 /// The types of object header messages that can be shared messages.
@@ -167,9 +167,9 @@ impl CreateOptions {
         (ranks != BTreeK::DEFAULT).then_some(ranks)
     }
 
-    /// Returns the object header of a new file's superblock extension, with the file space info
-    /// message and the offset of its body, if the file needs an extension. `shared` is the address
-    /// of the table of shared messages.
+    /// Returns the parts of a new file's superblock extension, if the file needs one: the object
+    /// header with the file space info message, and the offset of the message's body. `shared` is
+    /// the address of the table of shared messages.
     fn extension(&self, superblock: &Superblock, shared: Address) -> Result<Option<Extension>> {
         if !matches!(superblock.version, SuperblockVersion::New { .. }) {
             return Ok(None);

@@ -11,8 +11,8 @@ use super::journal::{MAX_SMALL_COMMIT_BYTES, WrittenSectors};
 use super::write_state::FileRange;
 use crate::error::Result;
 
-/// Smallest write to the file in bytes for which another thread computes the checksums during the
-/// write.
+/// Size in bytes of the smallest write to the file for which another thread computes the checksums
+/// during the write.
 const MIN_SHARED_SUM_BYTES: usize = 256 << 10;
 
 impl Store {

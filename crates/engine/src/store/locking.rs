@@ -23,7 +23,7 @@ pub enum FileLocking {
     BestEffort,
 }
 
-/// The lock of an open file, which is released at the latest when this value is dropped.
+/// The lock of an open file. The lock is released at the latest when this value is dropped.
 #[derive(Debug)]
 pub(super) struct FileLock {
     driver: Arc<dyn Driver>,
@@ -79,8 +79,8 @@ impl Store {
         self.sharing.lock.release()
     }
 
-    /// Refuses later changes of the file and makes its lock shared: other programs may read the
-    /// file while handles of this program still read it.
+    /// Refuses later changes of the file and makes the lock of the file shared: other programs may
+    /// read the file while handles of this program still read it.
     pub(crate) fn end_writing(&self) -> Result<()> {
         self.write_state.close();
         self.sharing.lock.share()

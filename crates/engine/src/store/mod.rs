@@ -223,7 +223,8 @@ impl Store {
     }
 }
 
-/// Returns a result in which an error from decoding a block has the address of the block.
+/// Returns the result `result`, with the address `address` of a block in an error from the block's
+/// decoding.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hyperslab_exact::to_u64;
 
-/// Size in bytes of a page of the page buffer. The object headers of small objects lie next to each
-/// other, so that one page holds many of them.
+/// Size in bytes of a page of the page buffer. One page holds the object headers of many small
+/// objects, because these lie next to each other.
 pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 
 /// Size in bytes of a page of the page buffer, as a `usize`.

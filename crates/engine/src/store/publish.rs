@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns the byte ranges of a page of the file in which the sectors of `old` and `new` differ.
-/// The sector at `single` gets a separate range.
+/// Returns the byte ranges of a page of the file in which the sectors of the bytes `old` and `new`
+/// differ. The sector at `single` gets a separate range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -331,7 +331,7 @@ impl Store {
     }
 }
 
-/// The properties that determine how a commit is written to the journal.
+/// The form of a commit: properties that determine how the commit is written to the journal.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.

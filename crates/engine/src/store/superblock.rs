@@ -115,7 +115,7 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// Returns the length of the HDF5 file that the superblock states, without the user block. The
+/// Returns the length of the HDF5 file, without the user block, that the superblock states. The
 /// stored end counts from the start of the file, as the stored base address does.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
@@ -141,8 +141,7 @@ pub(super) fn stored_end(superblock: &Superblock, length: u64) -> Result<Address
     })
 }
 
-/// Returns the limit of addresses in a file: the undefined address, in which all bits of an offset
-/// are set.
+/// Returns the limit of addresses in a file: the undefined address, an address with all bits set.
 pub(super) fn address_limit(params: FileParams) -> u64 {
     match params.size_of_offsets {
         bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,

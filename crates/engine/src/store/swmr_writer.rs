@@ -75,7 +75,8 @@ pub(super) struct SwmrWriter {
     blocks: Mutex<SwmrBlocks>,
 }
 
-/// The new, changed and retired metadata blocks of a SWMR writer, by their offsets in the file.
+/// The new, changed and retired (freed, but kept for readers) metadata blocks of a SWMR writer, by
+/// their file offsets.
 #[derive(Debug, Default)]
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.

@@ -126,7 +126,7 @@ impl Store {
         self.spill()
     }
 
-    /// Spills dirty pages of the file, if they are over their limit: the pages of new space into
+    /// Spills dirty pages of the file if the amount is over its limit: the pages of new space into
     /// the file, and the pages of the committed file into the journal.
     pub(super) fn spill(&self) -> Result<()> {
         if !self.caches.pages.should_spill() {

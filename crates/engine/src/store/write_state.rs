@@ -85,8 +85,8 @@ impl WriteState {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the first file offset at which bytes are written without the journal: no commit
-    /// contains the bytes from this offset on, and the journal has no record of them.
+    /// Returns the first file offset from which on bytes are written without the journal: no commit
+    /// contains these bytes, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -133,7 +133,7 @@ impl WriteState {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns whether the file was closed, so that an edit may no longer change it.
+    /// Returns whether the file was closed, so that edits of the file are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }

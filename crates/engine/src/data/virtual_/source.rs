@@ -307,8 +307,8 @@ fn cut(
     Some((source_dims, Some((shown.dimension, shown.extent(slices, false)?))))
 }
 
-/// Returns whether the box of requested elements of a virtual dataset may hold an element of the
-/// selection.
+/// Returns whether the box of the requested elements of a virtual dataset may hold an element of a
+/// mapping's selection.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the end of the selection exceeds 64 bits.

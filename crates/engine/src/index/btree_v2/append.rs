@@ -152,14 +152,14 @@ impl BTreeV2Appender<'_, '_, '_> {
         }
     }
 
-    /// Returns the number of bytes of the records in a full version 2 B-tree node at `level`. Does
+    /// Returns the number of bytes of all records in a full version 2 B-tree node at `level`. Does
     /// not overflow: a node has at most 2^16 records of at most 2^16 bytes.
     fn full(&self, level: u16) -> u64 {
         self.tree.capacity(level) * to_u64(self.size)
     }
 
     /// Allocates `count` empty nodes of a version 2 B-tree. If an allocation fails, frees the nodes
-    /// allocated before.
+    /// that were allocated before.
     fn new_nodes(&mut self, count: usize) -> Result<Vec<(Address, Node)>> {
         let record_bytes = to_usize(self.full(0))?;
         let mut nodes = Vec::with_capacity(count);
@@ -235,7 +235,7 @@ impl BTreeV2Appender<'_, '_, '_> {
 }
 
 impl BTreeV2 {
-    /// Moves records from their neighbours into the last nodes of a version 2 B-tree that have
+    /// Moves records from neighbouring nodes into the last nodes of a version 2 B-tree that have
     /// fewer records than the minimum. Begins at the root, because then each node has a neighbour
     /// under the same parent.
     fn fill_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {

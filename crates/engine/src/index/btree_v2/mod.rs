@@ -103,8 +103,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Visits the version 2 B-tree records for which `compare` returns `Equal`. Adds the leaves to
-    /// the metadata cache for the next walk, unless `passing` is set.
+    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`. Adds the
+    /// leaves to the metadata cache for the next walk, unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -174,8 +174,8 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// Visits the records of the version 2 B-tree node to which `child` points. `around` holds the
-    /// neighbouring records in higher nodes.
+    /// Calls `visit` for the wanted records of the version 2 B-tree node to which `child` points.
+    /// `around` holds the neighbouring records in higher nodes.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         let Some(below) = level.checked_sub(1) else {
             let leaf = self.leaf_at(child, around);
@@ -258,8 +258,8 @@ impl RangeWalk<'_, '_> {
         Ok(())
     }
 
-    /// Visits the records of a version 2 B-tree leaf that lie in the searched range, which
-    /// bisection finds.
+    /// Calls `visit` for the records of a version 2 B-tree leaf that lie in the searched range,
+    /// which bisection finds.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;

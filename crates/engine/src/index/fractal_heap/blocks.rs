@@ -75,7 +75,7 @@ impl HeapChange<'_, '_> {
     }
 
     /// Replaces the root block of the fractal heap by an indirect block with more than `row` rows,
-    /// unless the root is already such a block.
+    /// unless the root is already an indirect block with more rows.
     fn raise_root(&mut self, row: u32) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let maximum = shape.table.max_root_rows();

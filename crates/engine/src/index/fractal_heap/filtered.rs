@@ -37,8 +37,8 @@ impl HeapChange<'_, '_> {
         Ok((address, Some((length, mask))))
     }
 
-    /// Rewrites a changed direct block of a fractal heap in its encoded form. Moves the block if
-    /// its encoded size has changed.
+    /// Rewrites a changed direct block of a fractal heap in its encoded form. Moves the direct
+    /// block if its encoded size has changed.
     pub(super) fn rewrite_filtered(
         &mut self,
         path: &Path,

@@ -67,7 +67,7 @@ pub(super) struct Totals {
 }
 
 /// Creates an error about totals in the header of a fractal heap's free-space manager that differ
-/// from its free sections.
+/// from the free sections of the heap.
 fn miscounted() -> FormatError {
     FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
 }
@@ -104,13 +104,13 @@ impl FreeSections {
         total.ok_or_else(|| corrupt("sections", "sections of less than 2^64 bytes", self.total))
     }
 
-    /// Adds one stored free section of `size` bytes to the section counts of a fractal heap.
+    /// Counts one stored free section of `size` bytes in the section counts of a fractal heap.
     fn count_in(&mut self, size: u64) {
         *self.sizes.entry(size).or_insert(0) += 1;
         self.stored += 1;
     }
 
-    /// Removes one stored free section of `size` bytes from the section counts of a fractal heap.
+    /// Subtracts one stored free section of `size` bytes from the section counts of a fractal heap.
     fn count_out(&mut self, size: u64) -> Result<()> {
         let stored = self.stored.checked_sub(1).ok_or_else(miscounted)?;
         let count = self.sizes.get_mut(&size).ok_or_else(miscounted)?;

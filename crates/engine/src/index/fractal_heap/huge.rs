@@ -20,7 +20,7 @@ use crate::store::{Edit, SpaceKind, at};
 const HUGE_SPACE: SpaceKind = SpaceKind::RawData;
 
 /// Compares the key of a B-tree record for a huge fractal heap object with `key`. For directly
-/// accessed objects, the key is the address.
+/// accessed huge objects, the key is the address.
 fn compare(record: &[u8], key: u64, context: HugeRecordContext) -> Result<Ordering, FormatError> {
     let record = HugeObjectRecord::decode(record, context)?;
     Ok(if context.indirect { record.id } else { record.address.raw() }.cmp(&key))
@@ -97,8 +97,8 @@ impl HeapChange<'_, '_> {
         Err(Error::corrupt("fractal heap", "huge object", expected, key).at(self.heap.address))
     }
 
-    /// Removes a huge object of the fractal heap. Removes the B-tree together with the last huge
-    /// object.
+    /// Removes a huge object of the fractal heap. Removes the B-tree of huge objects together with
+    /// the last object.
     pub(super) fn remove_huge(&mut self, id: &HeapId) -> Result<()> {
         let context = self.heap.ids.huge_records();
         let key = match id {
@@ -132,7 +132,7 @@ impl HeapChange<'_, '_> {
 }
 
 impl FractalHeap {
-    /// Frees all huge objects of the fractal heap and their B-tree.
+    /// Frees all huge objects of the fractal heap and the B-tree of the huge objects.
     pub(super) fn delete_huge(&self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.header.huge_btree.is_defined() {
             return Ok(());

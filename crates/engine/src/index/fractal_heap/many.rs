@@ -37,8 +37,8 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about a fractal heap object that is not in the direct blocks of this set of
-/// heap objects.
+/// Creates an error about a fractal heap object that is not in the direct blocks of a set of heap
+/// objects.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }

@@ -16,8 +16,8 @@ pub(super) struct Shape {
     pub(super) prefix: u64,
 }
 
-/// The free sections of missing blocks of a fractal heap's indirect block, as free-space managers
-/// count them: one section for each row of direct blocks.
+/// The number and the total bytes of the free sections for missing blocks of a fractal heap's
+/// indirect block. Free-space managers count one free section for each row of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
@@ -26,8 +26,8 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds the free sections of `other`, multiplied by `times`, to these free sections of missing
-    /// fractal heap blocks.
+    /// Adds the free sections `other`, multiplied by `times`, to the totals of free sections for
+    /// missing fractal heap blocks.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -99,8 +99,8 @@ impl Shape {
         Ok(capacity)
     }
 
-    /// Returns the free sections of a fractal heap's indirect block of `rows` rows that has no
-    /// child blocks.
+    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows
+    /// that has no child blocks.
     fn all_missing(&self, rows: u32) -> Result<RowSections> {
         let mut sections = RowSections::default();
         // The sections of indirect blocks of 0, 1, 2, … rows.
@@ -134,8 +134,8 @@ impl Shape {
         }))
     }
 
-    /// Returns the free sections of `count` missing blocks, beginning at the entry `first` of a
-    /// fractal heap's indirect block.
+    /// Returns the totals of the free sections for `count` missing blocks, beginning at the entry
+    /// `first` of a fractal heap's indirect block.
     pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
         for (entry, in_row) in self.by_rows(first, count)? {

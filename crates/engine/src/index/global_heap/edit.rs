@@ -133,7 +133,8 @@ impl GlobalHeap {
         result.map(|()| ids)
     }
 
-    /// Returns a builder that adds objects to the global heap collection with the most free space.
+    /// Returns a builder that adds objects to the global heap collection with the most free space,
+    /// and then to new collections.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -246,7 +247,7 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection of the global heap out of the caches. The caller must call
+    /// Takes a collection of the global heap out of the caches for a change. The caller must call
     /// [`put`](Self::put) afterwards.
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();

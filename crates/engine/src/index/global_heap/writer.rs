@@ -15,8 +15,8 @@ use crate::store::Edit;
 /// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
-/// Number of conversions for which a global heap writer allocates space together, once the size of
-/// one is known.
+/// Number of conversions for which a global heap writer allocates file space together, once the
+/// space of one conversion is known.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
 /// A writer that inserts objects into the global heap without exclusive access to the file. No
@@ -126,7 +126,8 @@ impl GlobalHeapWriter {
     }
 }
 
-/// Frees the unused file space for new global heap collections, and allocates `length` bytes.
+/// Frees the unused file space of a builder of global heap collections, and allocates `length` new
+/// bytes.
 fn replace_space(edit: &mut Edit<'_>, builder: &mut Builder, length: u64) -> Result<()> {
     free_rest(edit, builder)?;
     builder.set_space(edit.allocate(SPACE, length)?, length)

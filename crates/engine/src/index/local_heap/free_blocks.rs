@@ -72,8 +72,8 @@ impl FreeBlocks {
         true
     }
 
-    /// Returns the size of the local heap's free block that ends at the offset `end`, or 0 without
-    /// such a block.
+    /// Returns the size of the local heap's free block that ends at the offset `end`, or 0 if no
+    /// free block ends there.
     pub(super) fn tail(&self, end: u64) -> u64 {
         let last = self.by_offset.iter().next_back();
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)

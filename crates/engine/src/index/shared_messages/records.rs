@@ -37,7 +37,7 @@ pub(super) struct Wanted<'a> {
     body: &'a [u8],
 }
 
-/// The records of an index of shared messages, and access to the heap and the object headers that
+/// The records of an index of shared messages, with access to the heap and the object headers that
 /// store the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
@@ -123,7 +123,8 @@ impl Records {
         }
     }
 
-    /// Adds the record of a shared message to an index. Converts a full record list to a B-tree.
+    /// Adds the record of a shared message to a shared message index. Converts a full record list
+    /// to a B-tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -171,8 +172,8 @@ impl Records {
         Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Removes the record of a shared message from an index. Converts a B-tree with few records to
-    /// a record list.
+    /// Removes the record of a shared message from a shared message index. Converts a B-tree with
+    /// few records to a record list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
@@ -217,7 +218,8 @@ impl Records {
         }
     }
 
-    /// Returns the index of the shared message's record in a record list.
+    /// Returns the index of the shared message's record in the record list of a shared message
+    /// index.
     fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
         for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
@@ -240,7 +242,7 @@ impl Records {
     }
 
     /// Returns the body of a shared message, from the record of the message. A message in an object
-    /// header includes its padding.
+    /// header includes its padding bytes.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {

@@ -82,8 +82,8 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(body), flags, order, reference: None })
     }
 
-    /// Replaces the message of the attribute `name` in its storage. Returns the previous message,
-    /// or `None` without such an attribute.
+    /// Replaces the message of the attribute `name` in compact or dense storage. Returns the
+    /// previous message, or `None` if no attribute has this name.
     pub(super) fn replace(
         &mut self,
         edit: &mut Edit<'_>,
@@ -132,7 +132,7 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(message.body), flags, order, reference: None })
     }
 
-    /// Removes the attribute `name` from its storage and returns the attribute.
+    /// Removes the attribute `name` from compact or dense storage and returns the attribute.
     pub(super) fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
         if let Some(dense) = self.dense() {
             let removed = dense.remove(self.container, edit, name)?;

@@ -170,7 +170,8 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Sets the source of object headers in open editors, which later insertions of links read.
+    /// Sets the source of open object headers for a group editor, which later insertions of links
+    /// read.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }

@@ -47,9 +47,9 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Displaces the last messages of an object header's changed header chunks that are too small.
-    /// Old programs wrote version 1 messages whose length is not a multiple of 8. Messages of
-    /// another length need more space when they are written again.
+    /// Displaces the last messages of an object header's changed header chunks whose messages no
+    /// longer fit. Old programs wrote version 1 messages whose length is not a multiple of 8. These
+    /// old messages need more space when they are written again.
     fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {

@@ -96,7 +96,7 @@ impl Present {
     }
 }
 
-/// Merges two lists of symbol table entries in the order of the names.
+/// Merges two lists of symbol table entries into one list in the order of the names.
 fn merged(
     heap: &LocalHeap,
     present: Vec<SymbolTableEntry>,

@@ -29,7 +29,7 @@ use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 
 /// Calls `visit` for each link of a group's symbol table in ascending order of the bytes of the
-/// names, until `visit` returns `Break`.
+/// names, until the result of `visit` is `Break`.
 pub(super) fn for_each(
     container: &Container,
     table: &SymbolTable,

@@ -62,8 +62,8 @@ impl ElementPlan {
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Returns whether elements to copy with variable-length data in their structured chunk have
-    /// the same bytes in both files.
+    /// Returns whether elements to copy whose variable-length data is in their structured chunk
+    /// have the same bytes in both files.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {

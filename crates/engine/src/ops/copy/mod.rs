@@ -202,8 +202,8 @@ impl<'a> Copier<'a> {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }
 
-    /// Returns the address of an object's copy. If the object has no copy yet, creates the object
-    /// header of the copy; links, elements and attributes follow later.
+    /// Returns the address of an object's copy in the target file. If the object has no copy yet,
+    /// creates the object header of the copy; links, elements and attributes follow later.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of creating the header.

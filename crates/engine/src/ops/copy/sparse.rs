@@ -19,8 +19,7 @@ use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
 impl Copier<'_> {
-    /// Returns whether a copy can store the structured chunks of the source dataset without
-    /// changes.
+    /// Returns whether a copy can store the structured chunks of the source dataset as they are.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,

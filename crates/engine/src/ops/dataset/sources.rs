@@ -174,8 +174,8 @@ impl Sources<'_> {
         Ok(Nesting { depth, ..*self.nesting })
     }
 
-    /// Returns the source file with the name `file_name` if the program has it open. Closes the
-    /// sources in other files if the program has opened or closed a file since then, because the
+    /// Returns the source file with the name `file_name` if the program has it open. Closes source
+    /// datasets in other files if the program has opened or closed a file since then, because the
     /// program may have changed the source datasets.
     fn find_open(&self, file_name: &[u8]) -> Option<Arc<OpenFile>> {
         let resolver = self.file.resolver.as_ref()?;

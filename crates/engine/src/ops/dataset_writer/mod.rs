@@ -68,8 +68,8 @@ impl DatasetWriter {
         matches!(self.sink, DatasetSink::Other(_))
     }
 
-    /// Returns the chunked storage of the dataset that is open for writes, if the dataset has flat
-    /// chunks.
+    /// Returns the storage of the dataset's flat chunks that is open for writes, if the dataset has
+    /// flat chunks.
     pub(super) fn chunked(&self) -> Option<&ChunkedSink> {
         match &self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -77,8 +77,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the chunked storage of the dataset that is open for writes, for changes, if the
-    /// dataset has flat chunks.
+    /// Returns the storage of the dataset's flat chunks that is open for writes, for changes, if
+    /// the dataset has flat chunks.
     pub(super) fn chunked_mut(&mut self) -> Option<&mut ChunkedSink> {
         match &mut self.sink {
             DatasetSink::Chunked(sink) => Some(sink),

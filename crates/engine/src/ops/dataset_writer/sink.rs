@@ -19,8 +19,8 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The storage of a dataset that is open for writes, by its layout. Chunked storage has operations
-/// that other layouts do not have.
+/// The storage of a dataset that is open for writes, by its layout. The storage of chunks has
+/// operations that other layouts do not have.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.

@@ -12,8 +12,8 @@ use crate::error::Result;
 const FLUSH_BYTES: usize = 1 << 20;
 
 /// A batch of journal records that a commit writes after the end of the journal. After all records
-/// of a batch were written, the journal continues at the end of the batch and with its checksum
-/// chain.
+/// of a batch were written, the journal continues at the end of the batch and with the checksum
+/// chain of the batch.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
     /// The offset of `bytes` in the journal's file.
@@ -46,7 +46,7 @@ impl Batch {
     }
 
     /// Adds the journal records of the extents of new space on which a commit relies to the batch.
-    /// A commit has at least one such record, which states the synced length.
+    /// A commit has at least one record of an extent, which states the synced length.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,

@@ -17,7 +17,7 @@ pub(super) struct SectorVersion {
     pub(super) journal_offset: Option<u64>,
 }
 
-/// The versions of one file sector in a journal, in the order of the changes.
+/// The versions of one file sector that a journal states, in the order of the changes.
 pub(super) type SectorVersions = SmallVec<[SectorVersion; 4]>;
 
 /// The contents of a journal: changed sectors of the file, extents of new space, and lengths.

@@ -104,8 +104,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run of sectors of new space that overlaps no other run. Joins it with the previous
-    /// run if both runs are short.
+    /// Adds a run of sectors of new space that overlaps no other run. Joins the new run with the
+    /// previous run if both are short.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start

@@ -7,8 +7,9 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::Ranges;
 
-/// A set of file offsets: the bytes that the commits of the journal change or rely on. While the
-/// journal holds these commits, new contents of these bytes go into the journal before the file.
+/// A set of known bytes, as file offsets: the bytes that the commits of the journal change or rely
+/// on. While the journal holds these commits, new contents of these bytes go into the journal
+/// before the file.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KnownBytes {
     ranges: RwLock<Ranges>,

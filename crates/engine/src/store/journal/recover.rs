@@ -18,7 +18,8 @@ use crate::store::bytes::count_before;
 /// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of a search for a journal beside a file.
+/// The result of a search for a journal beside a file: no journal, an empty, damaged or foreign
+/// one, or a journal with its comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundJournal {
     /// No file has the name of a journal.
@@ -33,7 +34,8 @@ pub(crate) enum FoundJournal {
     Unrelated,
 }
 
-/// The kind of contents in a file that has the name of a journal.
+/// The kind of contents in a file that has the name of a journal: a journal, a damaged journal,
+/// zeros only, or other contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     /// A file of zeros: a journal that was emptied, or that lost its bytes with a loss of power.

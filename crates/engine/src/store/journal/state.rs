@@ -9,7 +9,7 @@ use hyperslab_vfd::Driver;
 /// appended.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
-/// The state of a journal between two commits.
+/// The state of the journal of an open file between two commits.
 #[derive(Debug)]
 pub(super) struct JournalState {
     pub(super) file: Option<Arc<dyn Driver>>,
@@ -34,7 +34,7 @@ pub(super) struct JournalState {
     pub(super) refusal: Option<&'static str>,
 }
 
-/// The phase of a journal, which states the contents of the journal on disk.
+/// The phase of the journal of an open file, which states the contents of the journal on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No commits, also after a loss of power.

@@ -225,10 +225,10 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector of a file looks truncated in a comparison with a journal: it begins
-/// with the bytes of a later version, up to the end that the file has or had at a commit, and holds
-/// zeros after that end. A disk may have stored the new bytes of a sector but not the new length of
-/// the file. When a truncated file grows again, zeros follow its end.
+/// Returns whether a sector of a file looks truncated in a comparison with a journal: the sector
+/// begins with the bytes of a later version, up to the end that the file has or had at a commit,
+/// and holds zeros after that end. A disk may have stored the new bytes of a sector but not the new
+/// length of the file. When a truncated file grows again, zeros follow its end.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

@@ -31,8 +31,8 @@ pub struct ByteRows<'a> {
 }
 
 impl ByteRows<'_> {
-    /// Returns the end of the last row of raw data, relative to the block of the rows. Returns
-    /// `None` if the end exceeds 64 bits, or if rows have no bytes.
+    /// Returns the offset of the end of the last row of raw data from the start of the block that
+    /// holds the rows. Returns `None` if the end exceeds 64 bits, or if rows have no bytes.
     pub(crate) fn end(&self) -> Option<u64> {
         let rows = to_u64(self.bytes.len().checked_div(self.length)?);
         // For zero rows, the end is the end of one row.

@@ -12,8 +12,8 @@ use super::{PAGE, PageSource, Pages};
 const PAGE_COUNT: u64 = 6;
 const PAGES: usize = 6;
 
-/// The state of a test of concurrent reads: for each page, the last version whose write has begun,
-/// and the last version whose write has ended.
+/// The state of a test of concurrent reads: for each page, the versions of the last write that has
+/// begun and of the last write that has ended.
 #[derive(Default)]
 struct Versions {
     begun: [AtomicU64; PAGES],

@@ -68,7 +68,7 @@ pub mod prelude {
         }
 
         /// Calls `work` with each item of the iterator and a state that all calls share, until a
-        /// call fails.
+        /// call fails, in a build without threads.
         ///
         /// # Errors
         /// Returns the first error of `work`.

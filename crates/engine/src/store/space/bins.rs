@@ -1,6 +1,6 @@
 //! Free sections by their length, in lists of sections of similar lengths.
 
-/// The number that stands for no free section of the file, at the end of a list of free sections.
+/// The number in place of a free section's number at the end of a list of free sections.
 pub(super) const NO_SECTION: u32 = u32::MAX;
 
 /// The largest length of a free section of the file for which each length has a separate list of
@@ -38,7 +38,8 @@ pub(super) fn list_of(length: u64) -> usize {
     usize::try_from(list).map_or(LAST_LIST, |list| list.min(LAST_LIST))
 }
 
-/// Returns whether every free section in the list for the length `length` has at least that length.
+/// Returns whether every free section in the list for the length `length` is at least `length`
+/// bytes long.
 pub(super) fn all_fit(length: u64) -> bool {
     length < MAX_EXACT_LENGTH || length.trailing_zeros() >= length.ilog2() - 6
 }

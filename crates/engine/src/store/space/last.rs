@@ -35,7 +35,8 @@ pub(crate) struct ReservedManager {
 /// list in bytes.
 type Need = (Class, u64);
 
-/// The free gaps before the first `count` pieces in a placement of free-space managers on pages.
+/// The gaps of free space before the first `count` pieces in a placement of free-space managers on
+/// pages.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,

@@ -75,8 +75,8 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the file space among members like another space of the same file, with the same
-    /// assignment of kinds of data.
+    /// Divides the file space among members with the same member ends as the file space `other`,
+    /// and with the same assignment of kinds of data.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
         if self.has_members() {
@@ -90,7 +90,7 @@ impl Space {
     }
 
     /// Assigns new blocks of each kind to the file member that begins at the given address, or to
-    /// the first member if there is none.
+    /// the first member if no member begins there.
     pub(crate) fn assign(&mut self, kinds: &[(SpaceKind, u64)]) {
         for (kind, start) in kinds {
             let number = self.members.others.iter().position(|(other, _)| other == start);

@@ -155,7 +155,7 @@ impl Space {
     }
 
     /// Returns whether a commit is worth its cost: at least `min_pending` bytes, and a large enough
-    /// fraction of the file, are freed and wait for the commit.
+    /// fraction of the file, are pending (freed, but not yet allocatable).
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
         self.rules.tracks
             && self.pending_bytes >= min_pending

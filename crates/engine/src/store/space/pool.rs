@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// Largest number of free sections of a section list that an allocation compares for the best fit.
+/// Largest number of free sections in a list of similar lengths that an allocation compares for the
+/// best fit.
 const MAX_PROBES: usize = 4;
 
-/// Largest number of free sections of a section list that an allocation compares before the file
-/// grows.
+/// Largest number of free sections in a list of similar lengths that an allocation compares before
+/// the file grows.
 const MAX_LAST_PROBES: usize = 64;
 
 /// A pool of the file's free sections. Free sections never overlap, and adjacent free sections are
@@ -48,7 +49,8 @@ impl Section {
     }
 }
 
-/// Returns the first multiple of `alignment` that is not less than the number `value`.
+/// Returns the first multiple of `alignment` that is not less than `value`, or `None` if it exceeds
+/// 64 bits.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }
@@ -95,8 +97,8 @@ impl Pool {
     }
 
     /// Removes `length` bytes that begin at a multiple of `alignment` from the pool's free
-    /// sections, and returns their start. Compares some free sections, and uses the one that fits
-    /// best.
+    /// sections, and returns their start. Compares some free sections, and uses the free section
+    /// that fits best.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -255,8 +257,8 @@ impl Pool {
         self.vacant.push(index);
     }
 
-    /// Changes the start and the end of a free section of the pool. Returns its new start and
-    /// length.
+    /// Changes the start and the end of a free section of the pool. Returns the new start and the
+    /// new length of the free section.
     fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
         let Some(section) = self.get(index).copied() else { return (0, 0) };
         let (start, end) = change(&section);
