@@ -47,7 +47,7 @@ pub fn create(
     Ok(editor.address())
 }
 
-/// Allocates the object header of a dataset like [`create`], without writing it, and returns the
+/// Allocates the object header of a dataset like [`create`], but does not write it, and returns the
 /// editor of the header. The caller saves the header, and counts the use of a committed datatype.
 ///
 /// # Errors

@@ -113,8 +113,8 @@ pub fn delete_unlinked(
     deletion.drop_all(edit)
 }
 
-/// Decreases the reference count of an object that is replaced. If no links remain, the object is
-/// deleted even if handles keep it open. The handles then refer to no object.
+/// Decreases the reference count of an object that another object replaces. If no links remain, the
+/// object is deleted even if handles keep it open. The handles then refer to no object.
 ///
 /// # Errors
 /// Returns the same errors as [`drop_reference`].

@@ -256,7 +256,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Removes the dirty or decoded metadata block at `address` from memory. The block lies inside
-    /// a block that is [`free`](Self::free)d.
+    /// a larger block that the caller [`free`](Self::free)s.
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }

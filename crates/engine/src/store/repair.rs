@@ -228,8 +228,8 @@ fn repair_journal(
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal that `side` stores with the file beside it, without changes. Returns `None`
-/// if there is no journal, or if the journal has no complete commit.
+/// Compares the journal in the side file `side` with the file beside it, without changes. Returns
+/// `None` if there is no journal, or if the journal has no complete commit.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
@@ -245,8 +245,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal that `side` stores into a copy of the journal's file, whatever
-/// the result of a comparison of journal and file.
+/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
+/// whatever the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

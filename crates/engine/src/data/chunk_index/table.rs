@@ -28,8 +28,8 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(true)
     }
 
-    /// Inserts or replaces the locations of chunks in the table. The chunks are in C order of their
-    /// coordinates.
+    /// Inserts or replaces locations in the table of chunk locations. The chunks are in C order of
+    /// their coordinates.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
 
     /// Writes all dirty entries of the table of chunk locations into the chunk index.

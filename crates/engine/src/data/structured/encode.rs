@@ -12,8 +12,9 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Smallest size in bytes of byte planes that a structured chunk's section encodes with codes of
-/// their own. Sections are small, and their byte planes differ.
+/// Smallest size in bytes of the byte planes of a structured chunk's section (one plane for each
+/// byte of an element) that are encoded with codes of their own. Sections are small, and their byte
+/// planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
 /// Size in bytes of the largest section of a structured chunk that may be encoded with the

@@ -176,7 +176,7 @@ pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     Ok(editor.address)
 }
 
-/// Allocates an object header like [`create`], without writing it, and returns its editor. The
+/// Allocates an object header like [`create`], but does not write it, and returns its editor. The
 /// caller saves the object header.
 ///
 /// # Errors

@@ -97,7 +97,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal of a file. `side` stores the bytes of the journal.
+    /// Creates the journal of a file. The side file `side` stores the bytes of the journal.
     pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
         // The sequence number is random, because it must differ from the number of an earlier
         // journal in `side`.

@@ -18,8 +18,8 @@ use crate::store::bytes::count_before;
 /// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of a search for a journal beside a file: no journal, an empty, damaged or foreign
-/// one, or a journal with its comparison.
+/// The result of a search for a journal beside a file: no journal, an empty or damaged journal,
+/// another file, or a journal that was compared with the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundJournal {
     /// No file has the name of a journal.
@@ -107,8 +107,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal that `side` stores into a copy of the journal's file, whatever
-/// the result of a comparison of journal and file.
+/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
+/// whatever the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -120,8 +120,8 @@ pub(crate) fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result
     copy.sync_data().map_err(|source| Error::Io { action: "cannot sync the copy".into(), source })
 }
 
-/// Reads the journal that `side` stores and compares it with the file `file` beside it. Changes
-/// nothing.
+/// Reads the journal in the side file `side` and compares it with the file `file` beside it.
+/// Changes nothing.
 pub(crate) fn read_report(side: &dyn SideFile, file: &dyn Driver) -> Result<FoundJournal> {
     match side.open(SideAccess::Read).map_err(unreadable)? {
         Some(journal) => judge(&*journal, side.name(), file),

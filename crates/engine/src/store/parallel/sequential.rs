@@ -115,7 +115,8 @@ type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
 pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
 
 impl<'scope> Scope<'scope> {
-    /// Adds a job to a scope whose jobs run on the calling thread.
+    /// Adds a job to a scope of jobs in a build without threads, whose jobs run on the calling
+    /// thread.
     pub(crate) fn spawn(&self, job: impl FnOnce(&Self) + Send + 'scope) {
         self.0.borrow_mut().push(Box::new(job));
     }
