@@ -9,10 +9,10 @@ use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
 use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 
-/// The result of an operation on an open file.
+/// The result type of the engine: a value, or an error of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed.
+/// The error type of the engine: the reason why an operation failed.
 ///
 /// [`Display`](fmt::Display) writes the error and its causes in one line. Therefore
 /// [`source`](std::error::Error::source) returns `None`; [`Error::io_error`] returns the error of
@@ -105,7 +105,7 @@ pub enum Error {
     },
 }
 
-/// The cause of an error: the file, the caller, the storage or this library.
+/// The kind of an error by its cause: the file, the caller, the storage or this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes a text, an error and its causes in one line. Omits a cause if the line already ends with
-/// its text.
+/// Writes a text, an error and the error's causes in one line. Omits a cause if the line already
+/// ends with the text of the cause.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);
@@ -202,8 +202,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Returns the kind of this error. Descriptions that were added to the error do not affect the
-    /// kind.
+    /// Returns the kind of this error by its cause. Descriptions that were added to the error do
+    /// not affect the kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
@@ -248,8 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without the names of the objects, attributes and steps in which the error
-    /// arose.
+    /// Returns the error without its context: the names of the objects, attributes and steps in
+    /// which the error arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");
@@ -265,8 +265,8 @@ impl Error {
         error
     }
 
-    /// Creates an error about a field of the file that contradicts another structure or the
-    /// specification.
+    /// Creates an error about a corrupt file: a field of the file that contradicts another
+    /// structure or the specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -276,18 +276,19 @@ impl Error {
         FormatError::corrupt(structure, field, expected, got).into()
     }
 
-    /// Creates an error about an invariant of this library that does not hold.
+    /// Creates an internal error about an invariant of this library that does not hold.
     pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
         Self::Internal { structure, invariant }
     }
 
-    /// Creates an error about a feature that this version does not implement.
+    /// Creates an error about a feature of the file format that this version of the library does
+    /// not implement.
     pub fn unsupported(subject: impl Into<String>) -> Self {
         Self::Unsupported { subject: subject.into() }
     }
 
-    /// Adds the address of the structure to an error of kind [`Error::Corrupt`], unless the error
-    /// already has an address.
+    /// Adds the address of the corrupt structure to an error of kind [`Error::Corrupt`], unless the
+    /// error already has an address.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {
@@ -296,7 +297,8 @@ impl Error {
         self
     }
 
-    /// Adds the name of the object, attribute or step in which the error arose.
+    /// Adds a context to an error: the name of the object, attribute or step in which the error
+    /// arose.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

@@ -5,7 +5,7 @@ use hyperslab_exact::to_u64;
 
 use crate::error::{Error, Result};
 
-/// Lengthens a buffer to at least `length` bytes. The values of the new bytes are not defined.
+/// Lengthens a byte vector to at least `length` bytes. The values of the new bytes are not defined.
 pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, subject: &'static str) -> Result<()> {
     let Some(more) = length.checked_sub(buffer.len()) else { return Ok(()) };
     buffer.try_reserve_exact(more).map_err(|_| exhausted::<u8>(length, subject))?;
@@ -13,14 +13,15 @@ pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, subject: &'static st
     Ok(())
 }
 
-/// Returns `length` zero bytes.
+/// Returns a vector of `length` zero bytes. Returns an error if the memory cannot be allocated.
 pub(crate) fn zeros(length: usize, subject: &'static str) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     lengthen(&mut buffer, length, subject)?;
     Ok(buffer)
 }
 
-/// Returns an empty vector with capacity for `count` values.
+/// Returns an empty vector with capacity for `count` values. Returns an error if the memory cannot
+/// be allocated.
 ///
 /// # Errors
 /// Returns [`Error::Memory`] if the allocation fails.

@@ -19,8 +19,8 @@ pub fn datatype_to_bytes(datatype: &Datatype) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Decodes the datatype from a datatype message. Bytes after the message are ignored. Sizes are
-/// those that the message states, also of variable-length elements.
+/// Decodes the datatype from the bytes of a datatype message. Bytes after the message are ignored.
+/// Sizes in the datatype are those that the message states, also for variable-length elements.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -28,7 +28,8 @@ pub fn datatype_from_bytes(bytes: &[u8]) -> Result<Datatype> {
     Ok(DatatypeMessage::decode(bytes, FileParams::MEMORY)?.datatype)
 }
 
-/// Returns the dataspace message of an extent, in the oldest version that can store it.
+/// Returns the dataspace message of the dimensions of a dataspace, in the oldest version that can
+/// store the dimensions.
 ///
 /// # Errors
 /// Fails if the format cannot store the extent.
@@ -38,7 +39,7 @@ pub fn extent_to_bytes(extent: &Dataspace) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Decodes the extent of a dataspace from a dataspace message.
+/// Decodes the dimensions of a dataspace from the bytes of a dataspace message.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -46,7 +47,7 @@ pub fn extent_from_bytes(bytes: &[u8]) -> Result<Dataspace> {
     Ok(DataspaceMessage::decode(bytes, FileParams::DEFAULT)?.dataspace)
 }
 
-/// Encodes a selection in the serialized form of the format.
+/// Encodes a selection in the serialized form of the HDF5 file format.
 ///
 /// # Errors
 /// Fails if the format cannot store the selection.
@@ -54,7 +55,7 @@ pub fn selection_to_bytes(selection: &Selection, form: SelectionFormat) -> Resul
     Ok(encode_selection(selection, form)?)
 }
 
-/// Decodes a selection from its serialized form, which must fill all bytes.
+/// Decodes a selection from its serialized form in the HDF5 file format, which must fill all bytes.
 ///
 /// # Errors
 /// Fails if bytes are missing, remain or contradict the format.

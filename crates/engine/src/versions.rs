@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// A version of libhdf5 that changed the format, named as in `H5Pset_libver_bounds`.
+/// A version of libhdf5 that changed the file format, named as in `H5Pset_libver_bounds`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LibraryVersion {
@@ -21,10 +21,10 @@ pub enum LibraryVersion {
 }
 
 impl LibraryVersion {
-    /// The newest version of libhdf5 that changed the format.
+    /// The newest version of libhdf5 that changed the file format.
     pub const LATEST: Self = Self::V200;
 
-    /// Returns the version name that h5py and the tools of libhdf5 use.
+    /// Returns the name of the libhdf5 version that h5py and the tools of libhdf5 use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Earliest => "earliest",
@@ -36,7 +36,8 @@ impl LibraryVersion {
         }
     }
 
-    /// Returns the version with this name. The name `latest` means the newest version.
+    /// Returns the libhdf5 version with the name `name`. The name `latest` means the newest
+    /// version.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Earliest, Self::V18, Self::V110, Self::V112, Self::V114, Self::V200];
         all.into_iter().find(|version| version.name() == name).or((name == "latest").then_some(Self::LATEST))
@@ -44,8 +45,8 @@ impl LibraryVersion {
 }
 
 /// The version bounds of a file: the versions of libhdf5 that must be able to read the written
-/// objects. A structure is written in the version of `low`. If that version cannot represent its
-/// contents, a later version is used, up to the version of `high`.
+/// objects. A structure is written in the version of `low`. If that version cannot represent the
+/// structure's contents, a later version is used, up to the version of `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,
@@ -53,16 +54,17 @@ pub struct LibverBounds {
 }
 
 impl LibverBounds {
-    /// Bounds for files that libhdf5 1.8 and later open, unless a feature needs a newer version.
+    /// Version bounds for files that libhdf5 1.8 and later open, unless a feature needs a newer
+    /// version.
     pub const DEFAULT: Self = Self { low: LibraryVersion::V18, high: LibraryVersion::LATEST };
 
-    /// Version bounds that select the oldest possible structures.
+    /// Version bounds that select the oldest possible structures of the file format.
     pub const EARLIEST: Self = Self { low: LibraryVersion::Earliest, high: LibraryVersion::LATEST };
 
-    /// Version bounds that select the newest structures.
+    /// Version bounds that select the newest structures of the file format.
     pub const LATEST: Self = Self { low: LibraryVersion::LATEST, high: LibraryVersion::LATEST };
 
-    /// Creates version bounds from the oldest and the newest version.
+    /// Creates version bounds from the oldest and the newest libhdf5 version.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `low` is later than `high`, or `high` is
@@ -78,28 +80,29 @@ impl LibverBounds {
         Ok(Self { low, high })
     }
 
-    /// Returns the oldest version whose structures the file uses.
+    /// Returns the lower version bound: the oldest libhdf5 version whose structures the file uses.
     pub fn low(self) -> LibraryVersion {
         self.low
     }
 
-    /// Returns the newest version whose structures the file may use.
+    /// Returns the upper version bound: the newest libhdf5 version whose structures the file may
+    /// use.
     pub fn high(self) -> LibraryVersion {
         self.high
     }
 
-    /// Returns whether structures that `version` introduced are used even if an older structure
-    /// would suffice.
+    /// Returns whether the version bounds prefer structures that `version` introduced to older
+    /// structures.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }
 
-    /// Returns whether structures that `version` introduced may be used if needed.
+    /// Returns whether the version bounds allow structures that `version` introduced, if needed.
     pub fn allows(self, version: LibraryVersion) -> bool {
         self.high >= version
     }
 
-    /// Checks that the bounds allow structures that `version` introduced.
+    /// Checks that the version bounds allow structures that `version` introduced.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] that names `subject` and the required version, if the upper bound

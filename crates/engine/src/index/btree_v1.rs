@@ -11,15 +11,16 @@ use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A function that decides whether a walk over a version 1 B-tree visits the child of a node at a
-/// position.
+/// A function that decides whether a walk over a version 1 B-tree visits the child with a given
+/// index of a node.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
-/// A function that a walk over a version 1 B-tree calls for each leaf. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each leaf node. The result `Break` ends
+/// the walk.
 pub type AtLeaf<'a> = dyn FnMut(&BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Calls a function for each leaf below `root` in key order. Skips subtrees for which `enter`
-/// returns `false`.
+/// Calls a function for each leaf of a version 1 B-tree below `root`, in key order. Skips subtrees
+/// for which `enter` returns `false`.
 pub fn walk(
     store: &Store,
     root: Address,
@@ -33,11 +34,12 @@ pub fn walk(
     })
 }
 
-/// A function that a walk over a version 1 B-tree calls for each node. `Break` ends the walk.
+/// A function that a walk over a version 1 B-tree calls for each node, with the address of the
+/// node. The result `Break` ends the walk.
 pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Calls a function for each node from `root` down: each node before its children, and the children
-/// in key order.
+/// Calls a function for each node of a version 1 B-tree from `root` down: each node before its
+/// children, and the children in key order.
 pub fn walk_nodes(
     store: &Store,
     root: Address,
@@ -47,8 +49,8 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
-/// Calls functions for the nodes of a version 1 B-tree from `root` down. Skips subtrees for which
-/// `enter` returns `false`.
+/// Calls `enter` and `at_node` for the nodes of a version 1 B-tree from `root` down. Skips subtrees
+/// for which `enter` returns `false`.
 fn visit(
     store: &Store,
     root: Address,
@@ -76,9 +78,9 @@ fn visit(
     Ok(())
 }
 
-/// Finds the leaf that may contain a key, and the position of the key's entry. `compare` compares
-/// the child at a position of a node with the key: `Equal` means that the key lies between the keys
-/// of the child.
+/// Returns the leaf of a version 1 B-tree that may contain a key, and the index of the key's child
+/// in the leaf. `compare` compares the child with a given index of a node with the key: `Equal`
+/// means that the key lies between the keys of the child.
 pub fn descend(
     store: &Store,
     root: Address,
@@ -112,8 +114,8 @@ pub fn descend(
     }
 }
 
-/// Returns the B-tree node at `address`. Checks that its level is one less than the level of its
-/// parent, so that each path ends.
+/// Returns the version 1 B-tree node at `address`. Checks that the level of the node is one less
+/// than the level of its parent, so that each path ends.
 fn node_at(
     store: &Store,
     address: Address,
@@ -125,7 +127,7 @@ fn node_at(
     Ok(node)
 }
 
-/// Checks that the level of a B-tree node is one less than the level of its parent.
+/// Checks that the level of a version 1 B-tree node is one less than the level of its parent.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] for another level.

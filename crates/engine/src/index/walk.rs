@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::store::{AddressSet, Store};
 
-/// Number of addresses that are compared one by one, before a hash set is used. The path from the
-/// root of a tree to a leaf rarely has more blocks.
+/// Number of block addresses that a walk over a structure compares one by one, before it uses a
+/// hash set. The path from the root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
-/// The set of blocks that one walk over a structure has visited.
+/// The set of blocks that one walk over a structure of the file has visited.
 #[derive(Debug)]
 pub struct VisitedBlocks {
     structure: &'static str,
@@ -23,14 +23,14 @@ pub struct VisitedBlocks {
 }
 
 impl VisitedBlocks {
-    /// Creates the state of a walk over blocks of the kind `structure`. No block is visited yet.
+    /// Creates an empty set of visited blocks for a walk over blocks of the kind `structure`.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }
     }
 
-    /// Records the visit of the block at `address`. Returns an error for a block that was visited
-    /// before, and for too many blocks.
+    /// Records the visit of the block at `address` by a walk over a structure. Returns an error for
+    /// a block that was visited before, and for too many blocks.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if

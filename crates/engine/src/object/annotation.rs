@@ -13,7 +13,7 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Edit, at};
 
-/// Returns the comment of the object, as stored.
+/// Returns the comment of an object from its object header, as stored.
 pub fn comment(container: &Container, header: &ObjectHeader) -> Result<Option<Vec<u8>>> {
     let Some(message) = header.find(MessageType::COMMENT) else { return Ok(None) };
     let body = message::resolve(container, header, message)?;
@@ -21,7 +21,8 @@ pub fn comment(container: &Container, header: &ObjectHeader) -> Result<Option<Ve
     Ok(Some(comment.text.to_vec()))
 }
 
-/// Sets the comment of the object. An empty comment is removed, as in libhdf5.
+/// Sets the comment of the object at the address `object`. An empty comment is removed, as in
+/// libhdf5.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the comment contains a zero byte or does not
@@ -37,7 +38,8 @@ pub fn set_comment(edit: &mut Edit<'_>, object: Address, text: &[u8]) -> Result<
     header.save(edit)
 }
 
-/// Returns the time of the object's last change, in seconds since 1970-01-01 UTC.
+/// Returns the time of an object's last change from its object header, in seconds since 1970-01-01
+/// UTC.
 pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result<Option<i64>> {
     if let Some(times) = times(header) {
         return Ok(Some(i64::from(times.modification)));
@@ -48,7 +50,8 @@ pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result
     Ok(message::find::<ModificationTimeOld>(container, header)?.and_then(ModificationTimeOld::unix_seconds))
 }
 
-/// Returns the four times of the object, if its version 2 header stores them.
+/// Returns the four times of an object (access, modification, change, birth), if its version 2
+/// object header stores them.
 pub fn times(header: &ObjectHeader) -> Option<ObjectTimes> {
     match header.prefix() {
         Prefix::V1(_) => None,

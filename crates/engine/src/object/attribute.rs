@@ -20,12 +20,12 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::{Bytes, at};
 
-/// A function that a walk over the attributes of an object calls for each attribute. `Break` ends
-/// the walk.
+/// A function that a walk over the attributes of an object calls for each attribute. The result
+/// `Break` ends the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
-/// An attribute whose name is decoded. The datatype, the dataspace and the elements are decoded on
-/// request.
+/// An attribute of an object whose name is decoded. The datatype, the dataspace and the elements
+/// are decoded on request.
 #[derive(Debug, Clone)]
 pub struct Attribute {
     body: Bytes,
@@ -40,7 +40,7 @@ pub struct Attribute {
     owner: Address,
 }
 
-/// The decoded value of an attribute.
+/// The decoded value of an attribute: datatype, dataspace and elements.
 #[derive(Debug, Clone)]
 pub struct DecodedAttribute {
     /// Datatype of the elements.
@@ -66,7 +66,7 @@ impl Attribute {
         Ok(Self { charset: message.charset, creation_order, owner, name, body })
     }
 
-    /// Returns the bytes of the attribute's name.
+    /// Returns the bytes of the name of the attribute.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
@@ -76,7 +76,7 @@ impl Attribute {
         self.body.len()
     }
 
-    /// Decodes the datatype and the dataspace of the attribute. Returns them with the elements.
+    /// Decodes the datatype and the dataspace of the attribute. Returns both with the elements.
     pub fn value(&self, container: &Container) -> Result<DecodedAttribute> {
         let params = container.params();
         let message = at(AttributeMessage::decode(&self.body, params), self.owner)?;
@@ -98,7 +98,7 @@ impl Attribute {
     }
 }
 
-/// Returns the shared bytes for `part`, a slice of `whole`, without copying the bytes.
+/// Returns the reference-counted bytes for `part`, a slice of `whole`, without copying the bytes.
 fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
     let start =
         if part.is_empty() { Some(0) } else { part.as_ptr().addr().checked_sub(whole.as_ptr().addr()) };
@@ -107,19 +107,19 @@ fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
     range.and_then(|range| whole.slice(range)).ok_or_else(outside)
 }
 
-/// Returns the attribute info message: the addresses of dense storage, and whether the creation
-/// order is tracked. Version 1 headers have no such message.
+/// Returns the attribute info message of an object header: the addresses of dense storage, and
+/// whether the creation order is tracked. Version 1 headers have no such message.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<AttributeInfo>> {
     message::find(container, header)
 }
 
-/// Calls `visit` for each attribute of the object, in unspecified order.
+/// Calls `visit` for each attribute of an object, in unspecified order.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
     for_each_named(container, header, None, visit)
 }
 
-/// Calls `visit` for each attribute, or for some attributes that include all with the name
-/// `wanted`.
+/// Calls `visit` for each attribute of an object if `wanted` is `None`; otherwise for some
+/// attributes that include all with the name `wanted`.
 fn for_each_named(
     container: &Container,
     header: &ObjectHeader,
@@ -154,7 +154,7 @@ fn for_each_named(
     }
 }
 
-/// Returns the attribute of the object with this name.
+/// Returns the attribute of an object with the name `name`.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut visit = |attribute: Attribute| {
@@ -173,7 +173,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     Ok(found)
 }
 
-/// The attributes of an object in dense storage, with the index by name.
+/// The attributes of an object in dense storage, with the B-tree index by name.
 struct DenseAttributes<'a> {
     container: &'a Container,
     owner: Address,
@@ -195,7 +195,8 @@ impl<'a> DenseAttributes<'a> {
         })
     }
 
-    /// Visits all attributes in dense storage, or the attributes whose names have this hash.
+    /// Calls `visit` for all attributes in dense storage, or for the attributes whose names have
+    /// the hash `hash`.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
         self.tree.walk_range(

@@ -1,13 +1,14 @@
 //! Sorting of many names by their bytes.
 
-/// A sort key: some bytes of a name after the common start of all names, and the position of the
-/// name.
+/// A key for sorting names: some bytes of a name after the common start of all names, and the index
+/// of the name.
 type Key = (u64, usize);
 
-/// Smallest number of names that are sorted with a radix sort of their keys.
+/// Smallest number of link or attribute names that are sorted with a radix sort.
 const MIN_RADIX_NAMES: usize = 1 << 10;
 
-/// Sorts items by the bytes of their names. Equal names keep their order.
+/// Sorts items, such as links, by the bytes of their names. Items with equal names keep their
+/// order.
 ///
 /// Most names in one group have the same first bytes. The next eight bytes decide nearly every
 /// comparison.
@@ -30,8 +31,8 @@ pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &[u8]) {
     }
 }
 
-/// Returns the positions of the names in ascending order of their bytes. `name` returns the name at
-/// a position from 0 to `count`.
+/// Returns the indexes of names in ascending order of the names' bytes. `name` returns the name
+/// with an index from 0 to `count`.
 pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<usize> {
     let first = if count == 0 { &[] } else { name(0) };
     let common =
@@ -50,7 +51,7 @@ pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<u
     keys.into_iter().map(|(_, position)| position).collect()
 }
 
-/// Sorts the names' keys with a stable radix sort, from the last byte with differences to the
+/// Sorts the keys of names with a stable radix sort, from the last byte with differences to the
 /// first.
 fn sort_by_heads(keys: &mut Vec<Key>) {
     let Some((first, _)) = keys.first().copied() else { return };
@@ -85,13 +86,13 @@ fn sort_by_heads(keys: &mut Vec<Key>) {
     }
 }
 
-/// Returns the number of equal bytes at the start of both names, at most `maximum`.
+/// Returns the number of equal bytes at the start of the two names, at most `maximum`.
 fn common_length(one: &[u8], other: &[u8], maximum: usize) -> usize {
     one.iter().zip(other).take(maximum).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns eight bytes of a name, from `start` on, as a big-endian number, so that numbers have the
-/// order of the names. A shorter name is filled with zeros.
+/// Returns eight bytes of a name, from `start` on, as a big-endian number, so that the numbers have
+/// the order of the names. A shorter name is filled with zeros.
 fn head(name: &[u8], start: usize) -> u64 {
     let mut bytes = name.iter().skip(start);
     (0..8).fold(0, |head, _| head << 8 | u64::from(bytes.next().copied().unwrap_or(0)))

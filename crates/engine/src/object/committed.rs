@@ -9,8 +9,8 @@ use super::header_edit::{self, NewHeader, NewMessage};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Creates a committed datatype. The caller adds one hard link. `header` has the other properties:
-/// times and attribute storage.
+/// Creates a committed datatype in the file and returns its address. The caller adds one hard link.
+/// `header` has the other properties: times and attribute storage.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the datatype does not fit in an object

@@ -7,7 +7,7 @@ use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
 
-/// The store, the shared messages and the settings of one open file.
+/// The container of an open file: the file's store, shared messages and settings.
 #[derive(Debug)]
 pub struct Container {
     /// Blocks at addresses.
@@ -20,7 +20,7 @@ pub struct Container {
     pub settings: FileSettings,
 }
 
-/// The settings of an open file, from the superblock and its extension.
+/// The settings of an open file, from the superblock and the superblock extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSettings {
     /// Half of the maximum number of entries in a symbol table node.
@@ -36,12 +36,12 @@ pub struct FileSettings {
 }
 
 impl Container {
-    /// Creates a container of an open file that has no shared messages.
+    /// Creates a container (store and settings) of an open file that has no shared messages.
     pub fn new(store: Store, settings: FileSettings) -> Self {
         Self { store, shared_messages: None, heap: GlobalHeap::new(), settings }
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the open file.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }

@@ -19,7 +19,7 @@ use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
-/// The description of a dataset, from its object header: datatype, dataspace, layout, filters and
+/// The description of a dataset from its object header: datatype, dataspace, layout, filters and
 /// fill value.
 #[derive(Debug, Clone)]
 pub struct DatasetDescription {
@@ -39,7 +39,7 @@ pub struct DatasetDescription {
     pub external: Vec<ExternalPiece>,
 }
 
-/// The filters of a dataset.
+/// The filters of a dataset: the filters of flat chunks, or of the sections of structured chunks.
 #[derive(Debug, Clone)]
 pub enum Filters {
     /// Filters of chunks, other than structured chunks. Empty without filters.
@@ -48,8 +48,8 @@ pub enum Filters {
     Sections(FilterPipeline),
 }
 
-/// The description of the fill value, and of the times at which the fill value is written and space
-/// is allocated.
+/// The description of a dataset's fill value, and of the times at which the fill value is written
+/// and space is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillDescription {
     /// The fill value.
@@ -60,7 +60,7 @@ pub struct FillDescription {
     pub allocation_time: AllocationTime,
 }
 
-/// A fill value in its stored form.
+/// A dataset's fill value in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredFillValue {
     /// Undefined: there is no fill value.
@@ -71,7 +71,7 @@ pub enum StoredFillValue {
     User(Vec<u8>),
 }
 
-/// A part of a dataset in an external file.
+/// A part of a dataset's raw data in an external file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalPiece {
     /// Name of the external file, as stored.
@@ -107,7 +107,8 @@ impl DatasetDescription {
         })
     }
 
-    /// Returns the filters of a section of structured chunks, if the section has any.
+    /// Returns the filter pipeline of a section of the dataset's structured chunks, if the section
+    /// has filters.
     pub fn section_pipeline(&self, section: u8) -> Option<Pipeline> {
         match &self.filters {
             Filters::Chunk(_) => None,
@@ -115,7 +116,7 @@ impl DatasetDescription {
         }
     }
 
-    /// Returns the stored bytes of the fill value, or `None` for zeros.
+    /// Returns the stored bytes of the dataset's fill value, or `None` for zeros.
     pub fn fill_element(&self) -> Option<&[u8]> {
         let shown = match (&self.fill.value, self.fill.write_time) {
             (StoredFillValue::User(element), FillWriteTime::ON_ALLOCATION | FillWriteTime::IF_SET) => element,
@@ -124,8 +125,8 @@ impl DatasetDescription {
         (shown.len() == self.datatype.size as usize).then_some(shown)
     }
 
-    /// Returns the filters of each section of structured chunks, or an empty vector if no section
-    /// has filters.
+    /// Returns the filter pipeline of each section of the dataset's structured chunks, or an empty
+    /// vector if no section has filters.
     pub fn section_pipelines(&self) -> Vec<Pipeline> {
         let (Layout::Structured(layout), Filters::Sections(message)) = (&self.layout.layout, &self.filters)
         else {
@@ -185,8 +186,8 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
     message.slots.iter().map(piece).collect()
 }
 
-/// Returns the size in bytes of the encoded datatype message of an object. Uses the version of the
-/// message, or a later version if the datatype needs one.
+/// Returns the size in bytes of the encoded datatype message of an object. The size is that of the
+/// message's version, or of a later version if the datatype needs one.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.
@@ -201,7 +202,7 @@ pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<u
     Ok(at(writer.finish(), header.address())?.len())
 }
 
-/// Returns the datatype that a committed datatype object stores.
+/// Returns the datatype that a committed datatype stores, from its object header.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the object has no datatype, and read errors.

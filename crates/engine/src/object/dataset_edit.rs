@@ -21,13 +21,13 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Flags of a dataspace message that can change, in a file with shared messages. libhdf5 2.0 writes
-/// a new dataspace over the bytes of a reference to a shared dataspace. Such a dataspace must
-/// therefore not be shared.
+/// Flags of a message for a dataspace that can change its shape, in a file with shared messages.
+/// libhdf5 2.0 writes a new dataspace over the bytes of a reference to a shared dataspace. A
+/// dataspace that can change must therefore not be shared.
 const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
-/// Creates the object header of a dataset. `header` has the other properties: times and attribute
-/// storage.
+/// Creates the object header of a dataset from its description. `header` has the other properties:
+/// times and attribute storage.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if a message does not fit in an object header, and the errors of
@@ -47,8 +47,8 @@ pub fn create(
     Ok(editor.address())
 }
 
-/// Allocates the object header of a dataset as [`create`] does. The caller saves the header, and
-/// counts the use of a committed datatype.
+/// Allocates the object header of a dataset like [`create`], but does not write it, and returns the
+/// editor of the header. The caller saves the header, and counts the use of a committed datatype.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -117,8 +117,8 @@ pub(super) fn restate(
     header.touch(header_edit::now())
 }
 
-/// Overwrites the dataspace in a header, in the same version. A shared dataspace becomes a message
-/// of its own; the other users keep the shared message.
+/// Overwrites the dataspace in the object header of a dataset, in the same version. A shared
+/// dataspace becomes a message of its own; the other users keep the shared message.
 fn set_dataspace(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -141,14 +141,15 @@ fn set_dataspace(
     header.replace(id, (flags & !shared) | RESIZABLE, &body)
 }
 
-/// Returns the dataspace message in the version that the bounds require.
+/// Returns the dataspace message for a dataspace, in the version that the library version bounds
+/// require.
 pub fn dataspace_message(dataspace: &Dataspace, bounds: LibverBounds) -> DataspaceMessage {
     let new = bounds.prefers(LibraryVersion::V18) || *dataspace == Dataspace::Null;
     DataspaceMessage { version: if new { 2 } else { 1 }, dataspace: dataspace.clone() }
 }
 
-/// Returns the datatype message in the version that the bounds require. As in libhdf5, the bounds
-/// affect only datatypes that contain other datatypes.
+/// Returns the datatype message for a datatype, in the version that the library version bounds
+/// require. As in libhdf5, the bounds affect only datatypes that contain other datatypes.
 pub fn datatype_message(datatype: &Datatype, bounds: LibverBounds) -> DatatypeMessage {
     let version = match bounds.low() {
         _ if !is_composed(datatype) => 1,
@@ -168,7 +169,7 @@ fn is_composed(datatype: &Datatype) -> bool {
     }
 }
 
-/// Adds a datatype message, or a reference to a committed datatype.
+/// Adds a datatype message, or a reference to a committed datatype, to a new object header.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if a value does not fit in its field.
@@ -213,7 +214,8 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
     Ok(FilterPipeline { version, filters: FilterDescriptions::Chunk(stored_filters(pipeline, version)?) })
 }
 
-/// Returns the filters of a dataset in the form that a message of this version stores.
+/// Returns the filters of a dataset in the form that a filter pipeline message of the version
+/// `version` stores.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for too many filters.
@@ -245,8 +247,8 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<FilterDesc
     Ok(filters.collect())
 }
 
-/// Stores the names of the external files in a local heap. Returns the message that refers to the
-/// heap.
+/// Stores the names of a dataset's external files in a local heap. Returns the external files
+/// message, which refers to the heap.
 fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<ExternalFilesMessage> {
     let params = edit.params();
     // The first name is empty, as in all local heaps.

@@ -10,7 +10,8 @@ use hyperslab_format::message::{MessageFlags, SymbolTable};
 use crate::error::{Error, Result};
 use crate::store::AddressHasher;
 
-/// Limit of the memory for deferred messages in bytes.
+/// Limit in bytes of the memory for an object's deferred messages, which describe links or
+/// attributes.
 const MAX_DEFERRED_BYTES: usize = 16 << 20;
 
 /// The deferred messages of an object: new links or attributes that are not yet in dense storage,
@@ -24,7 +25,7 @@ pub(super) struct Deferred {
     bytes: Vec<u8>,
 }
 
-/// A deferred message of a link or an attribute, with its name.
+/// A deferred message of a new link or attribute, with the name of the link or attribute.
 #[derive(Debug, Clone)]
 pub(super) struct DeferredMessage {
     pub(super) hash: u32,
@@ -48,13 +49,15 @@ impl Deferred {
         self.messages.is_empty()
     }
 
-    /// Returns whether the deferred messages exceed their limit and must be inserted.
+    /// Returns whether the deferred messages of links or attributes exceed their memory limit and
+    /// must be inserted into the storage.
     pub(super) fn is_over_limit(&self) -> bool {
         // Both sizes are sizes of allocations, so the sum does not overflow.
         self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_DEFERRED_BYTES
     }
 
-    /// Adds a message to the deferred messages. No deferred message may have its name.
+    /// Adds the message of a new link or attribute to the deferred messages. No deferred message
+    /// may have the same name.
     pub(super) fn push(
         &mut self,
         name: &[u8],
@@ -69,7 +72,7 @@ impl Deferred {
         self.messages.push(DeferredMessage { hash, flags, order, cached, name, body, before });
     }
 
-    /// Returns the index of the deferred message with this name.
+    /// Returns the index of the deferred message of the link or attribute with the name `name`.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
         if self.messages.is_empty() {
             return None;
@@ -85,7 +88,7 @@ impl Deferred {
         None
     }
 
-    /// Replaces the body of a deferred message.
+    /// Replaces the flags and the body of a deferred message of a link or attribute.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no message with this index.
@@ -97,7 +100,7 @@ impl Deferred {
         Ok(())
     }
 
-    /// Returns the deferred message with this index.
+    /// Returns the deferred message of a link or attribute with the index `number`.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no message with this index.
@@ -118,7 +121,7 @@ impl Deferred {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Returns all deferred messages in the order in which they were added.
+    /// Returns all deferred messages of links or attributes in the order in which they were added.
     pub(super) fn messages(&self) -> &[DeferredMessage] {
         &self.messages
     }

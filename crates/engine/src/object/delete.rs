@@ -18,13 +18,13 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, Store};
 
-/// A function that frees the raw data of an object: the blocks and the index of a dataset, and the
-/// global heap objects that elements and attributes refer to. Called with the object header before
-/// the header is freed.
+/// A function that frees the raw data of an object: the blocks and the chunk index of a dataset,
+/// and the global heap objects that elements and attributes refer to. The deletion calls the
+/// function with the object header before it frees the header.
 pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + 'a;
 
-/// Increases the reference count of an object: for a new hard link, or for a use of a committed
-/// datatype.
+/// Increases the reference count of an object by one: for a new hard link, or for a use of a
+/// committed datatype.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the count is 2^32 - 1, and the errors of reading and writing the
@@ -36,7 +36,8 @@ pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
     header.save(edit)
 }
 
-/// Increases the reference count in an object header. An unlinked object becomes linked again.
+/// Increases the reference count in an object header editor. An unlinked object becomes linked
+/// again.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the count is 2^32 - 1.
@@ -54,7 +55,7 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
 }
 
 /// Decreases the reference count in the editor of an object header. An object without links is
-/// deleted later, together with its last handle.
+/// deleted later, after its last handle.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the count is 0.
@@ -69,9 +70,9 @@ pub(super) fn uncount_reference(store: &Store, header: &mut HeaderEditor) -> Res
     Ok(())
 }
 
-/// Decreases the reference count of an object. Without links, deletes the object: calls `raw` to
-/// free raw data, removes the links of a group, and frees all blocks. An object with handles stays
-/// unchanged with a count of 0, until [`delete_unlinked`] deletes the object.
+/// Decreases the reference count of an object. If no links remain, deletes the object: calls `raw`
+/// to free raw data, removes the links of a group, and frees all blocks. An object with handles
+/// stays unchanged with a count of 0, until [`delete_unlinked`] deletes the object.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if more links refer to an object than its count states, and the
@@ -112,8 +113,8 @@ pub fn delete_unlinked(
     deletion.drop_all(edit)
 }
 
-/// Decreases the reference count of an object that is replaced. Without links, the object is
-/// deleted even if handles keep it open. The handles then refer to no object.
+/// Decreases the reference count of an object that another object replaces. If no links remain, the
+/// object is deleted even if handles keep it open. The handles then refer to no object.
 ///
 /// # Errors
 /// Returns the same errors as [`drop_reference`].
@@ -130,8 +131,8 @@ pub fn drop_replaced(
     drop_reference(container, edit, object, raw)
 }
 
-/// The state of a deletion of objects. It has a list of objects to delete and needs no recursion,
-/// because trees of groups can be deeper than the stack.
+/// The state of a deletion of objects. The state has a list of objects to delete and needs no
+/// recursion, because trees of groups can be deeper than the stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,
     raw: &'a mut RawData<'r>,
@@ -167,7 +168,7 @@ impl Deletion<'_, '_> {
         self.delete(edit, &header)
     }
 
-    /// Frees all blocks of an object. Adds the objects that lose a reference to `dropped`.
+    /// Frees all blocks of an object. Adds the objects that lose a reference to the list `dropped`.
     fn delete(&mut self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
         let object = header.address();
         self.deleted.insert(object);

@@ -30,13 +30,15 @@ fn no_entry() -> FormatError {
     FormatError::internal(NAME, "each record has an entry")
 }
 
-/// Returns the creation order of an attribute in the form that its records store.
+/// Returns the creation order of an attribute in the form that the B-tree records of dense storage
+/// hold.
 fn attribute_order(order: u64) -> Result<u32, FormatError> {
     u32::try_from(order)
         .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
 }
 
-/// The addresses of the fractal heap and of the B-tree indexes of dense storage.
+/// The addresses of the fractal heap and of the B-tree indexes of dense storage for links or
+/// attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dense {
     pub(super) kind: DenseKind,
@@ -45,7 +47,7 @@ pub(super) struct Dense {
     pub(super) order: Option<Address>,
 }
 
-/// The new message of an entry in dense storage.
+/// The new message of an entry in dense storage: bytes, or a reference to a shared message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
     /// A message for the heap.
@@ -54,14 +56,14 @@ pub(super) enum Content<'a> {
     Shared([u8; 8]),
 }
 
-/// The kind of messages that dense storage holds: links or attributes.
+/// The kind of messages that a dense storage holds: links or attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DenseKind {
     Links,
     Attributes,
 }
 
-/// A link or an attribute in dense storage, decoded from its index record.
+/// A link or an attribute in dense storage, decoded from its B-tree record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DenseEntry {
     /// Heap ID of the message. IDs of links have seven bytes.
@@ -80,7 +82,8 @@ impl DenseEntry {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }
 
-    /// Returns the reference that an object header would store in place of a shared message.
+    /// Returns the reference that an object header would store in place of a shared attribute in
+    /// dense storage.
     pub(super) fn shared_reference(&self, params: FileParams) -> Result<Option<Vec<u8>>> {
         Ok(self.shared_id().map(|id| SharedReference::heap(id).to_bytes(params)).transpose()?)
     }
@@ -122,7 +125,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the name of the link or attribute in a message of the heap.
+    /// Returns the name of the link or attribute in a message of dense storage.
     fn name(self, container: &Container, body: &[u8]) -> Result<Vec<u8>, FormatError> {
         match self {
             Self::Links => Ok(LinkMessage::decode(body, container.params())?.name.to_vec()),
@@ -181,7 +184,7 @@ impl DenseKind {
         }
     }
 
-    /// Returns the hash of the name in a record of the index by name.
+    /// Returns the hash of a name from a record of dense storage's index by name.
     fn hash_in(self, record: &[u8]) -> Result<u32, FormatError> {
         match self {
             Self::Links => LinkNameRecord::hash_in(record),
@@ -189,7 +192,7 @@ impl DenseKind {
         }
     }
 
-    /// Compares the creation order in a B-tree record with `order`.
+    /// Compares the creation order in a B-tree record of dense storage with `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
             Self::Links => {
@@ -204,7 +207,7 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Creates an empty fractal heap and its indexes for dense storage.
+    /// Creates an empty fractal heap and its B-tree indexes for dense storage.
     pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
         let heap = FractalHeap::create(edit, &kind.heap())?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
@@ -212,12 +215,12 @@ impl Dense {
         Ok(Self { kind, heap, names, order })
     }
 
-    /// Returns the number of entries in dense storage.
+    /// Returns the number of links or attributes in dense storage.
     pub(super) fn len(&self, edit: &Edit<'_>) -> Result<u64> {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Inserts many messages into dense storage. The storage must have no entries with their names.
+    /// Inserts the deferred messages of links or attributes, with new names, into dense storage.
     pub(super) fn insert_all(
         &self,
         container: &Container,
@@ -280,7 +283,7 @@ impl Dense {
         }
     }
 
-    /// Returns the entry of dense storage with this name, and its message.
+    /// Returns the entry of dense storage with the name `name`, and its message.
     pub(super) fn find(
         &self,
         container: &Container,
@@ -295,8 +298,8 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Replaces the message of an entry in dense storage. Name and creation order stay the same.
-    /// The caller releases a shared message.
+    /// Replaces the message of a link or attribute in dense storage. The caller releases a shared
+    /// message.
     pub(super) fn replace(
         &self,
         container: &Container,
@@ -326,7 +329,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Stores the new message of an entry in the heap. Returns the changed entry.
+    /// Stores the new message of a dense storage entry in the heap. Returns the changed entry.
     fn put_content(
         &self,
         edit: &mut Edit<'_>,
@@ -350,8 +353,8 @@ impl Dense {
         Ok(DenseEntry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
-    /// Removes the entry with this name and its message from dense storage. Returns both. The
-    /// caller releases a shared message.
+    /// Removes a link or attribute from dense storage and returns its entry and message. The caller
+    /// releases a shared message.
     pub(super) fn remove(
         &self,
         container: &Container,
@@ -375,8 +378,8 @@ impl Dense {
         Ok(Some((entry, body)))
     }
 
-    /// Returns all entries of dense storage and their messages, in the order of the hashes of their
-    /// names.
+    /// Returns all entries of dense storage and their messages, in ascending order of the hashes of
+    /// the names.
     pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(DenseEntry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut entries = Vec::new();
@@ -388,7 +391,7 @@ impl Dense {
         Ok(entries)
     }
 
-    /// Frees the fractal heap and the indexes of dense storage.
+    /// Frees the fractal heap and the B-tree indexes of dense storage.
     pub(super) fn delete(&self, edit: &mut Edit<'_>) -> Result<()> {
         for tree in std::iter::once(self.names).chain(self.order) {
             BTreeV2::edit(edit, tree)?.delete(edit, &mut |_, _| Ok(()))?;
@@ -406,7 +409,7 @@ impl Dense {
         }
     }
 
-    /// Returns whether the message of the entry is a shared message of the file.
+    /// Returns whether the message of a dense storage entry is a shared message of the file.
     fn is_shared(&self, entry: &DenseEntry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }
@@ -423,8 +426,7 @@ impl Dense {
         }
     }
 
-    /// Returns the creation order of an entry in dense storage. The creation order of a link is in
-    /// its message.
+    /// Returns the creation order of a link or attribute in dense storage.
     fn order_of(&self, container: &Container, entry: &DenseEntry, body: &[u8]) -> Result<u64> {
         match self.kind {
             DenseKind::Attributes => Ok(entry.order),
@@ -435,7 +437,7 @@ impl Dense {
     }
 }
 
-/// Returns the heap ID in a reference to a shared message.
+/// Returns the heap ID of a shared message, from the encoded reference to the message.
 fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     match SharedReference::decode(reference, params)?.location {
         SharedLocation::Heap(id) => Ok(id),
@@ -443,7 +445,7 @@ fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     }
 }
 
-/// Returns a heap ID of seven or eight bytes, padded with zeros.
+/// Returns a heap ID of dense storage, of seven or eight bytes, padded with zeros to eight bytes.
 fn id_of(stored: &[u8]) -> [u8; 8] {
     let mut id = [0; 8];
     for (to, from) in id.iter_mut().zip(stored) {
@@ -452,8 +454,8 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
     id
 }
 
-/// A comparison of dense storage records with a name. It reads the names of equal hashes in the
-/// heap, and keeps the first error from reading.
+/// A comparison of dense storage records with a name. The comparison keeps the first error from
+/// reading names in the heap.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,
@@ -487,7 +489,8 @@ impl<'a> ByName<'a> {
         Ok(kind.name(self.container, &body)?.as_slice().cmp(self.name))
     }
 
-    /// Returns the result of the comparison, or the first error from reading the heap.
+    /// Returns the result of a search with this comparison of dense storage names, or the first
+    /// error from reading the heap.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

@@ -20,7 +20,8 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::at;
 
-/// A function that a walk over the links of a group calls for each link. `Break` ends the walk.
+/// A function that a walk over the links of a group calls for each link. The result `Break` ends
+/// the walk.
 pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
 
 /// The storage of a group's links: a symbol table, compact storage or dense storage.
@@ -36,7 +37,7 @@ pub enum GroupStorage {
 }
 
 impl GroupStorage {
-    /// Returns the storage of links in the group with this object header.
+    /// Returns the storage of the links of the group with the given object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -50,7 +51,7 @@ impl GroupStorage {
         }
     }
 
-    /// Returns the link info message of a group without a symbol table.
+    /// Returns the link info message of a group's storage, or `None` for a symbol table.
     pub fn link_info(&self) -> Option<&LinkInfo> {
         match self {
             Self::SymbolTable(_) => None,
@@ -59,13 +60,13 @@ impl GroupStorage {
     }
 }
 
-/// Returns the group info message, if the header has one.
+/// Returns the group info message of a group, if the object header has one.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<GroupInfo>> {
     message::find(container, header)
 }
 
-/// Returns the limits for the number of links at which a group changes between compact and dense
-/// storage.
+/// Returns the limits, from a group's object header, for the number of links at which the group
+/// changes between compact and dense storage.
 ///
 /// # Errors
 /// Returns read errors.
@@ -73,7 +74,8 @@ pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<Link
     Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
 }
 
-/// Returns the estimates in the group info message: the number of links, and the length of a name.
+/// Returns the estimates in a group's group info message: the number of links, and the length of a
+/// name.
 ///
 /// # Errors
 /// Returns read errors.
@@ -81,7 +83,7 @@ pub fn estimated(container: &Container, header: &ObjectHeader) -> Result<Estimat
     Ok(info(container, header)?.and_then(|info| info.estimated).unwrap_or(EstimatedEntries::DEFAULT))
 }
 
-/// Calls `visit` for each link in the order of the storage: by name in symbol tables, in
+/// Calls `visit` for each link of a group in the order of the storage: by name in symbol tables, in
 /// unspecified order in other groups.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink<'_>) -> Result<()> {
     match GroupStorage::of(container, header)? {
@@ -111,7 +113,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
     }
 }
 
-/// Returns all links, in ascending order of the bytes of their names.
+/// Returns all links of a group, in ascending order of the bytes of their names.
 pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> {
     let mut links = Vec::new();
     visit_in_order(container, header, (), &mut |link| {
@@ -121,8 +123,8 @@ pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> 
     Ok(links)
 }
 
-/// Calls `visit` for each link, in ascending order of the bytes of their names. Reads all links and
-/// drops `guard`, which locks the file, before the first call.
+/// Calls `visit` for each link of a group, in ascending order of the bytes of their names. Reads
+/// all links and drops `guard`, which locks the file, before the first call.
 pub fn visit_in_order<G>(
     container: &Container,
     header: &ObjectHeader,
@@ -160,7 +162,7 @@ pub fn visit_in_order<G>(
     Ok(())
 }
 
-/// Returns the number of links in the group.
+/// Returns the number of links in the group with the given object header.
 pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     let mut count = 0_u64;
     match GroupStorage::of(container, header)? {
@@ -175,8 +177,8 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     Ok(count)
 }
 
-/// Visits the links of damaged dense storage to which at least one of the B-tree indexes still
-/// refers.
+/// Calls `visit` for the links of damaged dense storage to which at least one of the B-tree indexes
+/// still refers.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;
@@ -209,7 +211,7 @@ fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>)
     Ok(())
 }
 
-/// Returns the link of the group with this name.
+/// Returns the link with the name `name` from a group.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     match GroupStorage::of(container, header)? {
         GroupStorage::SymbolTable(table) => symbol_table::find(container, &table, name),
@@ -228,7 +230,8 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     }
 }
 
-/// Finds a link in dense storage by the hash of its name. Compares links of equal hashes by name.
+/// Returns the link with the name `name` from a group's dense storage. Searches by the hash of the
+/// name, and compares links of equal hashes by name.
 fn find_dense(container: &Container, info: &LinkInfo, name: &[u8]) -> Result<Option<Link>> {
     let hash = checksum(name);
     let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
@@ -255,7 +258,7 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-/// Decodes the link in the body of a link message.
+/// Decodes a link from the body of a link message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     decode_view(container, body).map(LinkView::to_link)
 }

@@ -15,10 +15,10 @@ use crate::store::{Bytes, MessageLocation, Store, at};
 
 const NAME: &str = "object header";
 
-/// Number of bytes in the first read of an object header. Most headers are not longer.
+/// Number of bytes in the first read of an object header. Most object headers are not longer.
 const FIRST_READ_BYTES: u64 = 512;
 
-/// An object header: its prefix, and the bytes of its messages.
+/// An object header: the header's prefix, and the bytes of its messages.
 #[derive(Debug)]
 pub struct ObjectHeader {
     address: Address,
@@ -30,7 +30,7 @@ pub struct ObjectHeader {
     messages: SmallVec<[HeaderMessage; 12]>,
 }
 
-/// The prefix of an object header, in version 1 or 2.
+/// The prefix of an object header, in version 1 or 2 of object headers.
 #[derive(Debug, Clone, Copy)]
 pub enum Prefix {
     /// Version 1.
@@ -40,8 +40,9 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// Returns the limits for the number of attributes at which the object changes between compact
-    /// and dense storage. For a version 1 header, which has no dense storage, returns the default.
+    /// Returns the limits, from the prefix of an object header, for the number of attributes at
+    /// which the object changes between compact and dense storage. For a version 1 object header,
+    /// which has no dense storage, returns the default limits.
     pub(crate) fn attribute_phase_change(&self) -> AttributePhaseChange {
         let stored = match self {
             Self::V1(_) => None,
@@ -52,7 +53,7 @@ impl Prefix {
     }
 }
 
-/// One message of an object header, not yet decoded.
+/// One message of an object header, whose body is not yet decoded.
 #[derive(Debug, Clone)]
 pub struct HeaderMessage {
     /// Type of the message.
@@ -102,13 +103,14 @@ impl ObjectHeader {
         &self.prefix
     }
 
-    /// Returns the limits for the number of attributes at which the object changes between compact
-    /// and dense storage. For a version 1 header, which has no dense storage, returns the default.
+    /// Returns the limits, from the object header, for the number of attributes at which an object
+    /// changes between compact and dense storage. For a version 1 object header, which has no dense
+    /// storage, returns the default limits.
     pub fn attribute_phase_change(&self) -> AttributePhaseChange {
         self.prefix.attribute_phase_change()
     }
 
-    /// Returns whether the header stores the time of the last change.
+    /// Returns whether the object header stores the time of the object's last change.
     pub fn tracks_times(&self) -> bool {
         match self.prefix() {
             Prefix::V1(_) => self.contains(MessageType::MODIFICATION_TIME),
@@ -116,7 +118,7 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the flags of a version 2 header. A version 1 header has none.
+    /// Returns the flags of a version 2 object header. A version 1 object header has no flags.
     pub fn flags(&self) -> HeaderFlags {
         match &self.prefix {
             Prefix::V1(_) => HeaderFlags::empty(),
@@ -124,18 +126,19 @@ impl ObjectHeader {
         }
     }
 
-    /// Returns the number of chunks of the object header: the first chunk and the continuation
-    /// blocks.
+    /// Returns the number of header chunks of the object header: the first header chunk and the
+    /// continuation blocks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Returns the size in bytes of the messages and of the gap in each chunk of the object header.
+    /// Returns the size in bytes of each header chunk of the object header: its messages and its
+    /// gap.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
 
-    /// Returns the continuation blocks of the object header in the order of their chunks.
+    /// Returns the continuation blocks of the object header in the order of their header chunks.
     pub(crate) fn continuations(&self) -> &[Continuation] {
         &self.continuations
     }
@@ -146,34 +149,34 @@ impl ObjectHeader {
         &self.messages
     }
 
-    /// Returns the messages of one type in the object header.
+    /// Returns all messages of the type `kind` in the object header.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Returns the first message of one type in the object header.
+    /// Returns the first message of the type `kind` in the object header.
     pub fn find(&self, kind: MessageType) -> Option<&HeaderMessage> {
         self.messages_of(kind).next()
     }
 
-    /// Returns whether the header has a message of this type.
+    /// Returns whether the object header has a message of the type `kind`.
     pub fn contains(&self, kind: MessageType) -> bool {
         self.find(kind).is_some()
     }
 
-    /// Returns the stored bytes of a message's body. For a shared message, these bytes are a
-    /// reference.
+    /// Returns the stored bytes of an object header message's body. For a shared message, these
+    /// bytes are a reference.
     pub fn body<'m>(&self, message: &'m HeaderMessage) -> &'m [u8] {
         &message.body
     }
 
-    /// Returns the stored bytes of a message's body without a copy. The bytes stay valid after the
-    /// header is dropped.
+    /// Returns the stored bytes of an object header message's body without a copy. The bytes stay
+    /// valid after the object header is dropped.
     pub fn body_bytes(&self, message: &HeaderMessage) -> Bytes {
         message.body.clone()
     }
 
-    /// Returns the location of a message's body in the file: offset and length.
+    /// Returns the location in the file of an object header message's body: offset and length.
     pub(crate) fn place(&self, message: &HeaderMessage) -> Option<MessageLocation> {
         let messages = to_u64(self.chunks.get(message.chunk)?.len());
         let chunk = match message.chunk.checked_sub(1) {
@@ -191,7 +194,7 @@ impl ObjectHeader {
         Some(MessageLocation { chunk, length, skip, sealed: seal > 0 })
     }
 
-    /// Returns the number of hard links to the object.
+    /// Returns the number of hard links to the object, from its object header.
     pub fn reference_count(&self, store: &Store) -> Result<u32> {
         match &self.prefix {
             Prefix::V1(prefix) => Ok(prefix.reference_count),
@@ -205,7 +208,7 @@ impl ObjectHeader {
     }
 }
 
-/// The state of a read of an object header, which proceeds chunk by chunk.
+/// The state of a read of an object header, which proceeds header chunk by header chunk.
 struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
@@ -261,8 +264,8 @@ impl<'a> Loader<'a> {
         Self { store, layout, header }
     }
 
-    /// Adds the messages of one header chunk to the list, and collects the continuations among
-    /// them.
+    /// Adds the messages of one header chunk to the list of an object header's messages, and
+    /// collects the continuation messages among them.
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {
@@ -326,8 +329,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks a message whose flag requires that readers know its type. Returns an error if this
-/// version does not know the type.
+/// Checks a message of an object header whose flag requires that readers know its type. Returns an
+/// error if this version of the library does not know the type.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());
@@ -335,8 +338,8 @@ fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> R
     Err(Error::unsupported(format!("object header at {address}: message of unknown type {:#06x}", kind.0)))
 }
 
-/// Returns `length` bytes of `bytes` at `offset`. The decoder has already found that these bytes
-/// exist.
+/// Returns `length` bytes of the shared buffer `bytes` at `offset`. The decoder has already found
+/// that these bytes exist.
 fn part(bytes: &Bytes, offset: usize, length: usize) -> Result<Bytes> {
     let part = offset.checked_add(length).and_then(|end| bytes.slice(offset..end));
     part.ok_or_else(|| Error::internal(NAME, "decoded parts lie inside their chunk"))

@@ -4,7 +4,7 @@ use hyperslab_format::message::MessageType;
 
 use super::header::ObjectHeader;
 
-/// The kind of an object to which a link refers: group, dataset or committed datatype.
+/// The kind of an object: group, dataset or committed datatype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
@@ -17,8 +17,8 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Returns the kind of the object with this header, or `None` if the messages identify no kind
-    /// of object.
+    /// Returns the kind of the object with the given object header, or `None` if the messages
+    /// identify no kind of object.
     pub fn of(header: &ObjectHeader) -> Option<Self> {
         let has = |kind| header.contains(kind);
         if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {
@@ -32,7 +32,8 @@ impl ObjectKind {
         }
     }
 
-    /// Returns the name of the object kind, for error messages.
+    /// Returns the name of an object kind (group, dataset or committed datatype), for error
+    /// messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

@@ -3,7 +3,7 @@
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 
-/// A named entry of a group.
+/// A link: a named entry of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The bytes of the name, as stored.
@@ -16,7 +16,8 @@ pub struct Link {
     pub target: LinkTarget,
 }
 
-/// The target of a link.
+/// The target of a link: an object, a path in this file, a path in another file, or the value of a
+/// user-defined link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
     /// An object of this file: the address of its object header.
@@ -39,7 +40,7 @@ pub enum LinkTarget {
     },
 }
 
-/// A link like [`Link`] whose names are borrowed.
+/// A view of a link, with borrowed names. [`Link`] is the same with names of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkView<'a> {
     /// The bytes of the name, as stored.
@@ -52,7 +53,8 @@ pub struct LinkView<'a> {
     pub target: TargetView<'a>,
 }
 
-/// The target of a link like [`LinkTarget`], whose names are borrowed.
+/// A view of the target of a link, with borrowed names. [`LinkTarget`] is the same with names of
+/// its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetView<'a> {
     /// An object of this file: the address of its object header.
@@ -77,7 +79,7 @@ pub enum TargetView<'a> {
 }
 
 impl Link {
-    /// Returns a view of this link that borrows its names.
+    /// Returns a view of this link, with borrowed names.
     pub fn view(&self) -> LinkView<'_> {
         let target = match &self.target {
             LinkTarget::Hard(address) => TargetView::Hard(*address),
@@ -90,7 +92,7 @@ impl Link {
 }
 
 impl LinkView<'_> {
-    /// Returns a link with copies of the names.
+    /// Returns a link with copies of the borrowed names of this view.
     pub fn to_link(self) -> Link {
         let target = match self.target {
             TargetView::Hard(address) => LinkTarget::Hard(address),

@@ -11,10 +11,12 @@ use super::header::{HeaderMessage, ObjectHeader};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, at};
 
-/// Largest number of references to follow from one shared message to the next.
+/// Largest number of references in a chain from one shared message to the next that a reader
+/// follows.
 const MAX_REFERENCES: usize = 4;
 
-/// The decoded body of a message: bytes of the header itself, or of a shared message.
+/// The decoded body of an object header message: bytes of the object header itself, or of a shared
+/// message.
 #[derive(Debug, Clone)]
 pub struct Body {
     bytes: Bytes,
@@ -32,19 +34,20 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Creates a body whose bytes are part of the message itself.
+    /// Creates the body of an object header message from bytes that are part of the message itself.
     pub(crate) fn own(bytes: Bytes) -> Self {
         Self { bytes, committed: None }
     }
 
-    /// Returns the bytes of the message body, which share the memory of the file's block.
+    /// Returns the bytes of the object header message's body, which share the memory of the file's
+    /// block.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 }
 
-/// Returns the body of the message `message` in the object header `header`. Resolves a reference to
-/// a shared message.
+/// Returns the body of the message `message` in the object header `header`. If the message is a
+/// reference to a shared message, returns the shared body.
 pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMessage) -> Result<Body> {
     if !message.flags.contains(MessageFlags::SHARED) {
         return Ok(Body::own(header.body_bytes(message)));
@@ -53,7 +56,7 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message with these flags and these stored bytes in the object header at
+/// Returns the body of a message, from its flags and its stored bytes in the object header at
 /// `owner`. Resolves a reference to a shared message.
 pub(super) fn resolve_body(
     container: &Container,
@@ -107,7 +110,8 @@ pub fn resolve_reference(
     Err(Error::corrupt("shared message", "address", expected, "another reference"))
 }
 
-/// Decodes the first message of the type `M` in an object header, if the header has such a message.
+/// Decodes the first message of the type `M` in an object header. Returns `None` if the header has
+/// no message of this type.
 pub fn find<M: for<'a> Message<'a>>(container: &Container, header: &ObjectHeader) -> Result<Option<M>> {
     let Some(message) = header.find(M::TYPE) else { return Ok(None) };
     if !message.flags.contains(MessageFlags::SHARED) {

@@ -21,7 +21,7 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason in errors of later writes after the write of an open editor has failed.
+/// The reason in the errors of all writes to a file after the write of an open editor has failed.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
 /// The open editors of the objects of one file. An object has at most one open editor: for its
@@ -61,8 +61,8 @@ impl OpenEditors {
 }
 
 impl OpenEditors {
-    /// Writes and closes the open editors, and returns shared access to the file. A thread may have
-    /// shared access several times, but not together with an [`Edit`].
+    /// Writes and closes the open editors of a file, and returns shared access to the file. A
+    /// thread may have shared access several times, but not together with an [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open editors.
@@ -77,7 +77,7 @@ impl OpenEditors {
         }
     }
 
-    /// Writes the open editors, and returns exclusive access to the file.
+    /// Writes the open editors of a file, and returns exclusive access to the file.
     ///
     /// # Errors
     /// Returns the errors of [`Store::edit`](crate::store::Store::edit) and of writing the open
@@ -88,7 +88,7 @@ impl OpenEditors {
         Ok(edit)
     }
 
-    /// Writes the changes of all open editors and closes the editors.
+    /// Writes the changes of all open editors of a file and closes the editors.
     ///
     /// # Errors
     /// Returns allocation and read errors.
@@ -102,7 +102,7 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Writes the changes of an object's open editor and closes the editor.
+    /// Writes the changes of one object's open editor to the file and closes the editor.
     ///
     /// # Errors
     /// Returns the same errors as [`flush`](Self::flush).
@@ -113,9 +113,9 @@ impl OpenEditors {
         }
     }
 
-    /// Writes an open editor. The operation that made the change has already returned success. If
-    /// the write fails, later commits are therefore refused, and the file stays in its committed
-    /// state.
+    /// Writes an object's open editor. The operation that made the change has already returned
+    /// success. If the write fails, later commits are therefore refused, and the file stays in its
+    /// committed state.
     fn finish_object(container: &Container, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
         let finished = AttributeEditor::resume(container, object).finish(edit);
         finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
@@ -133,13 +133,13 @@ impl OpenEditors {
         }
     }
 
-    /// Returns whether editors may stay open. In a file with shared messages, a change of one
-    /// header can change another header, so editors never stay open.
+    /// Returns whether the editors of a file's objects may stay open. In a file with shared
+    /// messages, a change of one object header can change another, so editors never stay open.
     fn stays_open(container: &Container) -> bool {
         container.shared_messages.is_none()
     }
 
-    /// Returns whether the object has an open editor.
+    /// Returns whether an editor of the object at `address` is open.
     pub fn is_open(&self, address: Address) -> bool {
         self.maybe_open.load(Ordering::Acquire) && {
             let open = self.open.lock();
@@ -148,8 +148,8 @@ impl OpenEditors {
         }
     }
 
-    /// Opens the editor of an object and calls `work` with the editor. The changes are written
-    /// later.
+    /// Opens the attribute editor of an object and calls `work` with the editor. The changes of the
+    /// object are written later.
     ///
     /// # Errors
     /// Returns read errors, and the errors of `work`.
@@ -180,7 +180,8 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Opens the editor of a group and calls `work` with the editor. The changes are written later.
+    /// Opens the editor of a group's links and calls `work` with the editor. The changes of the
+    /// group are written later.
     ///
     /// # Errors
     /// Returns read errors, and the errors of `work`.
@@ -212,7 +213,8 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Keeps the header of a new object in an open editor.
+    /// Keeps the object header of a new object in an open editor, so that the header is written
+    /// later.
     ///
     /// # Errors
     /// Returns the errors of writing the previous editor, and of decoding the header's messages.
@@ -226,8 +228,8 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Calls `work` with the editor of an object's header, if the object has an open editor for its
-    /// attributes.
+    /// Calls `work` with the editor of an object's object header, if the object has an open editor
+    /// for its attributes.
     fn with_open_header<T>(
         &self,
         address: Address,
@@ -241,7 +243,8 @@ impl OpenEditors {
         Some(work(object.header_to_change()))
     }
 
-    /// Creates a group whose header stays in an open editor and is written later.
+    /// Creates a group whose object header stays in an open editor and is written later. Returns
+    /// the address of the group.
     ///
     /// # Errors
     /// Returns the same errors as [`create_group`](super::group_edit::create_group).
@@ -259,8 +262,8 @@ impl OpenEditors {
         Ok(address)
     }
 
-    /// Adds a hard link to a group, and increases the reference count of the object. Both changes
-    /// are written later.
+    /// Adds a hard link to a group, and increases the reference count of the linked object. Both
+    /// changes are written later.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`](super::group_edit::insert_link).
@@ -286,8 +289,8 @@ impl OpenEditors {
         inserted
     }
 
-    /// Overwrites the dataspace or the layout in the object header of a dataset, or in its open
-    /// editor.
+    /// Overwrites the dataspace or the layout in the object header of a dataset, or in the open
+    /// editor of the object header.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`HeaderEditor::save`].

@@ -10,11 +10,11 @@ use super::header::ObjectHeader;
 use super::link::LinkTarget;
 use crate::error::{Error, Result};
 
-/// Largest number of soft links in the resolution of one path (libhdf5's H5L_NUM_LINKS).
+/// Largest number of soft links that the resolution of one path follows (libhdf5's H5L_NUM_LINKS).
 const MAX_SOFT_LINKS: usize = 16;
 
-/// The result of resolving a path: an object of this file, an external link, or a user-defined
-/// link.
+/// The result of the resolution of a path: an object of this file, an external link, or a
+/// user-defined link.
 #[derive(Debug)]
 pub enum Resolved {
     /// An object of this file.
@@ -43,14 +43,15 @@ pub enum Resolved {
     },
 }
 
-/// Finds the object or link at `path`, which begins at the group at `start`. A path that begins
-/// with `/` starts at the root group. The same rule holds for targets of soft links. Empty names
-/// and `.` are skipped.
+/// Finds the object or link at the path `path`, which begins at the group at `start`. A path that
+/// begins with `/` starts at the root group. The same rule holds for targets of soft links. Empty
+/// names and `.` are skipped.
 pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
     resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
 }
 
-/// Finds the object or link at `path` as [`resolve`] does, from the group with this header.
+/// Finds the object or link at the path `path`, which begins at the group with the object header
+/// `start`, like [`resolve`].
 pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]) -> Result<Resolved> {
     let root = container.store.superblock().root();
     let mut at = if path.starts_with(b"/") { root } else { start.address() };
@@ -104,7 +105,8 @@ fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
 }
 
-/// Returns the path of an external link in the other file, extended by the remaining names.
+/// Returns the path of an external link in the other file, extended by the remaining names of the
+/// resolved path.
 fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     for name in names.iter().rev() {
         path.push(b'/');
@@ -114,7 +116,8 @@ fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
 }
 
 impl Resolved {
-    /// Returns the header of the resolved object, or an error if the path leads out of the file.
+    /// Returns the object header of the object that the resolution of a path has found, or an error
+    /// if the path leads out of the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a
@@ -133,7 +136,8 @@ pub fn user_defined(class: u8, name: &[u8]) -> Error {
     Error::unsupported(format!("following the user-defined link `{}` of class {class}", lossy(name)))
 }
 
-/// Converts the bytes of a name to text, with replacement characters for invalid UTF-8.
+/// Converts the bytes of a link or attribute name to text, with replacement characters for invalid
+/// UTF-8.
 pub fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

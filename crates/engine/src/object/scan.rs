@@ -13,26 +13,30 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Bytes, Store};
 
-/// Number of bytes per read during the search for object headers.
+/// Number of bytes in one read of the search for object headers.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Number of bytes per read in a part of the file that cannot be read as a whole.
+/// Number of bytes in one read of the search for object headers, in a part of the file that cannot
+/// be read as a whole.
 const SECTOR_BYTES: usize = 4096;
 
-/// Largest number of messages in an accepted version 1 header.
+/// Largest number of messages in a version 1 object header that the search for object headers
+/// accepts.
 const MAX_MESSAGES: u16 = 4096;
-/// Largest reference count of an accepted version 1 header.
+/// Largest reference count of a version 1 object header that the search for object headers accepts.
 const MAX_LINKS: u32 = 1 << 20;
 
-/// Largest size of the first chunk of an accepted version 1 header, in bytes.
+/// Largest size in bytes of the first header chunk of a version 1 object header that the search for
+/// object headers accepts.
 const MAX_CHUNK_BYTES: u32 = 1 << 20;
 
-/// A function that a search for object headers calls for each found header.
+/// A function that a search for object headers calls for each found object header, with its address
+/// and the kind of the object.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
-/// Finds object headers outside of `raw`, the ranges of raw data in ascending order (start and
-/// end). Accepts version 2 headers by their checksum, and version 1 headers if all their content is
-/// plausible.
+/// Searches the file for object headers outside of `raw`, the ranges of raw data in ascending order
+/// (start and end). Accepts version 2 object headers by their checksum, and version 1 object
+/// headers if all their content is plausible.
 ///
 /// # Errors
 /// Returns no errors at present: bytes that cannot be read contain no header.
@@ -55,8 +59,9 @@ pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'
     Ok(())
 }
 
-/// Reads `length` bytes and the prefix of a header that begins at the last of these bytes, up to
-/// `end`. Returns `None` if the bytes cannot be read.
+/// Reads bytes of the file for the search for object headers: `length` bytes and the prefix of an
+/// object header that begins at the last of these bytes, up to `end`. Returns `None` if the bytes
+/// cannot be read.
 fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {
     let length = (length + to_u64(PrefixV1::SIZE)).min(end - start);
     store.read(Address::new(start), length, "object header").ok()
@@ -101,8 +106,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose header is at `address`, or `None` if the bytes at this
-/// address are no object header.
+/// Returns the kind of the object whose object header is at `address`, or `None` if the bytes at
+/// this address are no object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::Released;
 use crate::store::{Bytes, Edit, Store, at};
 
-/// The stored form of a message in a header or an attribute: the message itself, or a reference to
-/// a shared message.
+/// The stored form of a message in an object header or an attribute: the message itself, or a
+/// reference to a shared message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) flags: MessageFlags,
@@ -23,14 +23,14 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Creates the stored form of a message that is not shared.
+    /// Creates the stored form of a message that is not a shared message.
     pub(super) fn own(flags: MessageFlags, body: Vec<u8>) -> Self {
         let flags = flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
         Self { flags, body, id: None }
     }
 }
 
-/// Reads a shared message that is still in the header of its only user.
+/// Reads a shared message that is still in the object header of its only user.
 pub(crate) fn message_in_header(
     store: &Store,
     header: Address,
@@ -46,8 +46,9 @@ pub(crate) fn message_in_header(
     Err(Error::corrupt("shared message record", "object header address", expected, header.address()))
 }
 
-/// Stores a message as a shared message if the file shares messages of this type and length. Adds
-/// one user to the message. The caller must place the parts of an attribute before the attribute.
+/// Stores a message as a shared message if the file shares messages of this type and length, and
+/// returns the stored form. Adds one user to the shared message. The caller must first store the
+/// shared parts of an attribute.
 pub(super) fn place(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -58,7 +59,8 @@ pub(super) fn place(
     place_counted(container, edit, kind, flags, body).map(|(placed, _)| placed)
 }
 
-/// Stores a message as [`place`] does. Also returns whether the message has no other user.
+/// Stores a message like [`place`], as a shared message if possible. Also returns whether the
+/// shared message has no other user.
 pub(super) fn place_counted(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -97,9 +99,9 @@ pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut
     Ok(())
 }
 
-/// Releases a message of the header at `owner`: `flags` and `body` are the stored bytes. Returns
-/// the committed datatypes that the message no longer uses. The caller decreases their reference
-/// counts.
+/// Releases a message of the object header at `owner`: `flags` and `body` are the stored bytes.
+/// Returns the addresses of the committed datatypes that the message no longer uses. The caller
+/// decreases their reference counts.
 pub(super) fn release(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -139,8 +141,9 @@ fn release_reference(
     }
 }
 
-/// Returns the shared parts of a message: the datatype and the dataspace of an attribute. A shared
-/// attribute counts as one user of its parts, independent of the number of its own users.
+/// Returns the references to the shared parts of a message: the datatype and the dataspace of an
+/// attribute. A shared attribute counts as one user of its parts, independent of the number of its
+/// own users.
 pub(super) fn parts(
     container: &Container,
     owner: Address,
@@ -164,7 +167,8 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Releases the shared parts of a message. See [`release`].
+/// Releases the shared parts of a message, which are the datatype and the dataspace of an
+/// attribute. Returns the committed datatypes that are no longer used, like [`release`].
 pub(super) fn release_parts(
     container: &Container,
     edit: &mut Edit<'_>,

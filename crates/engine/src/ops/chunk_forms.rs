@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
 
-/// Returns the source of flat chunks for the dataset whose header is at `owner`, without the chunk
-/// index, and the parameters of the index.
+/// Returns the source of flat chunks, without the chunk index, for the dataset with the object
+/// header at `owner`. Also returns the properties that determine the chunk index.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the chunk shape contradicts the dataspace, [`Error::Limit`] if a
@@ -63,7 +63,8 @@ pub(super) fn chunked_source(
     Ok((source, shape))
 }
 
-/// Returns the form of a dataset's structured chunks, and the parameters of their index.
+/// Returns the form of a dataset's structured chunks, and the properties that determine the chunk
+/// index.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the filters or the layout contradict the rest of the header.

@@ -19,10 +19,12 @@ use crate::data::transfer::{ChunkCache, Due, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of dirty chunks for which the encoding runs without an `Edit`.
+/// Smallest number of bytes of dirty chunks for which a dataset's chunks are encoded without an
+/// `Edit`, the exclusive access to the file.
 const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 
-/// Largest number of bytes in unfiltered chunks that one write stores under one `Edit`.
+/// Largest number of bytes in unfiltered chunks that one write stores under one `Edit`, the
+/// exclusive access to the file.
 const MAX_EXCLUSIVE_BYTES: u64 = 16 << 20;
 
 /// The access of a concurrent write to the writer of its dataset.
@@ -76,8 +78,9 @@ impl ChunkAccess for WriterAccess<'_> {
 }
 
 impl DatasetWriter {
-    /// Returns the source of the chunks, if threads can write the chunks concurrently. Returns
-    /// `None` if elements refer to the global heap, or if the first write allocates all chunks.
+    /// Returns the source of a dataset's chunks, if threads can write the chunks concurrently.
+    /// Returns `None` if elements refer to the global heap, or if the first write allocates all
+    /// chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
@@ -101,10 +104,10 @@ impl OpenFile {
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 
-    /// Writes the selected elements chunk by chunk without an `Edit`, as far as possible. Returns
-    /// `None` if all elements are written. Otherwise, returns the number of written chunks. If all
-    /// elements were selected, also returns the selection of the elements that the dataset had at
-    /// the start.
+    /// Writes the selected elements of a dataset chunk by chunk without an `Edit`, the exclusive
+    /// access to the file, as far as possible. Returns `None` if all elements are written.
+    /// Otherwise, returns the number of written chunks. If all elements were selected, also returns
+    /// the selection of the elements that the dataset had at the start.
     ///
     /// # Errors
     /// As [`write_concurrently`].
@@ -130,8 +133,8 @@ impl OpenFile {
         Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
     }
 
-    /// Encodes the chunks that an append adds, if the dataset has filters and the appended bytes
-    /// fill a chunk. Other threads can read and write at the same time.
+    /// Encodes the chunks that an append adds to a dataset, if the dataset has filters and the
+    /// appended bytes fill a chunk. Other threads can read and write at the same time.
     ///
     /// # Errors
     /// Returns filter and conversion errors.
@@ -162,8 +165,8 @@ impl OpenFile {
         }
     }
 
-    /// Encodes and stores the dirty chunks of one dataset, or of all datasets. Other threads can
-    /// read and write at the same time.
+    /// Encodes and stores the dirty chunks of one dataset, or of all datasets, while other threads
+    /// can read and write.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

@@ -12,7 +12,8 @@ use crate::object::header::ObjectHeader;
 use crate::store::{CreateOptions, Store, StoreOptions};
 
 impl OpenFile {
-    /// Creates a file with an empty root group in `driver`. Earlier bytes of `driver` are lost.
+    /// Creates an HDF5 file with an empty root group in `driver`. Earlier bytes of `driver` are
+    /// lost.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the options contradict each other, and

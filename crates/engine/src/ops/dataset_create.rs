@@ -23,7 +23,7 @@ use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Largest size in bytes of a dataset's elements for compact layout.
+/// Largest size in bytes of a dataset's elements for which the compact layout is possible.
 pub const MAX_COMPACT: u64 = 65_000;
 
 /// The properties of a new dataset: dataspace, datatype, layout, filters and fill value.
@@ -48,7 +48,8 @@ pub struct NewDataset {
     pub header: NewHeader,
 }
 
-/// The layout of a new dataset.
+/// The layout of a new dataset: compact, contiguous, external, chunked, structured chunks or
+/// virtual.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewLayout {
     /// Elements in the object header.
@@ -85,14 +86,15 @@ pub enum NewLayout {
     },
 }
 
-/// Returns whether libhdf5 can open a dataset with this dataspace and a chunk index of HDF5 1.10.
-/// See [`NewDataset::index_in`].
+/// Returns whether libhdf5 can open a dataset with the given dataspace and a chunk index of HDF5
+/// 1.10. See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }
 
 impl OpenFile {
-    /// Creates a dataset without links. Returns the address of its header.
+    /// Creates a dataset without links in this file. Returns the address of the dataset's object
+    /// header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the properties of the dataset contradict each other, and I/O
@@ -103,8 +105,8 @@ impl OpenFile {
         Ok(address)
     }
 
-    /// Creates a dataset like [`create_dataset`](Self::create_dataset). The write of the header is
-    /// deferred. Returns the address and the description in the header.
+    /// Creates a dataset like [`create_dataset`](Self::create_dataset), but defers the write of the
+    /// object header. Returns the address of the object header, and the description of the dataset.
     ///
     /// # Errors
     /// As [`create_dataset`](Self::create_dataset).
@@ -140,7 +142,7 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements of a new dataset have blocks of their own in this file. The
+    /// Returns whether the elements of a new dataset have blocks of their own in the file. The
     /// alternatives are the object header, external files and other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
@@ -299,10 +301,10 @@ impl NewDataset {
         }
     }
 
-    /// Returns the version bounds under which libhdf5 can read the chunks, and whether chunks at
-    /// the edges are unfiltered. In a file whose lengths have less than 8 bytes, libhdf5 does not
-    /// recognize the unlimited dimension of an extensible array. A version 1 B-tree does not need
-    /// this dimension, but filters all chunks.
+    /// Returns the version bounds under which libhdf5 can read the chunks of a new dataset, and
+    /// whether chunks at the edges are unfiltered. In a file whose lengths have less than 8 bytes,
+    /// libhdf5 does not recognize the unlimited dimension of an extensible array. A version 1
+    /// B-tree does not need the unlimited dimension, but filters all chunks.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if a version 1 B-tree is needed and chunks at the edges are
@@ -386,8 +388,8 @@ impl NewDataset {
     }
 }
 
-/// Returns the filters of sections in the form that the header stores. Sections without filters are
-/// omitted.
+/// Returns the filters of a new dataset's structured chunk sections in the form that the object
+/// header stores. Sections without filters are omitted.
 ///
 /// # Errors
 /// Returns an error if a filter cannot be stored.
@@ -404,7 +406,7 @@ fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     Ok(Filters::Sections(FilterPipeline { version: 3, filters: FilterDescriptions::Sections(sections) }))
 }
 
-/// Returns whether elements hold references with data in the global heap.
+/// Returns whether elements of a datatype contain references with data in the global heap.
 fn contains_heap_reference(datatype: &Datatype) -> bool {
     use hyperslab_datatype::{DatatypeClass, ReferenceKind};
     match &datatype.class {

@@ -13,8 +13,8 @@ use crate::store::{Edit, JournalOutcome};
 
 impl OpenFile {
     /// Removes a link from a group. If the object has no other link, deletes the object and all
-    /// objects that only it links to, and frees their space. An object with handles is deleted
-    /// after its last handle is dropped.
+    /// objects that only the deleted object links to, and frees their file space. An object with
+    /// handles is deleted after its last handle is dropped.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`](crate::Error::NotFound) if the group has no link with this name.
@@ -24,7 +24,7 @@ impl OpenFile {
         })
     }
 
-    /// Decrements the reference count of an object that another object replaces in a link. The
+    /// Decreases the reference count of an object that another object replaces in a link. The
     /// handles of the replaced object become invalid.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl OpenFile {
         })
     }
 
-    /// Increases the reference count of an object.
+    /// Increases the reference count of the object at the address `object`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`](crate::Error::Limit) if the count exceeds 32 bits.
@@ -44,8 +44,8 @@ impl OpenFile {
         delete::add_reference(edit, object)
     }
 
-    /// Decreases the reference count of an object. An object without references is deleted as
-    /// [`remove_link`](Self::remove_link) states.
+    /// Decreases the reference count of the object at the address `object`. An object without
+    /// references is deleted as [`remove_link`](Self::remove_link) states.
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -56,9 +56,9 @@ impl OpenFile {
         })
     }
 
-    /// Deletes an object with a link count of 0, and all objects that only it links to.
-    /// [`Store::unlinked_objects`](crate::store::Store::unlinked_objects) lists such objects of a
-    /// process that crashed.
+    /// Deletes an object with a link count of 0, and all objects that only this object links to.
+    /// [`Store::unlinked_objects`](crate::store::Store::unlinked_objects) lists the objects without
+    /// links that a crashed process left.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`](crate::Error::Corrupt) if the address has no object or the object
@@ -72,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes the unlinked objects that the previous writer held open when it ended, and commits.
-    /// The journal of that writer lists these objects.
+    /// Deletes the unlinked objects that the previous writer of the file held open when the writer
+    /// ended, and commits. The journal of that writer lists these objects.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
@@ -104,9 +104,9 @@ impl OpenFile {
         })
     }
 
-    /// Deletes the objects that have lost their last link and their last handle. At the close of
-    /// the file, deletes unlinked objects with handles as well. In a file with SWMR readers, which
-    /// may still read the objects, nothing is deleted before the close.
+    /// Deletes the objects of the file that have lost their last link and their last handle. At the
+    /// close of the file, deletes unlinked objects with handles as well. In a file with SWMR
+    /// readers, which may still read the objects, no object is deleted before the close.
     ///
     /// Logs an error if an object cannot be deleted, and loses its space: the call that removed the
     /// link has already returned.
@@ -133,7 +133,8 @@ impl OpenFile {
         }
     }
 
-    /// Frees the space that an object's attributes and elements take outside of object headers.
+    /// Frees the file space that an object's attributes and elements take outside of object
+    /// headers.
     ///
     /// # Errors
     /// Returns I/O errors, and the errors of damaged heaps and indexes.

@@ -10,8 +10,9 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Writes the open editors, and returns a `Reading`: the right to read the structure of the
-    /// file. One thread may hold several `Reading`s, but not together with an [`Edit`].
+    /// Writes the open editors of the file, and returns a `Reading`: the right to read the
+    /// structure of the file. One thread may hold several `Reading`s, but not together with an
+    /// [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open objects.
@@ -19,7 +20,8 @@ impl OpenFile {
         self.editors.reading(&self.container)
     }
 
-    /// Writes the open editors, and returns an [`Edit`]: the exclusive right to change the file.
+    /// Writes the open editors of the file, and returns an [`Edit`]: the exclusive right to change
+    /// the file.
     ///
     /// # Errors
     /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.
@@ -28,7 +30,7 @@ impl OpenFile {
     }
 
     /// Returns an [`Edit`], the exclusive right to change the file, without writing the open
-    /// editors. The blocks of their objects in the file are out of date.
+    /// editors. The blocks in the file of the edited objects are out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).
@@ -36,7 +38,7 @@ impl OpenFile {
         self.container.store.edit()
     }
 
-    /// Writes the changes in all open editors to the blocks of their objects.
+    /// Writes the changes in all open editors of the file to the blocks of the edited objects.
     ///
     /// # Errors
     /// Returns the errors of allocating and reading.
@@ -44,18 +46,18 @@ impl OpenFile {
         self.editors.flush(&self.container, edit)
     }
 
-    /// Returns whether an object has an open editor.
+    /// Returns whether an object of the file has an open editor.
     pub(super) fn is_open(&self, object: Address) -> bool {
         self.editors.is_open(object)
     }
 
-    /// Returns whether an object of a file that is open for writing has an open editor.
+    /// Returns whether an object has an open editor, in a file that is open for writing.
     pub fn has_open_editor(&self, object: Address) -> bool {
         self.container.store.is_writable() && self.is_open(object)
     }
 
-    /// Opens the attribute editor of an object and calls `work` with it. The changes in the editor
-    /// are deferred.
+    /// Opens the attribute editor of an object and calls `work` with the editor. The write of the
+    /// editor's changes is deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the header, and those of `work`.
@@ -68,8 +70,8 @@ impl OpenFile {
         self.editors.with_attributes(&self.container, edit, object, work)
     }
 
-    /// Opens the link editor of a group and calls `work` with it. The changes in the editor are
-    /// deferred.
+    /// Opens the link editor of a group and calls `work` with the editor. The write of the editor's
+    /// changes is deferred.
     ///
     /// # Errors
     /// Returns the errors of reading the group, and those of `work`.
@@ -82,7 +84,7 @@ impl OpenFile {
         self.editors.with_links(&self.container, edit, group, work)
     }
 
-    /// Creates a group and defers the write of its object header.
+    /// Creates a group, returns its address, and defers the write of its object header.
     ///
     /// # Errors
     /// Returns the errors of allocating and of shared messages.
@@ -90,8 +92,8 @@ impl OpenFile {
         self.editors.create_group(&self.container, edit, options)
     }
 
-    /// Adds a hard link to a group, and increments the reference count of the object. Defers the
-    /// writes of both object headers.
+    /// Adds a hard link to a group, and increases the reference count of the linked object. Defers
+    /// the writes of both object headers.
     ///
     /// # Errors
     /// Returns [`Error::Exists`](crate::Error::Exists) if the name is taken, and

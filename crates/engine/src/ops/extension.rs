@@ -54,7 +54,8 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
 }
 
 /// Writes the blocks of a metadata cache image to their addresses, and removes the message that
-/// refers to the image. Otherwise the image would hide later changes of these blocks.
+/// refers to the image. Otherwise, later changes of these blocks would be hidden by the metadata
+/// cache image.
 fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
     let blocks = container.store.end_overlay();
     let mut edit = container.store.edit()?;
@@ -66,7 +67,7 @@ fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
     header.save(&mut edit)
 }
 
-/// Opens the index of shared messages that the superblock extension names.
+/// Opens the indexes of shared messages that the superblock extension names.
 pub(super) fn read_shared_messages(container: &mut Container, extension: &ObjectHeader) -> Result<()> {
     if let Some(table) = message::find::<SharedMessageTableMessage>(container, extension)? {
         let (address, indexes) = (table.table, table.index_count);

@@ -9,12 +9,13 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of flushes after which a reader may find new dirty chunks. After the last flush,
-/// the reader excludes writers.
+/// Largest number of attempts to flush datasets before a read of the file without exclusion of
+/// writers. After the last attempt, the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {
-    /// Flushes a dataset, or all datasets, if there are dirty chunks or dirty headers.
+    /// Flushes a dataset, or all datasets of the file, if there are dirty chunks or dirty object
+    /// headers.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -28,7 +29,7 @@ impl OpenFile {
         self.finish(edit)
     }
 
-    /// Writes the dirty chunks and the header of a dataset, or of all datasets.
+    /// Writes the dirty chunks and the object header of a dataset, or of all datasets of the file.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -41,13 +42,14 @@ impl OpenFile {
         self.writers.with(dataset, |writer| writer.flush(self.writer_context(), edit)).unwrap_or(Ok(()))
     }
 
-    /// Returns whether a dataset, or any dataset, has dirty chunks or a dirty header.
+    /// Returns whether a dataset, or any dataset of the file, has dirty chunks or a dirty object
+    /// header.
     pub fn is_dirty(&self, dataset: Option<Address>) -> bool {
         self.container.store.is_writable() && self.writers.any(dataset, DatasetWriter::is_dirty)
     }
 
-    /// Flushes a dataset, or all datasets, and returns the right to read the file. While the caller
-    /// holds this right, these datasets have no dirty chunks.
+    /// Flushes a dataset, or all datasets of the file, and returns the right to read the file.
+    /// While the caller holds this right, the flushed datasets have no dirty chunks.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -80,7 +82,7 @@ impl OpenFile {
         if crowded { self.flush() } else { Ok(()) }
     }
 
-    /// Writes all changes to the file, as one commit.
+    /// Writes all changes of the open file to the driver, as one commit.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -92,8 +94,8 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Flushes and closes the file. Truncates free space at the end of the file, and stores the
-    /// free-space managers if the file has persistent free space. Only reads are possible
+    /// Flushes and closes the open file. Truncates free space at the end of the file, and stores
+    /// the free-space managers if the file has persistent free space. Only reads are possible
     /// afterwards.
     ///
     /// # Errors
@@ -109,7 +111,7 @@ impl OpenFile {
         self.container.store.end_writing()
     }
 
-    /// Writes changed dataspaces into the headers. Chunks stay dirty.
+    /// Writes changed dataspaces of datasets into their object headers. Chunks stay dirty.
     pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush_shape(self.writer_context(), edit),
@@ -118,7 +120,7 @@ impl OpenFile {
         self.writers.slots().into_iter().try_for_each(flush)
     }
 
-    /// Flushes all datasets that have writers.
+    /// Flushes all datasets of the file that have dataset writers.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush(self.writer_context(), edit),
@@ -127,7 +129,7 @@ impl OpenFile {
         self.writers.slots().into_iter().try_for_each(flush)
     }
 
-    /// Flushes all datasets and removes their writers.
+    /// Flushes all datasets of the file and removes their dataset writers.
     pub(super) fn end_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         for slot in self.writers.slots() {
             let mut slot = slot.0.lock();

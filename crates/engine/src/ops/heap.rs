@@ -9,8 +9,8 @@ use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::Result;
 
 impl OpenFile {
-    /// Returns the value of a variable-length element. `foreign` holds the values of elements that
-    /// come from other files.
+    /// Returns the value of a variable-length element. The heap `foreign` holds the values of
+    /// elements that come from other files.
     ///
     /// # Errors
     /// Returns an error if the descriptor refers to no heap object.
@@ -38,7 +38,8 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// A heap for variable-length elements of virtual datasets, whose data may come from other files.
+/// A heap for the variable-length elements of virtual datasets, whose data may come from other
+/// files.
 #[derive(Debug)]
 pub struct SharedHeap {
     /// The file.
@@ -62,7 +63,8 @@ impl VariableSource for SharedHeap {
     }
 }
 
-/// Returns whether the address between the length and the object index of an element is zero.
+/// Returns whether the descriptor of a variable-length element is null: the address between the
+/// length and the object index is zero.
 fn is_null(descriptor: &[u8]) -> bool {
     let address = descriptor.get(4..).and_then(|rest| rest.split_last_chunk::<4>());
     address.is_some_and(|(address, _)| address.iter().all(|byte| *byte == 0))

@@ -15,7 +15,8 @@ use crate::object::header::ObjectHeader;
 use crate::object::message;
 use crate::store::{MembersLocation, Store, StoreOptions};
 
-/// The division of an HDF5 file into member files, as the file states it.
+/// The members of an HDF5 file (the files that together hold its bytes), as the HDF5 file itself
+/// states them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
@@ -35,7 +36,7 @@ pub enum Members {
     Other(String),
 }
 
-/// The members of an HDF5 file that the multi driver stores.
+/// The member files of an HDF5 file that the multi driver stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMembers {
     /// The members that are in use.
@@ -43,7 +44,7 @@ pub struct MultiMembers {
     information: MultiInformation,
 }
 
-/// The range of addresses and the name of one member of the multi driver.
+/// The range of addresses and the name of one member file of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRange {
     /// The address of the first byte.
@@ -55,8 +56,8 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads the division of an HDF5 file into members. `driver` stores the first member or the
-    /// whole file.
+    /// Reads from an HDF5 file into which member files it is divided. `driver` stores the first
+    /// member file or the whole file.
     ///
     /// # Errors
     /// Returns an error if the bytes contain no superblock.
@@ -95,8 +96,8 @@ impl Members {
     }
 }
 
-/// Returns the address ranges of the multi driver's members that are in use. A member without an
-/// address is not in use.
+/// Returns the address ranges of the multi driver's member files that are in use. A member file
+/// without an address is not in use.
 fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     let range = |member: &DriverInfoMember| {
         let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
@@ -105,7 +106,7 @@ fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     multi.members.iter().filter_map(range).collect()
 }
 
-/// Reads the members of the multi or family driver from the driver information block of an old
+/// Reads the member files of the multi or family driver from the driver information block of an old
 /// superblock.
 ///
 /// # Errors
@@ -126,8 +127,8 @@ pub(super) fn in_block(store: &Store) -> Result<Members> {
     Members::decode(block.identification, &block.information)
 }
 
-/// Reads the members of the multi or family driver from the driver info message of a superblock
-/// extension.
+/// Reads the member files of the multi or family driver from the driver info message of a
+/// superblock extension.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the message is damaged.
@@ -138,16 +139,16 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Passes the members that the driver information block states to the store, if they have ends of
-/// their own.
+/// Passes the member files that the driver information block states to the store, if the member
+/// files have ends of their own.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
         store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Passes the members that the driver info message states to the store, if they have ends of their
-/// own.
+/// Passes the member files that the driver info message states to the store, if the member files
+/// have ends of their own.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);
@@ -157,8 +158,8 @@ pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &Ob
     }
 }
 
-/// Checks that the driver of the store has opened the members that the file states. Other code
-/// checks the length of a family.
+/// Checks that the driver of the store has opened the member files that the HDF5 file states. Other
+/// code checks the length of a family of files.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if parts of the file lie in members that the driver does not

@@ -17,15 +17,15 @@ use crate::object::container::Container;
 use crate::object::open_editors::OpenEditors;
 use crate::store::{Store, StoreOptions};
 
-/// A resolver that opens the other files that links and datasets name.
+/// A trait of resolvers that open the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
-    /// Opens the file with a name, which a link or a dataset stores.
+    /// Opens the HDF5 file with the name `name`, which a link or a dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
 
-    /// Opens the file with the name `name` for writing.
+    /// Opens the HDF5 file with the name `name`, which a link or a dataset stores, for writing.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the file must not be changed.
@@ -34,23 +34,26 @@ pub trait FileResolver: RawFileResolver {
         Err(Error::unsupported(format!("writing to the file `{name}`")))
     }
 
-    /// Adds a folder to the search for file names. The search begins with this folder.
+    /// Adds a folder to the search for files that links and datasets name. The search begins with
+    /// this folder.
     fn search_first(&self, folder: &Path) {
         let _ = folder;
     }
 
-    /// Returns whether `name` refers to the file itself that contains the link.
+    /// Returns whether the file name `name` of a link refers to the file itself that contains the
+    /// link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
 
-    /// Returns the file with a name if the program has it open. Such a file is neither kept nor
-    /// closed.
+    /// Returns the HDF5 file with the name `name` if the program has it open. The resolver neither
+    /// keeps nor closes this file.
     fn find_open(&self, _name: &[u8]) -> Option<Arc<OpenFile>> {
         None
     }
 
-    /// Returns a number that changes when the program opens or closes a file.
+    /// Returns the generation of the open files: a number that changes when the program opens or
+    /// closes a file.
     fn generation(&self) -> u64 {
         0
     }
@@ -76,7 +79,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens the file that `driver` stores.
+    /// Opens the HDF5 file that `driver` stores.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the superblock, its extension or the driver information is
@@ -104,7 +107,7 @@ impl OpenFile {
         Ok(file)
     }
 
-    /// Returns an open file without a resolver and without writers.
+    /// Creates an open file without a resolver of file names and without dataset writers.
     pub(super) fn of(container: Container, resources: Resources) -> Self {
         Self {
             container,
@@ -117,7 +120,8 @@ impl OpenFile {
         }
     }
 
-    /// Returns the open file with a resolver that opens other files.
+    /// Returns the open file with a resolver that opens the other files that links and datasets
+    /// name.
     #[must_use]
     pub fn with_resolver(mut self, resolver: Arc<dyn FileResolver>) -> Self {
         self.raw_files = Some(Arc::<_>::clone(&resolver) as Arc<dyn RawFileResolver>);
@@ -125,24 +129,24 @@ impl OpenFile {
         self
     }
 
-    /// Returns the open file with options for reading virtual datasets.
+    /// Returns the open file with options for reads of virtual datasets.
     #[must_use]
     pub fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
     }
 
-    /// Returns the store and the caches that reads of raw data use.
+    /// Returns the store and the caches of the open file for reads of raw data.
     pub fn read_context(&self) -> ReadContext<'_> {
         ReadContext { store: &self.container.store, resources: &self.resources }
     }
 
-    /// Returns the resolver that opens external raw data files.
+    /// Returns the open file's resolver of external raw data files.
     pub(super) fn raw_files(&self) -> Option<&Arc<dyn RawFileResolver>> {
         self.raw_files.as_ref()
     }
 
-    /// Returns the resources of the file that the writers of datasets use.
+    /// Returns the resources of the open file that dataset writers use.
     pub(super) fn writer_context(&self) -> WriterContext<'_> {
         WriterContext {
             container: &self.container,
@@ -171,7 +175,7 @@ impl OpenFile {
         }
     }
 
-    /// Returns the address of the object header of the root group.
+    /// Returns the address of the object header of the open file's root group.
     pub fn root(&self) -> Address {
         self.container.store.superblock().root()
     }

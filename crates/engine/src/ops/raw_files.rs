@@ -9,15 +9,16 @@ use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// A resolver that opens the external raw data files that datasets name.
+/// A trait of resolvers that open the external raw data files that datasets name.
 pub trait RawFileResolver: Send + Sync + fmt::Debug {
-    /// Opens an external raw data file by the name that a dataset stores.
+    /// Opens an external raw data file for reading, by the file name that a dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
 
-    /// Opens an external raw data file for writing, and creates the file if it does not exist.
+    /// Opens an external raw data file for writing, by the file name that a dataset stores, and
+    /// creates the file if it does not exist.
     ///
     /// # Errors
     /// Returns an error if the file must not be opened or created.

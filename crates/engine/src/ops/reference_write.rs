@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl OpenFile {
-    /// Returns the element of `size` bytes that stores a reference to `target`. Stores the parts of
-    /// the reference that an element cannot hold in the global heap.
+    /// Returns the element of `size` bytes of the reference type `kind` that stores a reference to
+    /// `target`. Stores the parts of the reference that an element cannot hold in the global heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a reference of this kind cannot refer to `target`, and the
@@ -94,8 +94,8 @@ impl OpenFile {
         Ok(StoredReference::Block { kind, external, size, id }.encode(edit.params())?)
     }
 
-    /// Stores the mappings of a virtual dataset. Returns the global heap collection and the index
-    /// of the object in it.
+    /// Stores the mappings of a virtual dataset in the global heap. Returns the address of the
+    /// global heap collection and the index of the object in it.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a selection cannot be stored, and the errors of

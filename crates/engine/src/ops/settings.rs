@@ -5,7 +5,7 @@ use hyperslab_format::superblock::{Superblock, SuperblockVersion};
 use crate::object::container::{Container, FileSettings};
 use crate::store::Store;
 
-/// Returns the container for `store`, with the settings that the superblock states.
+/// Returns the container of an open file for `store`, with the settings that the superblock states.
 pub(super) fn container(store: Store) -> Container {
     let settings = settings_of(&store.superblock());
     Container::new(store, settings)

@@ -4,7 +4,7 @@ use super::OpenFile;
 use crate::error::Result;
 
 impl OpenFile {
-    /// Reads the superblock again, if the file is open as a SWMR reader.
+    /// Reads the superblock of the file again, if the file is open as a SWMR reader.
     ///
     /// # Errors
     /// Returns I/O errors, and [`Error::Corrupt`](crate::Error::Corrupt) if the file has no

@@ -27,12 +27,12 @@ use crate::store::{Edit, Store};
 /// Number of variable-length elements that are converted in one step.
 const BLOCK_ELEMENTS: usize = 4096;
 
-/// Largest depth of nested sequences for which variable-length data is freed.
+/// Largest depth of nested variable-length sequences for which variable-length data is freed.
 const MAX_DEPTH: usize = 64;
 
 impl OpenFile {
     /// Stores strings in the global heap, and returns the variable-length elements that refer to
-    /// them.
+    /// the strings.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a string is too long for the format, and the errors of
@@ -62,8 +62,8 @@ impl OpenFile {
         Ok(elements)
     }
 
-    /// Converts elements of the type `memory` to the variable-length type `stored`, and stores
-    /// their variable-length data.
+    /// Converts elements of the datatype `memory` to the variable-length datatype `stored`, stores
+    /// their variable-length data, and returns the converted elements.
     ///
     /// # Errors
     /// Returns conversion errors, and the errors of [`Edit::allocate`].
@@ -95,7 +95,8 @@ impl OpenFile {
         outcome.map(|()| out)
     }
 
-    /// Returns the global heap objects to which the selected elements of a dataset refer.
+    /// Returns the IDs of the global heap objects to which the selected elements of a dataset
+    /// refer.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.
@@ -109,7 +110,7 @@ impl OpenFile {
         self.heap_objects_in_elements(&open.description, || open.read(self, selection))
     }
 
-    /// Returns the objects of the global heap to which all elements of a dataset that is not
+    /// Returns the IDs of the global heap objects to which all elements of a dataset that is not
     /// virtual refer.
     ///
     /// # Errors
@@ -137,8 +138,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the heap objects of the fill value from `ids`, because elements that were never
-    /// written refer to these objects.
+    /// Removes the global heap objects of a dataset's fill value from `ids`, because elements that
+    /// were never written refer to the fill value's objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -148,8 +149,9 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Sets an attribute of an object. Frees the variable-length data of the replaced attribute,
-    /// except in files with shared messages, where several objects may share the attribute.
+    /// Sets an attribute of an object: creates the attribute, or replaces the attribute with the
+    /// same name. Frees the variable-length data of the replaced attribute, except in files with
+    /// shared messages, where several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -171,7 +173,7 @@ impl OpenFile {
         }
     }
 
-    /// Removes an attribute of an object and frees its variable-length data.
+    /// Removes an attribute of an object and frees the attribute's variable-length data.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -185,8 +187,8 @@ impl OpenFile {
         self.free_heap_objects(edit, contents)
     }
 
-    /// Returns the heap objects of an attribute; none in files with shared messages, where several
-    /// objects may share the attribute.
+    /// Returns the IDs of an attribute's global heap objects; none in files with shared messages,
+    /// where several objects may share the attribute.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -199,8 +201,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Returns the heap objects of all attributes of the object with this header; none in files
-    /// with shared messages.
+    /// Returns the IDs of the global heap objects of all attributes of the object with the given
+    /// object header; none in files with shared messages.
     ///
     /// # Errors
     /// Returns the errors of reading the attributes.
@@ -225,7 +227,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Frees objects of the global heap. Ignores objects that do not exist.
+    /// Frees objects of the global heap, given by their IDs. Ignores objects that do not exist.
     ///
     /// # Errors
     /// Returns an error if a collection is damaged.
@@ -237,8 +239,8 @@ impl OpenFile {
         }
     }
 
-    /// Adds the global heap objects of an element to `ids`. The most deeply nested objects come
-    /// first.
+    /// Adds the IDs of the global heap objects of an element to `ids`. The most deeply nested
+    /// objects come first.
     ///
     /// # Errors
     /// Returns the errors of reading nested sequences.
@@ -296,7 +298,7 @@ impl OpenFile {
     }
 }
 
-/// Fills whole collections of the global heap with objects, on all threads, and writes the
+/// Fills whole collections of the global heap with new objects, on all threads, and writes the
 /// collections.
 ///
 /// # Errors
@@ -314,7 +316,7 @@ fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
     staged::each(store, runs.len(), true, fill, write)
 }
 
-/// Returns the size of a block of variable-length elements in bytes.
+/// Returns the size in bytes of a block of variable-length elements that are converted together.
 fn block_bytes(element_size: usize) -> Result<usize> {
     byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }
@@ -344,8 +346,8 @@ pub(super) fn refers_to_heap(datatype: &Datatype) -> bool {
     }
 }
 
-/// Returns whether a type contains variable-length strings. Empty strings have an object in the
-/// heap.
+/// Returns whether a datatype contains variable-length strings. Empty strings have an object in the
+/// global heap.
 fn holds_strings(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {

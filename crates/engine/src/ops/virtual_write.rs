@@ -30,7 +30,7 @@ struct TargetShare {
     partial: bool,
 }
 
-/// A file, opened for writing, that another file names.
+/// A file, opened for writing, that a virtual dataset in another file names.
 #[derive(Debug)]
 struct OtherFile {
     parent: Arc<OpenFile>,
@@ -40,7 +40,7 @@ struct OtherFile {
     is_shared: bool,
 }
 
-/// The source files that one write to a virtual dataset has opened.
+/// The source files that one write to a virtual dataset has opened for writing.
 #[derive(Debug)]
 struct Targets<'a> {
     /// The file whose `Edit` the caller holds.
@@ -49,7 +49,7 @@ struct Targets<'a> {
     steps: Steps,
 }
 
-/// The shapes of the source datasets of a virtual dataset in `file`.
+/// The shapes of the source datasets that a virtual dataset in the file `file` names, for a write.
 #[derive(Debug)]
 struct TargetShapes<'a> {
     targets: &'a Targets<'a>,
@@ -58,7 +58,7 @@ struct TargetShapes<'a> {
 
 impl OpenFile {
     /// Writes the selected elements of a virtual dataset to its source datasets. Flushes the
-    /// changed files, except this file.
+    /// changed source files, except this file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed;
@@ -103,7 +103,8 @@ impl OpenFile {
         targets.close()
     }
 
-    /// Checks that [`write_virtual`](Self::write_virtual) finds a source for each selected element.
+    /// Checks that a write to a virtual dataset ([`write_virtual`](Self::write_virtual)) finds a
+    /// source dataset for each selected element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source.
@@ -128,14 +129,16 @@ impl OpenFile {
 }
 
 impl<'a> Targets<'a> {
-    /// Creates an empty list of source files for a write of `elements` elements.
+    /// Creates an empty list of source files for a write of `elements` elements to a virtual
+    /// dataset.
     fn new(root: &'a Arc<OpenFile>, elements: u64) -> Self {
         let limit = root.container.store.limits().virtual_steps;
         Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
     }
 
-    /// Assigns each selected element to a source dataset, through nested virtual datasets down to
-    /// datasets that are not virtual. Without `elements`, only checks the sources.
+    /// Assigns each selected element of a virtual dataset to a source dataset, through nested
+    /// virtual datasets down to datasets that are not virtual. Without `elements`, only checks the
+    /// source datasets.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed.
@@ -216,8 +219,8 @@ impl<'a> Targets<'a> {
         })
     }
 
-    /// Returns the conversion to elements of a source in `file`, and whether the write changes only
-    /// some members of the elements.
+    /// Returns the conversion from elements of a virtual dataset to elements of a source dataset in
+    /// `file`, and whether the write changes only some members of the elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is read-only, and [`Error::Unsupported`] if the
@@ -241,8 +244,8 @@ impl<'a> Targets<'a> {
         Ok((Conversions::default().plan(shown, stored)?, leaves_parts(shown, stored)))
     }
 
-    /// Opens a source dataset that the file `parent` names. Returns `None` if the dataset does not
-    /// exist.
+    /// Opens a virtual dataset's source dataset that the file `parent` names. Returns the file and
+    /// the dataset, or `None` if the dataset does not exist.
     ///
     /// # Errors
     /// Returns the errors of opening the file and the dataset.
@@ -281,7 +284,7 @@ impl<'a> Targets<'a> {
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
-    /// Opens a file that `parent` names for writing. Opens each file once.
+    /// Opens a source file that the file `parent` names, for writing. Opens each file once.
     ///
     /// # Errors
     /// Returns the errors of the resolver.
@@ -315,7 +318,7 @@ impl<'a> Targets<'a> {
         Ok(file)
     }
 
-    /// Closes the source files of the write, which commits their changes.
+    /// Closes the source files of a write to a virtual dataset, which commits their changes.
     ///
     /// # Errors
     /// Returns filter and I/O errors.

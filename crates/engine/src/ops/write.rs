@@ -14,7 +14,8 @@ use crate::store::Edit;
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::Address;
 
-/// The dataset that a write changes, by the address of its object header.
+/// The address of the dataset that a write changes, and whether the dataset has its own elements or
+/// is virtual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteTo {
     /// A dataset with elements of its own.
@@ -24,8 +25,8 @@ pub enum WriteTo {
 }
 
 impl OpenFile {
-    /// Writes the selected elements of a dataset. Locks the file exclusively only while chunks are
-    /// stored.
+    /// Writes the selected elements of a dataset from a write source. Locks the file exclusively
+    /// only while chunks are stored.
     ///
     /// # Errors
     /// As [`write_elements_with`](Self::write_elements_with).
@@ -55,7 +56,8 @@ impl OpenFile {
         self.finish(edit)
     }
 
-    /// Writes the selected elements of a dataset under the given `edit`.
+    /// Writes the selected elements of a dataset from a write source, under the exclusive access
+    /// `edit`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if `from` does not have the selected number
@@ -74,9 +76,9 @@ impl OpenFile {
         }
     }
 
-    /// Writes elements with variable-length data, and frees the variable-length data that they
-    /// replace. `store` stores the new data in the global heap, and returns the elements as stored,
-    /// of `element_size` bytes each.
+    /// Writes elements with variable-length data to a dataset, and frees the variable-length data
+    /// that the new elements replace. `store` stores the new data in the global heap, and returns
+    /// the elements as stored, of `element_size` bytes each.
     ///
     /// # Errors
     /// As [`write_elements_with`](Self::write_elements_with), and the errors of `store`. A virtual
@@ -107,8 +109,8 @@ impl OpenFile {
         self.free_heap_objects(edit, before)
     }
 
-    /// Extends a dataset at the end of a dimension and writes the new elements, an array of the
-    /// shape `added`. Locks the file exclusively only while chunks are stored.
+    /// Extends a dataset at the end of the dimension `axis` and writes the new elements, an array
+    /// of the shape `added`. Locks the file exclusively only while chunks are stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the new shape, or
@@ -132,8 +134,8 @@ impl OpenFile {
         self.finish(edit)
     }
 
-    /// Extends a dataset at the start of a dimension and writes the new elements there, an array of
-    /// the shape `added`.
+    /// Extends a dataset at the start of the dimension `axis` and writes the new elements there, an
+    /// array of the shape `added`.
     ///
     /// # Errors
     /// As [`append_elements`](Self::append_elements), and if the file has SWMR readers.
@@ -151,7 +153,7 @@ impl OpenFile {
         })
     }
 
-    /// Changes the shape of a dataset and writes its header.
+    /// Changes the shape of a dataset to `dims` and writes the dataset's object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the shape, or
@@ -166,8 +168,8 @@ impl OpenFile {
         })
     }
 
-    /// Replaces the stored bytes of the chunk that contains an element. The caller passes encoded
-    /// bytes, which are stored unchanged.
+    /// Replaces the stored bytes of the chunk that contains the element with the coordinates
+    /// `element`. The caller passes encoded bytes, which are stored unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no chunks or no such
@@ -185,8 +187,8 @@ impl OpenFile {
         })
     }
 
-    /// Calls `work` with the writer of a dataset's structured chunks. `contents` holds the
-    /// variable-length data to which new elements refer.
+    /// Calls `work` with the writer of a dataset's structured chunks. `contents` is the heap with
+    /// the variable-length data to which new elements refer.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no structured chunks, and
@@ -203,7 +205,7 @@ impl OpenFile {
         })
     }
 
-    /// Writes the selected elements of a dataset that is not virtual.
+    /// Writes the selected elements of a dataset that is not virtual, from a write source.
     ///
     /// # Errors
     /// As [`write_elements_with`](Self::write_elements_with).

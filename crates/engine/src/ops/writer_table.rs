@@ -9,14 +9,15 @@ use parking_lot::Mutex;
 
 use super::DatasetWriter;
 
-/// The table of dataset writers of one file, by the addresses of the object headers.
+/// The table of the dataset writers of one file, by the addresses of the datasets' object headers.
 #[derive(Debug, Default)]
 pub struct Writers {
     /// Ordered by address, so that the same calls produce the same file.
     pub(super) known: Mutex<BTreeMap<Address, Arc<WriterSlot>>>,
 }
 
-/// The table entry of one dataset writer. Only a thread with an `Edit` fills or empties the entry.
+/// The entry of one dataset in the table of dataset writers. Only a thread with an `Edit` fills or
+/// empties the entry.
 #[derive(Debug)]
 pub(super) struct WriterSlot(pub(super) Mutex<Option<DatasetWriter>>);
 
@@ -29,17 +30,18 @@ impl Writers {
         self.known.lock().values().cloned().collect()
     }
 
-    /// Removes all writers from the table.
+    /// Removes all dataset writers from the table of a file's dataset writers.
     pub(super) fn clear(&self) {
         self.known.lock().clear();
     }
 
-    /// Returns the datasets that have writers.
+    /// Returns the addresses of the datasets that have dataset writers.
     pub(super) fn datasets(&self) -> Vec<Address> {
         self.known.lock().keys().copied().collect()
     }
 
-    /// Runs `work` with the writer of a dataset, if the dataset has a writer. Needs no `Edit`.
+    /// Calls `work` with the dataset writer of a dataset, if the dataset has one. Needs no `Edit`,
+    /// the exclusive access to the file.
     pub(super) fn with<T>(&self, dataset: Address, work: impl FnOnce(&mut DatasetWriter) -> T) -> Option<T> {
         self.slot(dataset)?.0.lock().as_mut().map(work)
     }

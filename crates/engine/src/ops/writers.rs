@@ -27,11 +27,11 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Largest number of dataset writers in the table.
+/// Largest number of dataset writers in the table of a file's dataset writers.
 const MAX_WRITERS: usize = 256;
 
 impl OpenFile {
-    /// Runs `work` with exclusive access to the dataset's writer, which is opened if the dataset
+    /// Calls `work` with exclusive access to a dataset's writer. Opens the writer if the dataset
     /// has none.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl OpenFile {
         outcome
     }
 
-    /// Adds the writer of a new dataset to the table.
+    /// Adds the writer of a new dataset to the table of the file's dataset writers.
     ///
     /// # Errors
     /// Returns filter and I/O errors of evicted writers.
@@ -72,8 +72,9 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Flushes and removes all writers if the table is full and has no writer of `dataset`. If a
-    /// flush fails, its writer and the writers after it stay with their dirty chunks.
+    /// Flushes and removes all dataset writers of the file if their table is full and has no writer
+    /// of `dataset`. If the flush of a writer fails, this writer and the writers after it stay with
+    /// their dirty chunks.
     fn evict_writers(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
         let keeps_all = {
             let known = self.writers.known.lock();
@@ -91,8 +92,8 @@ impl OpenFile {
             .flatten()
     }
 
-    /// Removes and returns the writer of a dataset that will be deleted, if the dataset has a
-    /// writer. Clears the chunk caches.
+    /// Removes the writer of a dataset that will be deleted from the table of dataset writers, and
+    /// returns the writer, if the dataset has one. Clears the chunk caches.
     pub(super) fn take_writer(&self, dataset: Address) -> Option<DatasetWriter> {
         self.resources.chunks.clear();
         self.resources.structured.clear();

@@ -5,15 +5,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hyperslab_format::codec::Address;
 
-/// A map whose keys are addresses.
+/// A hash map whose keys are file addresses.
 pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHasher>>;
 
-/// A set of addresses, or of values that contain an address.
+/// A set of file addresses, or of values that contain a file address.
 pub type AddressSet<T = Address> = HashSet<T, BuildHasherDefault<AddressHasher>>;
 
-/// A fast hasher for addresses, which are looked up for every node of a walk and for every handle.
-/// The hasher multiplies once. The hasher does not resist chosen addresses: their author would only
-/// slow down work on the same file.
+/// A fast hasher for file addresses, which are looked up for every node of a walk and for every
+/// handle. The hasher multiplies once. The hasher does not resist chosen addresses: the author of
+/// the addresses would only slow down work on the same file.
 #[derive(Debug, Default)]
 pub struct AddressHasher(u64);
 

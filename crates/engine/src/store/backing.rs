@@ -10,8 +10,7 @@ use super::page_source::PageSource;
 use super::space::Space;
 use crate::error::{Error, Result};
 
-/// The driver of a file, with the ends of the stored, written and allocated bytes as offsets in the
-/// file.
+/// The driver of a file, with the ends of the stored, written and allocated bytes as file offsets.
 #[derive(Debug)]
 pub(super) struct Backing {
     pub(super) driver: Arc<dyn Driver>,
@@ -30,8 +29,8 @@ pub(super) struct Backing {
 }
 
 impl Backing {
-    /// Creates the backing of a file with `length` bytes, of which the driver stores `stored`
-    /// bytes.
+    /// Creates the description of a file's driver and ends: the file has `length` bytes, of which
+    /// the driver stores `stored` bytes.
     pub(super) fn new(driver: Arc<dyn Driver>, base: u64, length: u64, stored: u64) -> Self {
         Self {
             driver,
@@ -43,44 +42,46 @@ impl Backing {
         }
     }
 
-    /// Returns the end of the file: the length that the file has after all changes.
+    /// Returns the end of the file as an offset: the length that the file has after all changes.
     pub(super) fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Returns the number of bytes that the driver stores.
+    /// Returns the number of bytes of the file that the driver stores.
     pub(super) fn stored(&self) -> u64 {
         self.stored.load(Ordering::Acquire)
     }
 
-    /// Returns the end of the bytes that were ever written, or `None` if not even the user block
-    /// was written.
+    /// Returns the end of the file's bytes that were ever written, or `None` if not even the user
+    /// block was written.
     pub(super) fn touched(&self) -> Option<u64> {
         self.touched.load(Ordering::Acquire).checked_sub(self.base)
     }
 
-    /// Returns the driver and the end of its bytes, for reads without a journal.
+    /// Returns the driver and the end of its bytes, as the source of file pages for reads without a
+    /// journal.
     pub(super) fn source(&self) -> PageSource<'_> {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }
 
-    /// Returns the offset of an address in the file; `None` if the address is undefined or the
+    /// Returns the offset in the file of an address; `None` if the address is undefined or the
     /// offset exceeds 64 bits.
     pub(super) fn offset_of(&self, address: Address) -> Option<u64> {
         address.get()?.checked_add(self.base)
     }
 
-    /// Records that the driver stores all bytes up to `end`.
+    /// Records that the file's driver stores all bytes of the file up to the offset `end`.
     pub(super) fn note_written(&self, end: u64) {
         self.written.fetch_max(end, Ordering::AcqRel);
     }
 
-    /// Records that bytes up to `end` were written, to the driver or to memory.
+    /// Records that bytes of the file up to the offset `end` were written, to the driver or to
+    /// memory.
     pub(super) fn note_touched(&self, end: u64) {
         self.touched.fetch_max(end, Ordering::AcqRel);
     }
 
-    /// Extends the file to the end of all allocated space.
+    /// Extends the file to the end of all allocated file space.
     pub(super) fn extend_to(&self, space: &Space) {
         self.length.fetch_max(self.base + space.furthest(), Ordering::AcqRel);
         if space.has_members() {
@@ -88,7 +89,7 @@ impl Backing {
         }
     }
 
-    /// Records the new end of the file after a commit.
+    /// Records the end that the file has after a commit.
     pub(super) fn set_end(&self, end: u64) {
         self.length.store(end, Ordering::Release);
         self.written.store(end, Ordering::Release);
@@ -106,7 +107,7 @@ impl Backing {
     }
 }
 
-/// Creates an error about a failed write to the file.
+/// Creates an error about a write to the file that the driver could not do.
 pub(super) fn write_failed(source: DriverError) -> Error {
     Error::Io { action: "cannot write the file".into(), source }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// A range of bytes of the file in a shared buffer. Clones and slices share the buffer.
+/// A range of bytes of the file in a reference-counted buffer. Clones and slices share the buffer.
 #[derive(Clone)]
 pub struct Bytes {
     buffer: Arc<[u8]>,
@@ -14,14 +14,14 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Creates a range of a shared buffer. Returns `None` if the range exceeds the buffer.
+    /// Creates a range of bytes of a shared buffer. Returns `None` if the range exceeds the buffer.
     pub(crate) fn of(buffer: Arc<[u8]>, range: Range<usize>) -> Option<Self> {
         buffer.get(range.clone())?;
         Some(Self { buffer, range })
     }
 
-    /// Returns the bytes in `range`, relative to the start of `self`, or `None` if the range
-    /// exceeds `self`.
+    /// Returns a part of these bytes of the file, given by the range `range`, in the same shared
+    /// buffer; `None` if `range` exceeds the bytes.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;
@@ -65,7 +65,8 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Returns the part of `bytes` in a range of file offsets. `bytes` begin at the offset `start`.
+/// Returns the bytes for a range of file offsets from the buffer `bytes`, which begins at the file
+/// offset `start`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the range exceeds `bytes`.
@@ -76,7 +77,8 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
     part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
-/// Returns the number of bytes before `end` in a range of `length` bytes at `offset`.
+/// Returns the number of bytes of a file range that lie before the file offset `end`. The range has
+/// `length` bytes and begins at `offset`.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
     match end.checked_sub(offset) {
         Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),

@@ -21,7 +21,8 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    /// Creates empty caches with limits in bytes for clean and for dirty pages of the page buffer.
+    /// Creates empty caches of a file with limits in bytes for clean and for dirty pages of the
+    /// page buffer.
     pub(super) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         Self {
             pages: Pages::new(clean_bytes, dirty_bytes),
@@ -31,19 +32,19 @@ impl Caches {
         }
     }
 
-    /// Removes the block at `address` from the caches of decoded and dirty blocks.
+    /// Removes the block at `address` from the file's caches of decoded and dirty blocks.
     pub(super) fn remove(&self, address: Address) {
         self.dirty_blocks.remove(address);
         self.decoded.remove(address);
     }
 
-    /// Returns the number of bytes of dirty pages and dirty blocks.
+    /// Returns the number of bytes of dirty pages and dirty blocks in the file's caches.
     pub(super) fn dirty_bytes(&self) -> u64 {
         self.pages.dirty_bytes() + self.dirty_blocks.bytes()
     }
 
     /// Returns the first `length` bytes of the block that the metadata cache image holds for
-    /// `address`; `None` if it holds no block of that length.
+    /// `address`; `None` if the image holds no block of that length.
     pub(super) fn image_block(&self, address: Address, length: u64) -> Option<Bytes> {
         self.image.get(&address)?.slice(0..usize::try_from(length).ok()?)
     }

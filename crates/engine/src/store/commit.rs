@@ -14,13 +14,13 @@ use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
 use crate::error::Result;
 
-/// Largest number of attempts to reserve space for the lists of free sections. Each attempt changes
-/// the lists.
+/// Largest number of attempts at a commit to reserve space for the section lists of free-space
+/// managers. Each attempt changes the lists.
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Commits all changes, so that the file on disk gets the state of the file in memory. Freed
-    /// space can then be allocated again.
+    /// Commits all changes of the file, so that the file on disk gets the state of the file in
+    /// memory. File space that was freed before the commit can then be allocated again.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -29,9 +29,9 @@ impl Edit<'_> {
         self.write_out()
     }
 
-    /// Commits all changes for the last time and removes the journal. Truncates the file as far as
-    /// possible, and stores its free space if the creation options require that. Returns the
-    /// numbers of allocated, free, pending and lost bytes.
+    /// Commits all changes of the file for the last time and removes the journal. Truncates the
+    /// file as far as possible, and stores its free space if the creation options require that.
+    /// Returns the numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -102,8 +102,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether a commit has no changes to write. A file that is only opened and closed
-    /// keeps all its bytes.
+    /// Returns whether a commit has no changes of the file to write. A file that is only opened and
+    /// closed keeps all its bytes.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
@@ -126,8 +126,9 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Removes the free-space managers from the file after space was allocated or freed, because
-    /// the contents of the managers are out of date. The space of the managers becomes free.
+    /// Removes the free-space managers from the file after file space was allocated or freed,
+    /// because the contents of the managers are out of date. The space of the managers becomes
+    /// free.
     fn disown_managers(&mut self) -> Result<()> {
         let writing = self.writing()?;
         if !writing.space.has_changed() {
@@ -148,7 +149,7 @@ impl Edit<'_> {
     }
 
     /// Removes the stored free space from the file before SWMR writing: the free space changes
-    /// later, but the message about it must not change then.
+    /// later, but the file space info message must not change then.
     pub(super) fn drop_stored_free_space(&mut self) -> Result<()> {
         self.writing()?.space.release_blocks();
         if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
@@ -157,7 +158,8 @@ impl Edit<'_> {
         self.disown_managers()
     }
 
-    /// Writes the file space info message, which describes the management of the file's space.
+    /// Writes the file space info message, which describes the management of the file's space, into
+    /// the superblock extension.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
         let Some(SpaceRecord { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
@@ -168,7 +170,7 @@ impl Edit<'_> {
     }
 
     /// Stores the free space of the file in free-space managers. The space of the managers is
-    /// itself not free, so that it must be reserved before its size is known.
+    /// itself not free, so that their space must be reserved before its size is known.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
         let header_size = to_u64(FreeSpaceHeader::size(&params));
@@ -231,8 +233,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether each free-space manager that is needed exists, and its list has exactly the
-    /// space that it needs.
+    /// Returns whether each free-space manager that the file needs exists, and its section list has
+    /// exactly the file space that the list needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;
@@ -273,8 +275,8 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Reserves space for the section list of a free-space manager. Returns whether the earlier
-    /// reservation was exact.
+    /// Reserves file space for the section list of a free-space manager. Returns whether the
+    /// earlier reservation was exact.
     fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
@@ -298,14 +300,14 @@ impl Edit<'_> {
 }
 
 impl Store {
-    /// Encodes all dirty blocks into pages in memory.
+    /// Encodes all dirty blocks of the file into pages in memory.
     pub(super) fn encode_dirty_blocks(&self) -> Result<()> {
         let addresses = self.caches.dirty_blocks.addresses();
         addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
     }
 
-    /// Commits a file without changes in memory: syncs the bytes that were written before the
-    /// commit.
+    /// Commits a file that has no changes in memory: syncs the bytes that were written to the file
+    /// before the commit.
     fn sync_unchanged(&self) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

@@ -26,20 +26,20 @@ use super::{Store, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Largest number of indexes of shared messages, as in libhdf5.
+/// Largest number of indexes of shared messages in a file, as in libhdf5.
 const MAX_SHARED_MESSAGE_INDEXES: usize = 8;
 
-/// Largest number of messages in a list of shared messages, as in libhdf5.
+/// Largest number of records in a record list of a shared message index, as in libhdf5.
 const MAX_LIST_CUTOFF: u16 = 5000;
 
-/// The types of messages that can be shared.
+/// The types of object header messages that can be shared messages.
 const SHAREABLE: SharedMessageTypes = SharedMessageTypes::DATASPACE
     .union(SharedMessageTypes::DATATYPE)
     .union(SharedMessageTypes::FILL_VALUE)
     .union(SharedMessageTypes::FILTER_PIPELINE)
     .union(SharedMessageTypes::ATTRIBUTE);
 
-/// The properties of a file that cannot change after its creation.
+/// The creation options of a file: properties that cannot change after the creation of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateOptions {
     /// Widths of addresses and lengths: 2, 4 or 8 bytes.
@@ -142,7 +142,8 @@ impl CreateOptions {
         Ok(())
     }
 
-    /// Returns the file space info message of the superblock extension, if the file needs one.
+    /// Returns the file space info message of a new file's superblock extension, if the file needs
+    /// one.
     pub(crate) fn file_space_info(&self) -> Option<FileSpaceInfo> {
         let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
         // Only strategies with free-space managers can store free space and have a smallest
@@ -155,8 +156,8 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of the B-trees for the superblock extension, or `None` if they have the
-    /// default values.
+    /// Returns the ranks of a new file's version 1 B-trees for the superblock extension, or `None`
+    /// if they have the default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,
@@ -166,9 +167,9 @@ impl CreateOptions {
         (ranks != BTreeK::DEFAULT).then_some(ranks)
     }
 
-    /// Returns the object header of the superblock extension, with the file space info message and
-    /// the offset of its body, if the file needs an extension. `shared` is the address of the table
-    /// of shared messages.
+    /// Returns the parts of a new file's superblock extension, if the file needs one: the object
+    /// header with the file space info message, and the offset of the message's body. `shared` is
+    /// the address of the table of shared messages.
     fn extension(&self, superblock: &Superblock, shared: Address) -> Result<Option<Extension>> {
         if !matches!(superblock.version, SuperblockVersion::New { .. }) {
             return Ok(None);
@@ -210,7 +211,8 @@ impl CreateOptions {
         Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
     }
 
-    /// Returns the context of the table of shared messages, if the file has one.
+    /// Returns the context for the table of shared messages of a new file, if the file has such a
+    /// table.
     fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
         let indexes = u8::try_from(self.shared_messages.len());
         let indexes =
@@ -218,7 +220,7 @@ impl CreateOptions {
         Ok((indexes > 0).then_some(SharedMessageTableContext { params: self.params, indexes }))
     }
 
-    /// Returns the table of shared messages of a file without shared messages.
+    /// Returns the table of shared messages of a new file without shared messages.
     fn shared_messages_table(&self) -> SharedMessageTable {
         let indexes = self.shared_messages.iter().map(|index| SharedMessageIndex {
             kind: match index.list_cutoff {
@@ -234,7 +236,7 @@ impl CreateOptions {
         SharedMessageTable { indexes: indexes.collect() }
     }
 
-    /// Returns the superblock of a file without objects and without a root group.
+    /// Returns the superblock of a new file without objects and without a root group.
     fn superblock(&self, bounds: LibverBounds) -> Superblock {
         let extended = self.file_space_info().is_some() || !self.shared_messages.is_empty();
         let version = if bounds.prefers(LibraryVersion::V18) || extended {
@@ -262,7 +264,7 @@ impl CreateOptions {
     }
 }
 
-/// The parts of a new file's superblock extension.
+/// The parts of a new file's superblock extension: its object header and the location of a message.
 struct Extension {
     bytes: Vec<u8>,
     info: Option<FileSpaceInfo>,
@@ -272,8 +274,8 @@ struct Extension {
 }
 
 impl Store {
-    /// Creates a file in `driver`. The previous bytes of `driver` are lost. The new file has no
-    /// root group yet.
+    /// Creates an HDF5 file in `driver`. The previous bytes of `driver` are lost. The new file has
+    /// no root group yet.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the options are invalid or the driver is read-only, and I/O
@@ -328,7 +330,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Allocates and writes the superblock and its extension at the start of the file.
+    /// Allocates and writes the superblock and the superblock extension at the start of a new file.
     fn begin(mut self, create: &CreateOptions, superblock: u64, extension: Option<Extension>) -> Result<()> {
         self.allocate(SpaceKind::Superblock, superblock)?;
         let mut address = Address::UNDEFINED;

@@ -13,11 +13,11 @@ use super::Store;
 use super::sharded_cache::cache;
 use crate::error::Result;
 
-/// The limit of the cache of decoded blocks. The limit counts the size of the blocks in the file,
-/// in bytes.
+/// The limit in bytes of the cache of decoded metadata blocks. The limit counts the size of the
+/// blocks in the file.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
-/// A cache of decoded blocks by their addresses.
+/// A cache of decoded metadata blocks by their addresses.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     blocks: Cache<Address, DecodedBlock, BySize>,
@@ -41,20 +41,20 @@ impl Weighter<Address, DecodedBlock> for BySize {
 }
 
 impl Decoded {
-    /// Creates an empty cache of decoded blocks.
+    /// Creates an empty cache of decoded metadata blocks.
     pub(crate) fn new() -> Self {
         Self { blocks: cache(1024, MAX_KEPT_BYTES, BySize) }
     }
 
-    /// Removes the decoded block at `address`, of any type, from the cache.
+    /// Removes the decoded metadata block at `address`, of any type, from the cache.
     pub(super) fn remove(&self, address: Address) {
         self.blocks.remove(&address);
     }
 }
 
 impl Store {
-    /// Returns a decoded block as [`get`](Self::get) does, from the cache if possible. Adds a newly
-    /// decoded block to the cache.
+    /// Returns the decoded metadata block at `address` from the cache, or reads and decodes it as
+    /// [`get`](Self::get) does. Adds a newly decoded block to the cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -71,8 +71,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns a decoded block as [`shared`](Self::shared) does, but does not add it to the cache.
-    /// The function is for blocks that a walk visits once.
+    /// Returns the decoded metadata block at `address` like [`shared`](Self::shared), but does not
+    /// add the block to the cache. The function is for blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -87,8 +87,9 @@ impl Store {
         }
     }
 
-    /// Returns the cached value for `address` and `context`. Without such a value, calls `make`,
-    /// adds the result to the cache and returns it. `bytes` is the size of the block in the file.
+    /// Returns the value that the cache of decoded blocks holds for `address` and `context`.
+    /// Without such a value, calls `make`, and adds the returned value to the cache. `bytes` is the
+    /// size of the block in the file.
     ///
     /// # Errors
     /// Returns the errors of `make`.

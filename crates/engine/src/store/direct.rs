@@ -11,7 +11,8 @@ use super::journal::{MAX_SMALL_COMMIT_BYTES, WrittenSectors};
 use super::write_state::FileRange;
 use crate::error::Result;
 
-/// Smallest write in bytes for which another thread computes the checksums during the write.
+/// Size in bytes of the smallest write to the file for which another thread computes the checksums
+/// during the write.
 const MIN_SHARED_SUM_BYTES: usize = 256 << 10;
 
 impl Store {
@@ -45,7 +46,7 @@ impl Store {
         Ok(ranges)
     }
 
-    /// Writes bytes directly to the driver.
+    /// Writes bytes directly to the driver of the file, at the offset `start`.
     pub(super) fn write_through(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let _writing = self.write_state.gate.read();
         self.write_state.journal.note_write();
@@ -57,8 +58,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes bytes to the driver. If a commit will rely on the bytes, also computes their
-    /// checksums.
+    /// Writes bytes to the driver of the file at the offset `start`. If a commit will rely on the
+    /// bytes, also computes their checksums.
     fn write_and_sum(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let driver = &self.backing.driver;
         let journal = &self.write_state.journal;

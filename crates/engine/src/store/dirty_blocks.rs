@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// A cache of dirty blocks by their addresses.
+/// A cache of dirty metadata blocks by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyBlocks {
     blocks: RwLock<AddressMap<DirtyBlock>>,
@@ -21,7 +21,7 @@ pub(crate) struct DirtyBlocks {
     bytes: AtomicUsize,
 }
 
-/// A dirty block: its decoded value and the context for its encoding.
+/// A dirty metadata block: its decoded value and the context for its encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
@@ -48,7 +48,7 @@ where
 }
 
 impl DirtyBlock {
-    /// Creates a dirty block from its value and context.
+    /// Creates a dirty metadata block from its value and the context for its encoding.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,
@@ -58,17 +58,18 @@ impl DirtyBlock {
         Self { value, context: Arc::new(context.clone()), encode: encode::<T>, bytes, structure: T::NAME }
     }
 
-    /// Returns the name of the block's structure, for errors.
+    /// Returns the name of the dirty metadata block's structure, for error messages.
     pub(crate) fn structure(&self) -> &'static str {
         self.structure
     }
 
-    /// Encodes the dirty block to bytes.
+    /// Encodes the dirty metadata block to bytes.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         (self.encode)(&*self.value, &*self.context)
     }
 
-    /// Returns the decoded value of the dirty block, if it has that type and context.
+    /// Returns the decoded value of the dirty metadata block, if the block has the type `T` and the
+    /// context `context`.
     pub(crate) fn value<T>(self, context: &T::Context) -> Option<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
@@ -80,15 +81,15 @@ impl DirtyBlock {
         self.value.downcast().ok()
     }
 
-    /// Returns the decoded value of the dirty block, if it has that type.
+    /// Returns the decoded value of the dirty metadata block, if the block has the type `T`.
     fn of_type<T: Send + Sync + 'static>(self) -> Option<Arc<T>> {
         self.value.downcast().ok()
     }
 }
 
 impl Store {
-    /// Returns the value of the dirty block at `address`, if there is a dirty block and it has the
-    /// type `T`. The function is for structures whose context depends on their first bytes.
+    /// Returns the value of the dirty metadata block at `address`, if a dirty block of the type `T`
+    /// exists there. The function is for structures whose context depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }
@@ -99,17 +100,17 @@ impl DirtyBlocks {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the total size of all dirty blocks in the file, in bytes.
+    /// Returns the total size in bytes of all dirty metadata blocks in the file.
     pub(crate) fn bytes(&self) -> u64 {
         to_u64(self.bytes.load(Ordering::Acquire))
     }
 
-    /// Returns the dirty block at `address`, which stays dirty.
+    /// Returns the dirty metadata block at `address`, which stays dirty.
     pub(crate) fn get(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
-    /// Adds a dirty block, or replaces the dirty block at `address`.
+    /// Adds a dirty metadata block to the cache, or replaces the dirty block at `address`.
     pub(crate) fn insert(&self, address: Address, block: DirtyBlock) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);
@@ -119,7 +120,7 @@ impl DirtyBlocks {
         self.count.store(blocks.len(), Ordering::Release);
     }
 
-    /// Removes the dirty block at `address`.
+    /// Removes the dirty metadata block at `address` from the cache and returns the block.
     pub(crate) fn remove(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() {
             return None;
@@ -131,7 +132,7 @@ impl DirtyBlocks {
         Some(removed)
     }
 
-    /// Returns the addresses of all dirty blocks in ascending order.
+    /// Returns the addresses of all dirty metadata blocks in ascending order.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = self.blocks.read().keys().copied().collect();
         addresses.sort_unstable();

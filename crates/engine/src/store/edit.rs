@@ -16,10 +16,10 @@ use super::write_state::Writing;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
 
-/// Largest number of zero bytes in one write.
+/// Largest number of zero bytes in one write to the file.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The exclusive right to change a file. While an `Edit` exists, no other thread reads the
+/// An edit: the exclusive right to change a file. While an `Edit` exists, no other thread reads the
 /// structure of the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit`
 /// does not undo its changes.
 #[derive(Debug)]
@@ -36,20 +36,20 @@ pub struct Reading<'a>(
 );
 
 impl Store {
-    /// Waits until no thread changes the structure of the file, and returns the right to read it.
-    /// One thread may hold several `Reading`s, but not together with an [`Edit`].
+    /// Waits until no thread changes the structure of the file, and returns the right to read the
+    /// structure. One thread may hold several `Reading`s, but not together with an [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
         let state = &self.write_state;
         Reading(state.is_writable.then(|| state.writing.read_recursive()))
     }
 
-    /// Returns whether the file may be changed.
+    /// Returns whether the open file may be changed.
     pub fn is_writable(&self) -> bool {
         self.write_state.is_writable
     }
 
-    /// Waits until no other thread reads or changes the file, and returns the exclusive right to
-    /// change it.
+    /// Waits until no other thread reads or changes the file, and returns an `Edit`: the exclusive
+    /// right to change the file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only, or was closed, or if this
@@ -82,30 +82,31 @@ impl Store {
 }
 
 impl<'a> Edit<'a> {
-    /// Converts the right to change the file to a right to read it. No other thread changes the
-    /// file while the returned `Reading` exists.
+    /// Converts the right to change the file to a `Reading`, the right to read the file. No other
+    /// thread changes the file while the returned `Reading` exists.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// Returns the store of the edited file, for reads. The reads see the changes of this edit.
+    /// Returns the store of the edited file, for reads. The reads see the changes of this edit of
+    /// the file.
     pub fn store(&self) -> &'a Store {
         self.store
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the edited file.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }
 
-    /// Returns the version bounds: the versions of the library that must be able to read the
-    /// written structures.
+    /// Returns the version bounds of the file: the versions of the library that must be able to
+    /// read the written structures.
     pub fn bounds(&self) -> LibverBounds {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
-    /// Sets the version bounds: the versions of the library that must be able to read all
-    /// structures that are written from now on.
+    /// Sets the version bounds of the file: the versions of the library that must be able to read
+    /// all structures that are written from now on.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only.
@@ -139,8 +140,8 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Extends the block of `old` bytes at `address` by `more` bytes, if the adjacent bytes are
-    /// free. Returns whether the block was extended.
+    /// Extends the block of `old` bytes at `address` of the file by `more` bytes, if the adjacent
+    /// bytes are free. Returns whether the block was extended.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate`](Self::allocate).
@@ -155,9 +156,9 @@ impl<'a> Edit<'a> {
         Ok(extended)
     }
 
-    /// Shrinks the block at `address` from `old` to `new` bytes and frees the bytes after it.
-    /// Returns false without a change if this is impossible: in a file with paged allocation, a
-    /// short block cannot stay at the address of a long block.
+    /// Shrinks the block at `address` of the file from `old` to `new` bytes and frees the bytes
+    /// after it. Returns false without a change if this is impossible: in a file with paged
+    /// allocation, a short block cannot stay at the address of a long block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -168,18 +169,19 @@ impl<'a> Edit<'a> {
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
-    /// Returns the page size in bytes if the file has paged allocation, and `None` otherwise.
+    /// Returns the page size in bytes if the edited file has paged allocation, and `None`
+    /// otherwise.
     pub fn page(&self) -> Option<u64> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
 
-    /// Returns the numbers of allocated, free, pending and lost bytes.
+    /// Returns the numbers of allocated, free, pending and lost bytes of the file.
     pub fn usage(&self) -> SpaceUsage {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// Allocates bytes as [`allocate`](Self::allocate) does, and sets them to zero. Does not write
-    /// the zeros beyond the last byte that was ever written.
+    /// Allocates bytes of the file like [`allocate`](Self::allocate), and sets the bytes to zero.
+    /// Does not write the zeros beyond the last byte that was ever written.
     ///
     /// # Errors
     /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
@@ -189,8 +191,8 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Allocates blocks as [`allocate_blocks`](Self::allocate_blocks) does, and sets their bytes to
-    /// zero.
+    /// Allocates blocks of the file like [`allocate_blocks`](Self::allocate_blocks), and sets their
+    /// bytes to zero.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate_zeroed`](Self::allocate_zeroed).
@@ -205,7 +207,7 @@ impl<'a> Edit<'a> {
         Ok(blocks)
     }
 
-    /// Writes zeros to newly allocated bytes that may hold other values.
+    /// Writes zeros to newly allocated bytes of the file that may hold other values.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
         // Bytes after the end of all writes are already zeros. In a new file, nothing was written
@@ -223,8 +225,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Allocates `count` blocks of `length` bytes, contiguous if possible. Each block is freed
-    /// separately.
+    /// Allocates `count` blocks of `length` bytes in the file, contiguous if possible. Each block
+    /// is freed separately.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate`](Self::allocate).
@@ -240,7 +242,8 @@ impl<'a> Edit<'a> {
         (0..to_u64(count)).map(|number| block(first.checked_add(number * length))).collect()
     }
 
-    /// Frees `length` bytes at `address`, and removes the dirty block at this address from memory.
+    /// Frees `length` bytes of the file at `address`, and removes the dirty block at this address
+    /// from memory.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -252,14 +255,14 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Removes the dirty or decoded block at `address` from memory. The block lies inside a block
-    /// that is [`free`](Self::free)d.
+    /// Removes the dirty or decoded metadata block at `address` from memory. The block lies inside
+    /// a larger block that the caller [`free`](Self::free)s.
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }
 
-    /// Adds a block of metadata at `address`, or replaces the block there. The block is encoded
-    /// when its bytes are needed.
+    /// Adds a block of metadata at `address` of the file, or replaces the block there. The block is
+    /// encoded when its bytes are needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
         T: Structure + Send + Sync + 'static,
@@ -269,7 +272,7 @@ impl<'a> Edit<'a> {
         self.store.caches.dirty_blocks.insert(address, DirtyBlock::new(Arc::new(value), context));
     }
 
-    /// Allocates space for a block of metadata and adds the block there.
+    /// Allocates file space for a block of metadata, adds the block there, and returns its address.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate`](Self::allocate).
@@ -284,8 +287,8 @@ impl<'a> Edit<'a> {
     }
 
     /// Takes the block of metadata at `address` out of the cache for a change. The caller
-    /// [`put`](Self::put)s it back, under the same or another context, at the same or another
-    /// address. Until then, earlier changes of the block are only in the returned value.
+    /// [`put`](Self::put)s the block back, under the same or another context, at the same or
+    /// another address. Until then, earlier changes of the block are only in the returned value.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].
@@ -300,7 +303,7 @@ impl<'a> Edit<'a> {
         Ok(Arc::unwrap_or_clone(value))
     }
 
-    /// Changes the block of metadata at `address` with a function.
+    /// Changes the block of metadata at `address` in memory with the function `change`.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`]; the block is unchanged then.
@@ -320,7 +323,7 @@ impl<'a> Edit<'a> {
         Ok(result)
     }
 
-    /// Writes bytes of metadata at an address.
+    /// Writes bytes of metadata at an address of the file.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes do not lie in the file, and I/O errors.
@@ -341,8 +344,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Writes raw data to allocated space. Raw data that cannot be written now stay in memory until
-    /// the commit.
+    /// Writes raw data to allocated file space. Raw data that cannot be written now stays in memory
+    /// until the commit.
     ///
     /// # Errors
     /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
@@ -359,7 +362,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Returns bytes of metadata, including the changes of this edit.
+    /// Returns bytes of metadata at an address of the file, including the changes of this edit.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::read`].
@@ -367,7 +370,7 @@ impl<'a> Edit<'a> {
         self.store.read(address, length, structure)
     }
 
-    /// Changes the superblock of the file with a function.
+    /// Changes the superblock of the edited file with the function `change`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -377,8 +380,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Returns whether a commit is due after the present operation: dirty data exceed their limit,
-    /// or a commit would make enough pending space free.
+    /// Returns whether a commit of the file is due after the present operation: dirty data exceeds
+    /// its limit, or a commit would make enough pending space free.
     pub fn is_over_limit(&self) -> bool {
         let state = &self.store.write_state;
         let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();

@@ -9,11 +9,11 @@ use hyperslab_vfd::{Core, Driver as _};
 use super::{CreateOptions, Store, StoreOptions};
 use crate::versions::LibverBounds;
 
-/// Length of the test file in bytes.
+/// Length of a test file in bytes.
 const FILE_BYTES: u64 = 4096;
 
-/// Opens a file of 4096 bytes with a superblock, without objects, and with blocks at their
-/// addresses.
+/// Opens a test file of 4096 bytes with a superblock, without objects, and with the given blocks at
+/// their addresses.
 pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     let superblock = Superblock {
         params: FileParams::DEFAULT,
@@ -31,20 +31,21 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
 }
 
-/// Creates a test file in memory for writing.
+/// Creates a test file in memory for writing, with the given version bounds.
 pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
     Store::create(driver, &CreateOptions::default(), options).unwrap()
 }
 
-/// Creates a file in memory for writing. Returns the file, and a function that opens the last
+/// Creates a test file in memory for writing. Returns the file, and a function that opens the last
 /// committed state of the file for reading.
 pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     new_file_of_widths(FileParams::DEFAULT, bounds)
 }
 
-/// Creates a file as [`new_file_to_reopen`] does, with these widths of offsets and lengths.
+/// Creates a test file in memory like [`new_file_to_reopen`], with the given widths of offsets and
+/// lengths.
 pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
@@ -53,8 +54,8 @@ pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (S
     (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
 }
 
-/// Opens a file with these bytes for writing. Returns the file, and a function that returns the
-/// last committed bytes of the file.
+/// Opens a test file with the given bytes for writing. Returns the file, and a function that
+/// returns the last committed bytes of the file.
 pub(crate) fn editable(bytes: Vec<u8>, bounds: LibverBounds) -> (Store, impl Fn() -> Vec<u8>) {
     let driver = Arc::new(Core::from_vec("bytes", bytes));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };

@@ -11,7 +11,8 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The action that opening a file took on the journal beside the file.
+/// The outcome for a journal: the action that the opening of a file took on the journal beside the
+/// file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -38,8 +39,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the addresses of unlinked objects that the previous writer held open. The file holds
-    /// the headers of these objects, but no link leads to them.
+    /// Returns the addresses of unlinked objects that the previous writer of the file held open.
+    /// The file holds the object headers of these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -78,7 +79,8 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A file that was recovered to the state of its last commit, and the journal beside it.
+/// A journal that was left beside a file, and the report on the recovery of the file to the state
+/// of its last commit.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -87,8 +89,8 @@ pub(super) struct LeftJournal {
 }
 
 impl LeftJournal {
-    /// Recovers the file from its journal, if there is one. Returns the driver of the recovered
-    /// file.
+    /// Recovers the file from the journal beside it, if there is one. Returns the driver of the
+    /// recovered file, and the left journal.
     pub(super) fn recover(
         driver: Arc<dyn Driver>,
         options: &StoreOptions,
@@ -128,7 +130,8 @@ impl LeftJournal {
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
     }
 
-    /// Passes a journal that lists unlinked objects to the new writer.
+    /// Passes a left journal that lists unlinked objects to the journal of the new writer of the
+    /// file.
     pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
         if let Some(kept) = self.kept.take() {
             journal.adopt(kept, length);
@@ -136,7 +139,7 @@ impl LeftJournal {
     }
 
     /// Sets aside a journal that does not belong to the file, after the file could be opened.
-    /// Returns the treatment of the journal.
+    /// Returns the action that was taken on the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };

@@ -23,7 +23,7 @@ pub enum FileLocking {
     BestEffort,
 }
 
-/// The lock of an open file, which is released at the latest when this value is dropped.
+/// The lock of an open file. The lock is released at the latest when this value is dropped.
 #[derive(Debug)]
 pub(super) struct FileLock {
     driver: Arc<dyn Driver>,
@@ -31,7 +31,7 @@ pub(super) struct FileLock {
 }
 
 impl FileLock {
-    /// Locks the file that a driver stores, for writing or for reading.
+    /// Locks the file that the driver `driver` stores, for writing or for reading.
     pub(super) fn take(driver: &Arc<dyn Driver>, write: bool, locking: FileLocking) -> Result<Self> {
         let kind = if write { LockKind::Exclusive } else { LockKind::Shared };
         let is_held = match locking {
@@ -48,7 +48,8 @@ impl FileLock {
         Ok(Self { driver: Arc::clone(driver), is_held: AtomicBool::new(is_held) })
     }
 
-    /// Changes an exclusive lock to a shared lock, so that other programs can read the file.
+    /// Changes an exclusive lock of the file to a shared lock, so that other programs can read the
+    /// file.
     pub(super) fn share(&self) -> Result<()> {
         if !self.is_held.load(Ordering::Acquire) {
             return Ok(());
@@ -58,7 +59,7 @@ impl FileLock {
             .map_err(|source| Error::Io { action: "cannot share the lock of the file".into(), source })
     }
 
-    /// Releases the lock of the file, if the lock is held.
+    /// Releases the lock of the open file, if the lock is held.
     pub(super) fn release(&self) -> Result<()> {
         if !self.is_held.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -78,14 +79,15 @@ impl Store {
         self.sharing.lock.release()
     }
 
-    /// Refuses later changes of the file and shares its lock: other programs may read the file
-    /// while handles of this program still read it.
+    /// Refuses later changes of the file and makes the lock of the file shared: other programs may
+    /// read the file while handles of this program still read it.
     pub(crate) fn end_writing(&self) -> Result<()> {
         self.write_state.close();
         self.sharing.lock.share()
     }
 
-    /// Returns whether the file was closed. Handles of the file's objects can still read it.
+    /// Returns whether the store's file was closed. Handles of the file's objects can still read
+    /// it.
     pub fn is_closed(&self) -> bool {
         self.write_state.is_closed()
     }

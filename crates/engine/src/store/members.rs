@@ -12,12 +12,12 @@ use super::space::{MemberEnd, MembersLocation, SpaceKind, StatedMembers};
 use super::{Store, at};
 use crate::error::{Error, Result};
 
-/// The kinds of data in the order in which the multi driver assigns them to members.
+/// The kinds of file space in the order in which the multi driver assigns them to members.
 const MULTI_KINDS: [SpaceKind; 6] = SpaceKind::ALL;
 
 impl Store {
-    /// Creates a space with its own end for each member file of the driver. New blocks go to the
-    /// first member until [`assign_members`](Self::assign_members) is called.
+    /// Creates a separate file space with its own end for each member file of the driver. New
+    /// blocks go to the first member until [`assign_members`](Self::assign_members) is called.
     pub(super) fn spread_over_members(&self) -> Result<()> {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut() else { return Ok(()) };
@@ -32,9 +32,9 @@ impl Store {
         Ok(())
     }
 
-    /// Assigns new blocks of each kind to the member that the file states for that kind. From now
-    /// on, each commit updates the ends of the members that the file states. Must be called before
-    /// any change of the file.
+    /// Assigns new blocks of each kind to the member file that the HDF5 file states for that kind.
+    /// From now on, each commit updates the ends of the members that the HDF5 file states. Must be
+    /// called before any change of the file.
     pub(crate) fn assign_members(&self, information: &MultiInformation, location: MembersLocation) {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut().filter(|writing| writing.space.has_members()) else { return };
@@ -59,8 +59,9 @@ impl Store {
         writing.stated_members = Some(StatedMembers { information: information.clone(), location });
     }
 
-    /// Writes dirty pages to the member files and truncates or extends each member to its end. A
-    /// crash during the writes may leave a damaged file, because such files have no journal.
+    /// Writes dirty pages to the member files and truncates or extends each member file to its end.
+    /// A crash during the writes may leave a damaged file, because files with members have no
+    /// journal.
     pub(super) fn publish_members(&self, ends: &[MemberEnd]) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
@@ -90,7 +91,7 @@ impl Store {
         Ok(())
     }
 
-    /// Spills dirty pages of all members of the file.
+    /// Spills dirty pages of all members of the file, before the commit.
     pub(super) fn spill_members(&self) -> Result<()> {
         let driver = &*self.backing.driver;
         let ranges = driver.member_ranges().map_err(write_failed)?;
@@ -109,7 +110,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Writes the ends of the multi driver's members into the file, if they changed.
+    /// Writes the ends of the multi driver's members into the HDF5 file, if the ends changed.
     pub(super) fn write_members(&mut self) -> Result<()> {
         let ends = self.writing()?.space.member_ends();
         let params = self.params();

@@ -101,22 +101,23 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the superblock of the file.
+    /// Returns the superblock of the open file.
     pub fn superblock(&self) -> Superblock {
         self.superblock.read().clone()
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the open file.
     pub fn params(&self) -> FileParams {
         self.params
     }
 
-    /// Returns the offset of address 0 in the file, which is the size of the user block in bytes.
+    /// Returns the base address of the file as a file offset, which is the size of the user block
+    /// in bytes.
     pub fn base(&self) -> u64 {
         self.backing.base
     }
 
-    /// Returns the length of the file in bytes, including the user block and all members.
+    /// Returns the length of the open file in bytes, including the user block and all members.
     pub fn file_length(&self) -> u64 {
         let by_members = self.backing.driver.kind().has_member_ends();
         if !by_members && (self.write_state.is_writable || self.is_swmr_reader()) {
@@ -125,60 +126,60 @@ impl Store {
         self.backing.stored()
     }
 
-    /// Returns the end of the file as an offset, including bytes that are not yet written.
+    /// Returns the end of the file as a file offset, including bytes that are not yet written.
     fn length(&self) -> u64 {
         self.backing.length()
     }
 
-    /// Returns the source of pages: the driver, and the journal with spilled pages.
+    /// Returns the source of the file's pages: the driver, and the journal with spilled pages.
     fn source(&self) -> PageSource<'_> {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
 
-    /// Returns whether the file has not changed since the last commit.
+    /// Returns whether the file has no changes since its last commit.
     fn is_as_committed(&self) -> bool {
         self.caches.dirty_bytes() == 0
             && !self.write_state.journal.has_spilled()
             && self.write_state.new_from() > 0
     }
 
-    /// Refuses all further commits, with a reason, because an operation failed after it had
-    /// reported success. The file keeps the state of its last commit.
+    /// Refuses all further commits of the file, with a reason, because an operation failed after it
+    /// had reported success. The file keeps the state of its last commit.
     pub(crate) fn refuse_writes(&self, why: &'static str) {
         self.write_state.journal.refuse_writes(why);
     }
 
-    /// Returns the driver that stores the bytes of the file.
+    /// Returns the driver that stores the bytes of the open file.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.backing.driver
     }
 
-    /// Returns the kind of the file's driver.
+    /// Returns the kind of the driver that stores the bytes of the file.
     pub fn driver_kind(&self) -> DriverKind {
         self.backing.driver.kind()
     }
 
-    /// Returns whether the file is as long as its superblock states.
+    /// Returns whether the stored file is as long as its superblock states.
     pub(crate) fn is_complete(&self) -> bool {
         superblock::stated_end(&self.superblock(), self.base()).is_some_and(|end| end <= self.length())
     }
 
-    /// Returns the limits on the memory and work that the contents of the file can cause.
+    /// Returns the limits of the memory and work that reads of the file may need.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Returns the filters that can decode blocks and chunks.
+    /// Returns the registry of filters that can decode the file's blocks and chunks.
     pub fn filters(&self) -> Registry {
         self.filters.read().clone()
     }
 
-    /// Replaces the filters that can decode blocks and chunks.
+    /// Replaces the registry of filters that can decode the file's blocks and chunks.
     pub fn set_filters(&self, filters: Registry) {
         *self.filters.write() = filters;
     }
 
-    /// Returns the name of the file or memory image, for error messages.
+    /// Returns the name of the open file or memory image, for error messages.
     pub fn name(&self) -> &str {
         self.backing.driver.name()
     }
@@ -207,7 +208,7 @@ impl Store {
         Ok(start)
     }
 
-    /// Returns whether `length` bytes at `address` lie before the known end of the file.
+    /// Returns whether `length` bytes at `address` lie before the known end of the store's file.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = self.backing.offset_of(address);
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
@@ -222,7 +223,8 @@ impl Store {
     }
 }
 
-/// Adds the address of a block to an error from decoding the block.
+/// Returns the result `result`, with the address `address` of a block in an error from the block's
+/// decoding.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

@@ -26,7 +26,7 @@ use super::write_state::{WriteState, Writing};
 use crate::error::{Error, Result};
 
 impl Store {
-    /// Opens the file that `driver` stores.
+    /// Opens the store of the HDF5 file that `driver` stores.
     pub fn open(driver: Arc<dyn Driver>, options: StoreOptions) -> Result<Self> {
         let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
         if options.write.is_some() && driver.is_read_only() {
@@ -71,13 +71,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the treatment of the journal that was found when the file was opened, if it had a
-    /// complete commit.
+    /// Returns the action that was taken on the journal beside the file at the opening of the file,
+    /// if the journal had a complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()
     }
 
-    /// Creates the store of a file with the given length and number of stored bytes.
+    /// Creates the store of an open file with the given file length and number of stored bytes.
     pub(super) fn assemble(
         driver: Arc<dyn Driver>,
         lock: FileLock,
@@ -130,7 +130,7 @@ impl Store {
 }
 
 impl Store {
-    /// Manages the space of the file as its file space info message states, and takes over the
+    /// Manages the file space of the file as its file space info message states, and takes over the
     /// stored free space. The message lies at `location`. Must be called before any change of the
     /// file.
     ///

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life number of a deleted object, which no handle has.
+/// The life number that stands for a deleted object. No handle has this life number.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -45,14 +45,15 @@ struct OpenState {
     ended: AddressMap<DeletedObject>,
 }
 
-/// The open handles of one object, as the table counts them.
+/// The entry of one open object in the table of open objects: the number of its handles, and its
+/// life number.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The record of a deletion of an object at an address.
+/// The record in the table of open objects that the object at an address was deleted.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -63,21 +64,21 @@ struct DeletedObject {
 
 impl OpenState {
     /// Returns the life number of the object at an address: the number of the last deletion of an
-    /// object at this address, or 0 without such a deletion.
+    /// object at this address, or 0 without a deletion.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether the object at an address was deleted or is about to be deleted, and no new
-    /// object replaces it.
+    /// Returns whether the object at an address was deleted or is about to be deleted, without a
+    /// new object at the address.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
     }
 }
 
-/// A handle that keeps an object open. An object with handles is not deleted. Each clone is a
-/// handle.
+/// A handle that keeps an object open. An object with handles is not deleted. Each clone of a
+/// handle is a handle.
 #[derive(Debug)]
 pub struct ObjectHandle {
     address: Address,
@@ -87,13 +88,13 @@ pub struct ObjectHandle {
 }
 
 impl ObjectHandle {
-    /// Returns the address of the object's header.
+    /// Returns the address of the object header of the object that this handle keeps open.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the life number of the object, which differs from the numbers of earlier objects at
-    /// the same address.
+    /// Returns the life number of the handle's object, which differs from the numbers of earlier
+    /// objects at the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
@@ -150,7 +151,7 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// Creates an error about an object that was deleted.
+/// Creates an error about a handle whose object was deleted.
 fn deleted(object: Address) -> Error {
     Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
@@ -160,8 +161,9 @@ impl Store {
         self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of an object that a link leads to, or that was just created. The caller holds
-    /// [`Reading`](super::Reading) or an [`Edit`](super::Edit).
+    /// Opens a handle of an object to which a link leads, or that was just created. The caller
+    /// holds the right to read or change the file: a [`Reading`](super::Reading) or an
+    /// [`Edit`](super::Edit).
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in
@@ -170,8 +172,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object at this address with this [`life`](ObjectHandle::life) number,
-    /// as [`hold`](Self::hold) does.
+    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold), if the
+    /// object still has the [`life`](ObjectHandle::life) number `life`.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -194,7 +196,8 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object with this [`life`](ObjectHandle::life) number was not deleted.
+    /// Checks that the object at the address `object` with the [`life`](ObjectHandle::life) number
+    /// `life` was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.
@@ -202,14 +205,14 @@ impl Store {
         self.hold_known(object, life).map(drop)
     }
 
-    /// Returns the number of objects that were deleted since the file was opened.
+    /// Returns the number of objects of the file that were deleted since the file was opened.
     pub fn deletions(&self) -> u64 {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) number of the object that was at an address when
-    /// the number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted
-    /// since, returns a number that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number of the object that was at the address
+    /// `object` when the number of [`deletions`](Self::deletions) was `deletions`. If the object
+    /// was deleted since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -220,14 +223,16 @@ impl Store {
         }
     }
 
-    /// Returns whether an object has no links and exists only because of its handles.
+    /// Returns whether the object at an address has no links and exists only because of its
+    /// handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the unlinked objects that exist only because of their handles, or that must be
-    /// deleted. A commit writes them into the file although no link leads to them. After a crash,
-    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
+    /// Returns the addresses of the unlinked objects that exist only because of their handles, or
+    /// that must be deleted. A commit writes these objects into the file although no link leads to
+    /// them. After a crash, [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees
+    /// their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
@@ -256,7 +261,7 @@ impl Store {
     }
 
     /// Records that an object lost its last link, which was a link from the object to itself. The
-    /// object is deleted later, when it has no handles.
+    /// object is deleted later, after its last handle.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
             let mut state = self.sharing.open_objects.state.lock();
@@ -275,8 +280,8 @@ impl Store {
         }
     }
 
-    /// Removes and returns the list of objects that must be deleted: the unlinked objects without
-    /// handles, or all unlinked objects if the file is closed.
+    /// Removes and returns the list of addresses of the objects that must be deleted: the unlinked
+    /// objects without handles, or all unlinked objects if the file is closed.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {
@@ -299,14 +304,15 @@ impl Store {
         taken.into_iter().collect()
     }
 
-    /// Records that the header of an object was deleted. Its handles become invalid.
+    /// Records that the object header of an object was deleted. The handles of the object become
+    /// invalid.
     pub(crate) fn end_life(&self, object: Address) {
         if let Some(table) = self.table() {
             end(table, &mut table.state.lock(), object);
         }
     }
 
-    /// Records that a new object has its header at the address.
+    /// Records that a new object has its object header at the address `object`.
     pub(crate) fn begin_life(&self, object: Address) {
         if self.deletions() > 0
             && let Some(ended) = self.sharing.open_objects.state.lock().ended.get_mut(&object)

@@ -10,7 +10,7 @@ use super::locking::FileLocking;
 use super::space::BlockPlacement;
 use crate::versions::LibverBounds;
 
-/// The options for opening a file.
+/// The options for opening the store of a file, such as the sizes of caches.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     /// Limits of the resources that the contents of the file may require.
@@ -48,13 +48,13 @@ pub struct StoreOptions {
     pub salvage: bool,
 }
 
-/// Default size of the chunk cache in bytes, for [`StoreOptions::chunk_cache`].
+/// Default size in bytes of the chunk cache of a file, for [`StoreOptions::chunk_cache`].
 const DEFAULT_CHUNK_CACHE_BYTES: u64 = 64 << 20;
 
-/// Default size of the page buffer in bytes, for [`StoreOptions::page_buffer`].
+/// Default size in bytes of the page buffer of a file, for [`StoreOptions::page_buffer`].
 const DEFAULT_PAGE_BUFFER_BYTES: u64 = 32 << 20;
 
-/// Default limit of dirty data in bytes, for [`StoreOptions::uncommitted`].
+/// Default limit in bytes of the dirty data of a file, for [`StoreOptions::uncommitted`].
 const DEFAULT_DIRTY_BYTES: u64 = 64 << 20;
 
 impl Default for StoreOptions {
@@ -78,8 +78,8 @@ impl Default for StoreOptions {
     }
 }
 
-/// The guarantee for the contents of a file if the writer, or the whole machine, stops at any
-/// instant.
+/// The durability of commits: the guarantee for the contents of a file if the writer, or the whole
+/// machine, stops at any instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Durability {
     /// A writer that stops may leave a damaged file. Changes are written to the file at any time,

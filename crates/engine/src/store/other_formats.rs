@@ -1,7 +1,7 @@
 //! The formats of files that are not HDF5 files, recognized by their first bytes.
 
-/// The signatures of other file formats, with the names of the formats. If several entries match,
-/// the first entry counts.
+/// The signatures of file formats other than HDF5, with the names of the formats. If several
+/// entries match, the first entry counts.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"CDF\x01", "a netCDF classic file"),
     (b"CDF\x02", "a netCDF classic file with 64-bit offsets"),
@@ -34,15 +34,16 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"<?xml", "an XML document"),
 ];
 
-/// The characters that separate the fields of text tables, with the names of the table formats.
+/// The characters that separate the fields of text tables, with the names of the text table
+/// formats.
 const SEPARATORS: &[(char, &str)] = &[
     (',', "text with fields between commas (csv)"),
     (';', "text with fields between semicolons (csv)"),
     ('\t', "text with fields between tabs (csv)"),
 ];
 
-/// Returns the name of the format that the first bytes of a file suggest, with its article, such as
-/// "a PNG image". Returns `None` if the bytes suggest no known format.
+/// Returns the name of the file format that the first bytes of a file suggest, with its article,
+/// such as "a PNG image". Returns `None` if the bytes suggest no known format.
 pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     if first_bytes.is_empty() {
         return Some("an empty file");
@@ -57,7 +58,8 @@ pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     text(first_bytes)
 }
 
-/// Returns the kind of text that the bytes contain, or `None` if the bytes are not text.
+/// Returns the kind of text that the first bytes of a file contain, or `None` if the bytes are not
+/// text.
 fn text(first_bytes: &[u8]) -> Option<&'static str> {
     // The last character may be incomplete, because only the first bytes are known.
     let valid = first_bytes.utf8_chunks().next()?;

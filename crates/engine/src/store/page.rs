@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use hyperslab_exact::to_u64;
 
-/// Size of a page in bytes. The headers of small objects lie next to each other, so that one page
-/// holds many of them.
+/// Size in bytes of a page of the page buffer. One page holds the object headers of many small
+/// objects, because these lie next to each other.
 pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 
-/// Size of a page in bytes, as a `usize`.
+/// Size in bytes of a page of the page buffer, as a `usize`.
 pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
-/// The number of the page that contains the largest possible offset.
+/// The number of the page that contains the largest possible file offset.
 const LAST_PAGE: u64 = u64::MAX / PAGE;
 
-/// The part of a byte range that lies on one page.
+/// The part of a byte range of the file that lies on one page of the page buffer.
 pub(super) struct PagePart {
     /// The number of the page.
     pub(super) page: u64,
@@ -25,7 +25,7 @@ pub(super) struct PagePart {
     pub(super) length: usize,
 }
 
-/// Returns the parts of the `length` bytes from the offset `start` on, page by page.
+/// Returns the parts of the file's `length` bytes from the offset `start` on, page by page.
 pub(super) fn page_parts(start: u64, length: usize) -> impl Iterator<Item = PagePart> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -39,24 +39,25 @@ pub(super) fn page_parts(start: u64, length: usize) -> impl Iterator<Item = Page
     })
 }
 
-/// Returns the number of bytes between the start of a page and the offset.
+/// Returns the number of bytes between the start of a page and the file offset `offset` on this
+/// page.
 pub(super) fn skip_of(offset: u64) -> usize {
     (offset % PAGE) as usize
 }
 
-/// Returns the number of the page with the last byte of a range, or with its start if the range is
-/// empty. A range that exceeds the largest offset ends there.
+/// Returns the number of the page with the last byte of a range of the file, or with the range's
+/// start if the range is empty. A range that exceeds the largest offset ends there.
 pub(super) fn last_page(start: u64, length: u64) -> u64 {
     let Some(rest) = length.checked_sub(1) else { return start / PAGE };
     start.checked_add(rest).map_or(LAST_PAGE, |last| last / PAGE)
 }
 
-/// Returns a new shared buffer of zeros.
+/// Returns a new reference-counted buffer of `length` zero bytes.
 pub(super) fn shared_zeros(length: usize) -> Arc<[u8]> {
     std::iter::repeat_n(0, length).collect()
 }
 
-/// Copies bytes into a page, after its first `skip` bytes.
+/// Copies bytes into a page of the page buffer, after the page's first `skip` bytes.
 pub(super) fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
     Arc::make_mut(page).split_at_mut(skip).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
 }

@@ -15,7 +15,7 @@ use super::bytes::{count_before, part};
 use super::journal::{Change, Commit, MAX_SMALL_COMMIT_BYTES};
 use crate::error::Result;
 
-/// A run of neighbouring sectors on one page that a commit changes in place.
+/// A run of neighbouring sectors on one page of the file that a commit changes in place.
 struct InPlace {
     page: Arc<[u8]>,
     old: Arc<[u8]>,
@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns the byte ranges of a page in which the sectors of `old` and `new` differ. The sector at
-/// `single` gets a separate range.
+/// Returns the byte ranges of a page of the file in which the sectors of the bytes `old` and `new`
+/// differ. The sector at `single` gets a separate range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -65,7 +65,7 @@ fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize
 }
 
 impl Store {
-    /// Writes dirty pages to the file and truncates or extends the file to `file_end`.
+    /// Writes dirty pages to the file at a commit and truncates or extends the file to `file_end`.
     pub(super) fn publish(&self, file_end: u64) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let journal = &self.write_state.journal;
@@ -82,7 +82,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the changes of a commit to the file without a journal. A crash during this step may
+    /// Writes the changes of a commit to the file without a journal. A crash during the write may
     /// leave a damaged file.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
@@ -131,8 +131,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a later commit: writes new space, syncs the file, writes the in-place changes to the
-    /// journal, and then to the file.
+    /// Writes a commit after the first commit of a file: writes new space, syncs the file, writes
+    /// the in-place changes to the journal, and then to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
@@ -190,8 +190,8 @@ impl Store {
         self.publish_through_journal(changes, &seam, border, file_end, CommitForm { is_small, append })
     }
 
-    /// Writes a single sector of the file, without the journal. A disk writes a sector as a whole
-    /// or not at all.
+    /// Writes a commit that changes a single sector of the file, without the journal. A disk writes
+    /// a sector as a whole or not at all.
     fn publish_sector(&self, only: &InPlace) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         journal.note_write();
@@ -202,8 +202,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the changes of dirty pages before `border`, in ascending order. The sector of the
-    /// superblock is a change of its own.
+    /// Returns the in-place changes of dirty pages before the file offset `border`, in ascending
+    /// order. The sector of the superblock is a change of its own.
     fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
         for (offset, page) in self.caches.pages.dirty_before(border) {
@@ -221,7 +221,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns the sector in which the committed file ends and new space begins.
+    /// Returns the file sector in which the committed file ends and new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
         // A file that is truncated may end before its new space began.
@@ -238,7 +238,7 @@ impl Store {
         self.unlinked_objects().into_iter().map(Address::raw).collect()
     }
 
-    /// Writes the changes before `border` to the journal, then to the file.
+    /// Writes a commit's changes before the file offset `border` to the journal, then to the file.
     fn publish_through_journal(
         &self,
         changes: Vec<InPlace>,
@@ -293,9 +293,9 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the last sector of a file that is truncated inside of a sector, before and after the
-    /// commit. The journal records this sector, because its checksum must not depend on the
-    /// truncated bytes.
+    /// Returns the last sector of a file that a commit truncates inside of a sector, before and
+    /// after the commit. The journal records this sector, because its checksum must not depend on
+    /// the truncated bytes.
     fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
         let start = file_end - file_end % SECTOR;
         let length = self.backing.driver.len().map_err(write_failed)?;
@@ -310,8 +310,8 @@ impl Store {
         Ok(Some(EndSector { start, old, new }))
     }
 
-    /// Returns three versions of the sector of the superblock: before the commit, during the commit
-    /// with the status flag of a writer, and after the commit.
+    /// Returns three versions of the file sector of the superblock: before the commit, during the
+    /// commit with the status flag of a writer, and after the commit.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
         let length = count_before(border, self.base(), SECTOR_BYTES);
         let mut before = vec![0; length];
@@ -331,7 +331,7 @@ impl Store {
     }
 }
 
-/// The properties that determine how a commit is written to the journal.
+/// The form of a commit: properties that determine how the commit is written to the journal.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.
@@ -340,8 +340,8 @@ struct CommitForm {
     append: bool,
 }
 
-/// The sector in which the committed file ends and new space begins: before the commit, and with
-/// the new bytes, which are written before the commit.
+/// The file sector in which the committed file ends and new space begins: before the commit, and
+/// with the new bytes, which are written before the commit.
 struct Seam {
     start: u64,
     before: Vec<u8>,
@@ -350,7 +350,7 @@ struct Seam {
     new_at: usize,
 }
 
-/// The last sector of a truncated file, before and after the commit.
+/// The last sector of a file that a commit truncates, before and after the commit.
 struct EndSector {
     start: u64,
     old: Vec<u8>,
@@ -358,7 +358,8 @@ struct EndSector {
 }
 
 impl Seam {
-    /// Returns the new bytes of the sector, which follow the committed bytes.
+    /// Returns the new bytes of the file sector in which the committed file ends. The new bytes
+    /// follow the committed bytes.
     fn new_bytes(&self) -> &[u8] {
         self.after.split_at(self.new_at).1
     }

@@ -4,20 +4,21 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-/// A set of disjoint ranges: the end of each range, by the start of the range.
+/// A set of disjoint ranges of numbers: the end of each range, by the start of the range.
 #[derive(Debug, Default)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
 
-/// A list of ranges in ascending order, each with start and end. Nearly all results have one range.
+/// A list of ranges of numbers in ascending order, each with start and end. Nearly all lists have
+/// one range.
 pub(super) type RangeList = SmallVec<[(u64, u64); 2]>;
 
 impl Ranges {
-    /// Removes all ranges from the set.
+    /// Removes all ranges from the set of ranges.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds the range from `start` up to `end` to the set.
+    /// Adds the range from `start` up to `end` to the set of ranges.
     pub(super) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -33,15 +34,15 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
-    /// Returns the parts of the set between `start` and `end`, in ascending order.
+    /// Returns the parts of the set of ranges between `start` and `end`, in ascending order.
     pub(super) fn within(&self, start: u64, end: u64) -> RangeList {
         let first = self.0.range(..=start).next_back().map_or(start, |(first, _)| *first);
         let ranges = self.0.range(first..end.max(first)).map(|(from, to)| (start.max(*from), end.min(*to)));
         ranges.filter(|(from, to)| from < to).collect()
     }
 
-    /// Removes the range from `start` up to `end` from the set. Returns, in ascending order, the
-    /// parts of the range that were in the set.
+    /// Removes the range from `start` up to `end` from the set of ranges. Returns, in ascending
+    /// order, the parts of the range that were in the set.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> RangeList {
         let mut removed = RangeList::new();
         if start >= end {

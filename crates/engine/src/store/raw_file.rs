@@ -9,7 +9,7 @@ use hyperslab_vfd::{Driver, ReadRequest};
 use super::bytes::count_before;
 use crate::error::{Error, Result};
 
-/// An external file of raw data. Bytes after the end of the file read as zeros.
+/// An open external raw data file. Bytes after the end of the file read as zeros.
 #[derive(Debug)]
 pub struct RawFile {
     driver: Arc<dyn Driver>,
@@ -17,7 +17,7 @@ pub struct RawFile {
 }
 
 impl RawFile {
-    /// Creates an external raw data file from a driver.
+    /// Opens an external raw data file that the driver `driver` stores.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the driver cannot report the length.
@@ -29,8 +29,8 @@ impl RawFile {
         Ok(Self { driver, length: AtomicU64::new(length) })
     }
 
-    /// Fills each buffer with bytes of the external file from an offset on, and with zeros after
-    /// the end of the file.
+    /// Fills each buffer with bytes of the external raw data file from an offset on, and with zeros
+    /// after the end of the file.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -51,7 +51,7 @@ impl RawFile {
         })
     }
 
-    /// Writes bytes at an offset of the external file.
+    /// Writes bytes at an offset of the external raw data file.
     ///
     /// # Errors
     /// Returns I/O errors.

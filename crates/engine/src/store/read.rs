@@ -14,11 +14,11 @@ use crate::memory::zeros;
 /// read of the neighbouring bytes is likely to follow.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
-/// Largest size in bytes of a raw data read that is copied from a page in memory.
+/// Largest size in bytes of a raw data read that is copied from a page of the page buffer.
 const MAX_SHORT_READ_BYTES: usize = 1024;
 
 impl Store {
-    /// Returns bytes of metadata, which are read through the page buffer.
+    /// Returns bytes of metadata at a file address, which are read through the page buffer.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the block is larger than the limits allow, [`Error::Corrupt`] if
@@ -47,8 +47,9 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata without the clean pages of the page buffer. The function is for
-    /// scattered blocks, because the neighbouring blocks on their pages are not read soon.
+    /// Returns bytes of metadata at a file address without use of the clean pages of the page
+    /// buffer. The function is for scattered blocks, because the neighbouring blocks on their pages
+    /// are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -64,7 +65,8 @@ impl Store {
         })
     }
 
-    /// Loads the metadata cache image at `address`. Its blocks replace the blocks of the file.
+    /// Loads the metadata cache image at `address`. The blocks of the image replace the blocks of
+    /// the file in reads.
     ///
     /// # Errors
     /// Returns decoding errors and the errors of [`read`](Self::read).
@@ -77,15 +79,16 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the blocks of the metadata cache image and returns them, by ascending addresses.
-    /// Later reads return the blocks of the file.
+    /// Removes the blocks of the metadata cache image from memory and returns them, by ascending
+    /// addresses. Later reads return the blocks of the file.
     pub fn end_overlay(&mut self) -> Vec<(Address, Bytes)> {
         let mut blocks: Vec<_> = std::mem::take(&mut self.caches.image).into_iter().collect();
         blocks.sort_unstable_by_key(|(address, _)| *address);
         blocks
     }
 
-    /// Returns at most `length` bytes of metadata. Returns fewer bytes if the file ends before.
+    /// Returns at most `length` bytes of metadata at a file address. Returns fewer bytes if the
+    /// file ends earlier.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -103,7 +106,7 @@ impl Store {
         self.read(address, length.min(available), structure)
     }
 
-    /// Reads and decodes one block of metadata.
+    /// Reads and decodes one block of metadata at a file address.
     ///
     /// # Errors
     /// Returns decoding errors and the errors of [`read`](Self::read).
@@ -114,7 +117,7 @@ impl Store {
         })
     }
 
-    /// Reads raw data into the caller's buffer.
+    /// Reads raw data at a file address into the caller's buffer.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes do not lie in the file, and I/O errors.
@@ -128,8 +131,8 @@ impl Store {
         read.map_err(|source| Self::raw_error(address, source))
     }
 
-    /// Reads contiguous raw data into several buffers, if that saves a copy. Returns whether the
-    /// data were read.
+    /// Reads contiguous raw data at a file address into several buffers, if that saves a copy.
+    /// Returns whether the raw data was read.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -145,7 +148,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Copies a short run of raw data from a page in memory. Returns whether the page is in memory.
+    /// Copies a short run of raw data from a page of the page buffer into the caller's buffer.
+    /// Returns whether the page is in memory.
     fn read_short(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may_be_buffered = buffer.len() <= MAX_SHORT_READ_BYTES
             && self.buffers_raw_data
@@ -154,8 +158,9 @@ impl Store {
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
     }
 
-    /// Reads all raw data of one dataset. Reads small data through the page buffer, together with
-    /// their neighbours, because a read of the neighbours is likely to follow.
+    /// Reads all raw data of one dataset into the caller's buffer. Reads small data through the
+    /// page buffer, together with neighbouring bytes, because a read of the neighbours is likely to
+    /// follow.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -169,8 +174,8 @@ impl Store {
         Ok(())
     }
 
-    /// Reads raw data into a new buffer, which is allocated only if the file has `length` bytes at
-    /// `address`.
+    /// Reads raw data at a file address into a new buffer, which is allocated only if the file has
+    /// `length` bytes at `address`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the buffer does not fit in memory, and the errors of
@@ -187,8 +192,8 @@ impl Store {
         Ok(buffer)
     }
 
-    /// Reads raw data at several addresses, each into its own buffer. The driver may join the reads
-    /// of neighbours.
+    /// Reads raw data at several file addresses, each into its own buffer. The driver may join the
+    /// reads of neighbours.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -209,7 +214,7 @@ impl Store {
         self.backing.driver.read_many(&mut located).map_err(|source| Self::raw_error(first, source))
     }
 
-    /// Returns a view of raw data, if the driver holds the whole file in memory.
+    /// Returns a view of raw data at a file address, if the driver holds the whole file in memory.
     pub fn view_raw(&self, address: Address, length: u64) -> Option<&[u8]> {
         let start = usize::try_from(self.locate(address, length, "raw data").ok()?).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;

@@ -11,7 +11,7 @@ use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
 use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
-/// The options of a repair, which permit or limit single corrections.
+/// The options of a repair of a file, which permit or limit single corrections of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
     /// True to remove a journal without reading it.
@@ -27,7 +27,8 @@ pub struct RepairOptions {
     pub increment: Option<u64>,
 }
 
-/// The repairs that were made, and the faults that were found.
+/// The result of a repair of a file: the corrections of the journal, the status flags and the
+/// stated end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -39,7 +40,7 @@ pub struct Repaired {
     pub end: Option<EndRepair>,
 }
 
-/// The action of a repair on the journal beside the file.
+/// The action of a repair on the journal beside the repaired file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {
@@ -58,14 +59,14 @@ pub enum JournalRepair {
     },
 }
 
-/// The status flags that an interrupted writer left, and their repair.
+/// The status flags that an interrupted writer left in a file, and their repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StatusFlagsRepair {
     /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
 
-/// The stated and the actual end of a file, and the repair of the stated end.
+/// The end of a file that its superblock states, the actual end, and the repair of the stated end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EndRepair {
     /// The end that the superblock states, as an offset in the file; `None` if it states none.
@@ -84,7 +85,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether the repair found any fault in the file.
+    /// Returns whether the repair found any fault in the repaired file.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
@@ -125,7 +126,8 @@ impl fmt::Display for Repaired {
     }
 }
 
-/// Repairs a file in place, as far as that is safe. No other program may have the file open.
+/// Repairs an HDF5 file in place, as far as that is safe, and returns a report. No other program
+/// may have the file open.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the superblock is damaged, and I/O errors.
@@ -173,7 +175,8 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Returns the stated end of a file and its length. Changes nothing, and ignores a journal.
+/// Returns the end of a file that the superblock states, and the length of the file. Changes
+/// nothing, and ignores a journal.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
@@ -184,8 +187,8 @@ pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
-/// Returns the length of the file, or of its first member if members have ends of their own,
-/// because the superblock states the end of the first member.
+/// Returns the length of the file, or of its first member if the members have ends of their own,
+/// because the superblock then states the end of the first member.
 fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
     match driver.member_ranges()?.first() {
         Some(first) => Ok(first.end),
@@ -225,8 +228,8 @@ fn repair_journal(
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal in `side` with the file beside it, without changes. Returns `None` if there
-/// is no journal, or if the journal has no complete commit.
+/// Compares the journal in the side file `side` with the file beside it, without changes. Returns
+/// `None` if there is no journal, or if the journal has no complete commit.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
@@ -242,8 +245,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the result of the
-/// comparison.
+/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
+/// whatever the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

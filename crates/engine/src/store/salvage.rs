@@ -11,7 +11,7 @@ use hyperslab_format::codec::Address;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// A damaged part of a file, which could not be read.
+/// A damage of a file: a part of the file that a salvage could not read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Damage {
     /// The name of the damaged structure in the specification, if known.
@@ -23,7 +23,7 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Creates the description of the damage that an error reports.
+    /// Creates the description of the file damage that an error reports.
     pub fn of(error: &Error) -> Self {
         let (mut structure, mut address) = (None, None);
         let mut at = Some(error);
@@ -48,8 +48,8 @@ impl Damage {
     }
 }
 
-/// The record that a salvage keeps: the damage that was found, and the ranges of raw data that were
-/// read.
+/// The record that a salvage of a file keeps: the damage that was found, and the ranges of raw data
+/// that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
     damages: Mutex<Damages>,
@@ -57,7 +57,7 @@ pub(crate) struct Salvaging {
     raw: Mutex<Vec<(u64, u64)>>,
 }
 
-/// A list of damages in the order in which they were found. Each damage occurs once.
+/// A list of a file's damages in the order in which a salvage found them. Each damage occurs once.
 #[derive(Debug, Default)]
 struct Damages {
     noted: Vec<Damage>,
@@ -70,8 +70,8 @@ impl Store {
         self.salvaging.is_some()
     }
 
-    /// Returns the value of a result. If the file is open for salvage, records an error and returns
-    /// `None` in place of the error.
+    /// Returns the value of the result `result`. If the file is open for salvage, records an error
+    /// as damage and returns `None` in place of the error.
     ///
     /// # Errors
     /// Returns the error of the result, if the file is not being salvaged.
@@ -86,15 +86,15 @@ impl Store {
         }
     }
 
-    /// Returns and clears the list of damages that were recorded since the last call. Each damage
-    /// occurs once.
+    /// Returns and clears the list of damages of the file that a salvage recorded since the last
+    /// call. Each damage occurs once.
     pub fn take_damages(&self) -> Vec<Damage> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner)).noted
     }
 
-    /// Returns and clears the list of address ranges from which raw data were read since the last
-    /// call, as start and end, in ascending order.
+    /// Returns and clears the list of address ranges from which a salvage has read raw data since
+    /// the last call, as start and end, in ascending order.
     pub fn take_raw_ranges(&self) -> Vec<(u64, u64)> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         let mut ranges = std::mem::take(&mut *salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner));
@@ -109,7 +109,7 @@ impl Store {
         joined
     }
 
-    /// Records the range of a raw data read, if the file is open for salvage.
+    /// Records the address range of a raw data read, if the file is open for salvage.
     pub(super) fn note_raw(&self, address: Address, length: usize) {
         let Some(salvaging) = &self.salvaging else { return };
         let range = address.get().and_then(|start| Some((start, start.checked_add(to_u64(length))?)));
@@ -120,12 +120,12 @@ impl Store {
 }
 
 impl Salvaging {
-    /// Creates an empty record of a salvage, if `is_on` is true.
+    /// Creates an empty record of the damage that a salvage finds, if `is_on` is true.
     pub(super) fn new(is_on: bool) -> Option<Arc<Self>> {
         is_on.then(Arc::default)
     }
 
-    /// Records a damage that a salvage has found.
+    /// Records a damage of the file that a salvage has found.
     pub(super) fn note(&self, damage: Damage) {
         let mut damages = self.damages.lock().unwrap_or_else(PoisonError::into_inner);
         if damages.known.insert(damage.clone()) {

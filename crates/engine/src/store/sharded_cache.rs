@@ -6,10 +6,10 @@ use std::hash::Hash;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-/// Number of shards of a cache, each of which has a lock.
+/// Number of shards of a sharded cache. Each shard has a lock.
 const SHARD_COUNT: usize = 8;
 
-/// Creates a sharded cache for about `entries` entries with a total weight of at most `weight`.
+/// Creates a sharded cache for about `entries` values with a total weight of at most `weight`.
 pub(crate) fn cache<K, V, W>(entries: usize, weight: u64, weighter: W) -> Cache<K, V, W>
 where
     K: Eq + Hash,

@@ -9,7 +9,7 @@ use super::swmr_reader::SwmrReader;
 use super::swmr_writer::SwmrWriter;
 use super::threads::Threads;
 
-/// The state that a file shares with other programs, other threads and open handles.
+/// The state of an open file that concerns other programs, other threads and open handles.
 #[derive(Debug)]
 pub(super) struct Sharing {
     /// The lock of the file, released after the last write.
@@ -26,7 +26,7 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Creates the shared state of a file that was just locked.
+    /// Creates the sharing state of an open file that was just locked.
     pub(super) fn new(lock: FileLock, is_swmr_reader: bool) -> Self {
         Self {
             lock,

@@ -9,8 +9,8 @@ use super::bytes::count_before;
 use super::other_formats::resembles;
 use crate::error::{Error, Result};
 
-/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
-/// Addresses count from that offset, even if the superblock states another base address. libhdf5
+/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset. File
+/// addresses count from that offset, even if the superblock states another base address. libhdf5
 /// does the same, because a program may have inserted a user block before a finished file.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
@@ -40,8 +40,9 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
     Err(Error::NotHdf5 { resembles: resembles(&first_bytes) })
 }
 
-/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses its contents;
-/// otherwise returns a superblock with the usual widths and without a root group.
+/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses the
+/// superblock's contents; otherwise returns a superblock with the usual widths and without a root
+/// group.
 pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
     if driver.read_at(0, &mut bytes).is_ok()
@@ -54,7 +55,7 @@ pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     Superblock::unknown(FileParams::DEFAULT, length)
 }
 
-/// Checks that the offsets and lengths of a file have at most 8 bytes.
+/// Checks that the superblock states widths of at most 8 bytes for offsets and lengths.
 pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     let params = superblock.params;
     if params.size_of_offsets > 8 || params.size_of_lengths > 8 {
@@ -66,8 +67,8 @@ pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the status flags name no active writer. A SWMR writer is permitted if `swmr_read` is
-/// true.
+/// Checks that the status flags of a superblock name no active writer. A SWMR writer is permitted
+/// if `swmr_read` is true.
 pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
         return Ok(());
@@ -83,7 +84,7 @@ pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Re
     )))
 }
 
-/// Returns whether the status flags name an active SWMR writer.
+/// Returns whether the status flags of a superblock name an active SWMR writer.
 pub(super) fn has_swmr_writer(superblock: &Superblock) -> bool {
     superblock.version_number() >= 3 && superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS)
 }
@@ -114,7 +115,7 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// Returns the length of the HDF5 file that the superblock states, without the user block. The
+/// Returns the length of the HDF5 file, without the user block, that the superblock states. The
 /// stored end counts from the start of the file, as the stored base address does.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
@@ -122,7 +123,7 @@ pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     Some(end.saturating_sub(superblock.base_address))
 }
 
-/// Returns the end of the file that the superblock states, as an offset in the file.
+/// Returns the end of the file that the superblock states, as an offset from the start of the file.
 pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
     // Saturates: the largest offset is also past the end of every file.
     Some(stated_length(superblock)?.saturating_add(base))
@@ -140,8 +141,7 @@ pub(super) fn stored_end(superblock: &Superblock, length: u64) -> Result<Address
     })
 }
 
-/// Returns the limit of addresses in a file: the undefined address, in which all bits of an offset
-/// are set.
+/// Returns the limit of addresses in a file: the undefined address, an address with all bits set.
 pub(super) fn address_limit(params: FileParams) -> u64 {
     match params.size_of_offsets {
         bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,

@@ -9,20 +9,20 @@ use super::Store;
 use super::superblock::find_superblock;
 use crate::error::{ErrorKind, Result};
 
-/// Largest number of repeated reads of a block that seems corrupt.
+/// Largest number of repeated reads by a SWMR reader of a block that seems corrupt.
 const MAX_RETRIES: u32 = 100;
 
 /// Largest pause before a repeated read of a SWMR reader, in microseconds.
 const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// The state of a file that is open as a SWMR reader.
+/// The state of a file that is open as a SWMR reader: the number of repeated reads.
 #[derive(Debug, Default)]
 pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Calls a function that reads a block. Repeats the call if the block seems corrupt, because a
-/// writer may be in the middle of a write.
+/// Calls a function by which a SWMR reader reads a block. Repeats the call if the block seems
+/// corrupt, because a writer may be in the middle of a write.
 fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
     for number in 0..MAX_RETRIES {
@@ -45,13 +45,14 @@ impl Store {
         self.sharing.swmr_reader.is_some()
     }
 
-    /// Returns the number of repeated reads of blocks that seemed corrupt to a SWMR reader.
+    /// Returns the number of reads that a SWMR reader has repeated because a block of the file
+    /// seemed corrupt.
     pub fn retries(&self) -> u64 {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
     /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, repeats a failed call at most a hundred times.
+    /// write, repeats a failed call of the function at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.
@@ -62,8 +63,8 @@ impl Store {
         }
     }
 
-    /// Reads the length and the superblock again, if another program may have changed the file.
-    /// Changes the generation, so that the callers read their metadata again.
+    /// Reads the length and the superblock of the file again, if another program may have changed
+    /// the file. Changes the generation of the file, so that the callers read their metadata again.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
@@ -79,7 +80,8 @@ impl Store {
     }
 }
 
-/// Calls `read`. Repeats the call if it fails and another program may be writing the file.
+/// Calls the read function `read`. Repeats the call if it fails in a SWMR reader, because another
+/// program may be writing the file.
 pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }
 }

@@ -24,8 +24,8 @@ use super::bytes::part;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
-/// The rank of a changed block in a SWMR write: all blocks of a rank are written before the blocks
-/// of the next rank. Blocks point only to blocks of lower ranks.
+/// The rank of a changed metadata block in a SWMR write: all blocks of a rank are written before
+/// the blocks of the next rank. Blocks point only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteRank {
     /// The superblock, which states the length of the file. The file has that length already.
@@ -75,7 +75,8 @@ pub(super) struct SwmrWriter {
     blocks: Mutex<SwmrBlocks>,
 }
 
-/// The new, changed and retired blocks of a SWMR writer, by their offsets in the file.
+/// The new, changed and retired (freed, but kept for readers) metadata blocks of a SWMR writer, by
+/// their file offsets.
 #[derive(Debug, Default)]
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.
@@ -88,7 +89,8 @@ struct SwmrBlocks {
 }
 
 impl SwmrBlocks {
-    /// Returns the parts of a range that lie outside of changed and retired blocks.
+    /// Returns the parts of a range of the file that lie outside of a SWMR writer's changed and
+    /// retired blocks.
     fn others(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before = |from: u64| self.changed.range(..=from).next_back().map(|(from, (to, _))| (*from, *to));
         let retired = |from: u64| self.retired.range(..=from).next_back().map(|(from, to)| (*from, *to));
@@ -111,14 +113,14 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether the file is open for SWMR writing: other programs may read it, so that the
-    /// file must be consistent at every instant.
+    /// Returns whether the store's file is open for SWMR writing: other programs may read the file,
+    /// so that it must be consistent at every instant.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
 
-    /// Checks that the file is not open for SWMR writing, in which only elements may change, and
-    /// datasets may grow.
+    /// Checks that the file is not open for SWMR writing, during which only elements may change,
+    /// and datasets may grow.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] with the refused operation `subject` if the file is open for SWMR
@@ -143,8 +145,9 @@ impl Store {
         }
     }
 
-    /// Writes all dirty pages in an order in which readers find a consistent file at every instant:
-    /// first the bytes outside of changed blocks, then the changed blocks rank by rank.
+    /// Writes all dirty pages of a SWMR writer in an order in which readers find a consistent file
+    /// at every instant: first the bytes outside of changed blocks, then the changed blocks rank by
+    /// rank.
     pub(super) fn publish_in_order(&self, file_end: u64) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, pages) = (&*self.backing.driver, &self.caches.pages);
@@ -176,7 +179,7 @@ impl Store {
         self.write_state.journal.sync(driver)
     }
 
-    /// Writes the superblock with these status flags, and syncs the file.
+    /// Writes the superblock with the given status flags, and syncs the file.
     fn write_status_flags(&self, flags: ConsistencyFlags) -> Result<()> {
         let (driver, base) = (&self.backing.driver, self.base());
         let bytes = {
@@ -193,9 +196,9 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Begins SWMR writing: commits all changes, removes the journal, writes the status flags of a
-    /// SWMR writer and shares the lock. The shared lock shows programs that repair files that the
-    /// writer is alive.
+    /// Begins SWMR writing of the file: commits all changes, removes the journal, writes the status
+    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows that the
+    /// writer is alive to programs that repair files.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`]
@@ -241,8 +244,8 @@ impl Edit<'_> {
         self.store().is_swmr_writer()
     }
 
-    /// Records a block that was allocated during SWMR writing. No reader has the address of the
-    /// block.
+    /// Records a block of the file that was allocated during SWMR writing. No reader has the
+    /// address of the block.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_swmr_writer()
@@ -252,8 +255,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Keeps a freed block unchanged if readers may still visit the block. Returns whether the
-    /// block must be kept.
+    /// Keeps a freed block of the file unchanged if SWMR readers may still visit the block. Returns
+    /// whether the block must be kept.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
         if !store.is_swmr_writer() {
@@ -267,7 +270,8 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether the block at `address` is new, so that no SWMR reader knows its address.
+    /// Returns whether the metadata block at `address` is new, so that no SWMR reader knows its
+    /// address.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };
@@ -275,7 +279,8 @@ impl Edit<'_> {
         blocks.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
     }
 
-    /// Returns whether the block at `address` was changed since the last flush.
+    /// Returns whether the metadata block at `address` was changed since the last flush of the SWMR
+    /// writer.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
         let is_written = |start: u64| store.sharing.swmr_writer.blocks.lock().changed.contains_key(&start);

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::Store;
 use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
-/// The thread pool of a writable file, which is created at its first use.
+/// The thread pool of a writable file. The pool is created at its first use.
 #[derive(Debug, Default)]
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
@@ -26,7 +26,7 @@ impl Store {
         own.is_some_and(|own| own.current_thread_index().is_some())
     }
 
-    /// Calls `work` on a thread pool, where `work` can divide itself among threads, if
+    /// Calls `work` on the file's thread pool, where `work` can divide itself among threads, if
     /// [`may_share`](Self::may_share) returns true.
     pub fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.own_threads() {
@@ -35,7 +35,8 @@ impl Store {
         }
     }
 
-    /// Runs `work` as [`share`](Self::share) does, but on this thread.
+    /// Calls `work` with the file's thread pool like [`share`](Self::share), but on the calling
+    /// thread.
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),
@@ -43,8 +44,8 @@ impl Store {
         }
     }
 
-    /// Returns the thread pool of the file, if the file is writable and this thread belongs to no
-    /// pool.
+    /// Returns the thread pool of the file, if the file is writable and the calling thread belongs
+    /// to no pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
         if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;

@@ -7,7 +7,7 @@ use super::edit::Edit;
 use crate::error::{Error, Result};
 
 impl Store {
-    /// Returns the bytes of the user block.
+    /// Returns the bytes of the file's user block.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the bytes do not fit in memory, and I/O errors.
@@ -28,7 +28,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Overwrites the first bytes of the user block.
+    /// Overwrites the first bytes of the file's user block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `bytes` are longer than the user block, and I/O errors.

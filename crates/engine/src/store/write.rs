@@ -14,18 +14,18 @@ use super::write_state::FileRange;
 use crate::error::{Error, Result};
 
 /// Size in bytes of the largest raw data write that stays in memory until the commit, which writes
-/// it together with its neighbours.
+/// the raw data together with its neighbours.
 const MAX_BUFFERED_WRITE_BYTES: usize = 16 << 10;
 
-/// Largest number of rows that are written during one access to the dirty pages.
+/// Largest number of rows of raw data that are written during one access to the dirty pages.
 const MAX_BATCH_ROWS: usize = 1024;
 
-/// Largest number of bytes that are written during one access to the dirty pages.
+/// Largest number of bytes of raw data that are written during one access to the dirty pages.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 impl Store {
-    /// Writes raw data to allocated space. Several threads may write to different addresses at the
-    /// same time.
+    /// Writes raw data to allocated file space at an address. Several threads may write to
+    /// different addresses at the same time.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only, [`Error::Corrupt`] if the
@@ -56,8 +56,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes rows of raw data to an allocated block. The block is given by its address and its
-    /// length.
+    /// Writes rows of raw data to an allocated block of the file. The block is given by its address
+    /// and its length.
     ///
     /// # Errors
     /// Returns the same errors as [`write_raw`](Self::write_raw).
@@ -102,15 +102,15 @@ impl Store {
         }
     }
 
-    /// Writes bytes to pages in memory, which become dirty.
+    /// Writes bytes at a file offset to pages in memory, which become dirty.
     pub(super) fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let _writing = self.write_state.gate.read();
         self.backing.note_touched(start + to_u64(bytes.len()));
         self.caches.pages.write(self.source(), start, bytes)
     }
 
-    /// Encodes the dirty block at `address`, if this block exists, and writes its bytes to pages in
-    /// memory.
+    /// Encodes the dirty metadata block at `address`, if this block exists, and writes its bytes to
+    /// pages in memory.
     pub(super) fn encode_dirty_block(&self, address: Address) -> Result<()> {
         let Some(block) = self.caches.dirty_blocks.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
@@ -126,8 +126,8 @@ impl Store {
         self.spill()
     }
 
-    /// Spills dirty pages, if they are over their limit: the pages of new space into the file, and
-    /// the pages of the committed file into the journal.
+    /// Spills dirty pages of the file if the amount is over its limit: the pages of new space into
+    /// the file, and the pages of the committed file into the journal.
     pub(super) fn spill(&self) -> Result<()> {
         if !self.caches.pages.should_spill() {
             return Ok(());
@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Spills dirty pages of the committed file to the journal.
+    /// Spills dirty pages of the committed part of the file to the journal.
     fn spill_to_journal(&self, new_from: u64) -> Result<()> {
         let (driver, state) = (&*self.backing.driver, &self.write_state);
         let pages = self.caches.pages.dirty_before(new_from);

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::space::{BlockPlacement, Fresh, Space, SpaceRecord, StatedMembers};
 use crate::versions::LibverBounds;
 
-/// The state of a writable file that an edit changes.
+/// The state of a writable file that an edit (an exclusive right to change the file) uses.
 #[derive(Debug)]
 pub(crate) struct Writing {
     pub(super) space: Space,
@@ -23,8 +23,8 @@ pub(crate) struct Writing {
     pub(super) stated_members: Option<StatedMembers>,
 }
 
-/// The state of a file that may be written. A file that is open for reading only also has this
-/// state, but without [`Writing`].
+/// The write state of an open file. A file that is open for reading only also has this state, but
+/// without the part [`Writing`].
 #[derive(Debug)]
 pub(super) struct WriteState {
     pub(super) is_writable: bool,
@@ -49,8 +49,8 @@ pub(super) struct WriteState {
 }
 
 impl WriteState {
-    /// Creates the state of a file without changes. No byte from the offset `new_from` on is part
-    /// of the committed file.
+    /// Creates the write state of an open file without changes. No byte from the file offset
+    /// `new_from` on is part of the committed file.
     pub(super) fn new(
         writing: Option<Writing>,
         journal: Journal,
@@ -73,19 +73,20 @@ impl WriteState {
         }
     }
 
-    /// Returns the first offset that is not part of the committed file. Returns 0 before the first
-    /// commit of a new file.
+    /// Returns the first file offset that is not part of the committed file. Returns 0 before the
+    /// first commit of a new file.
     pub(super) fn new_from(&self) -> u64 {
         self.new_from.load(Ordering::Acquire)
     }
 
-    /// Records that all bytes at the offset `from` and after it are not part of the committed file.
+    /// Records that all bytes at the file offset `from` and after it are not part of the committed
+    /// file.
     pub(super) fn set_new_from(&self, from: u64) {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the first offset at which bytes are written without the journal: they are part of no
-    /// commit, and the journal has no record of them.
+    /// Returns the first file offset from which on bytes are written without the journal: no commit
+    /// contains these bytes, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -93,8 +94,8 @@ impl WriteState {
         }
     }
 
-    /// Records that bytes were written into new space. The first commit of a new file does not rely
-    /// on the journal.
+    /// Records that bytes were written into new space of the file. The first commit of a new file
+    /// does not rely on the journal.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         match self.new_from() {
             0 => self.journal.note_write(),
@@ -103,8 +104,8 @@ impl WriteState {
     }
 
     /// Splits a range of the file into parts that must be written through the journal, because the
-    /// journal has a record of their bytes, and parts that need no journal. A range that is not new
-    /// is written through the journal as a whole.
+    /// journal has a record of their bytes, and parts that need no journal. A range of the
+    /// committed file is written through the journal as a whole.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();
@@ -122,28 +123,28 @@ impl WriteState {
         parts
     }
 
-    /// Returns the number of edits of the file.
+    /// Returns the generation of the file: the number of its edits.
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Increases the number of edits of the file by one.
+    /// Increases the generation of the file, the number of its edits, by one.
     pub(super) fn next_generation(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns whether the file was closed, so that it may no longer be changed.
+    /// Returns whether the file was closed, so that edits of the file are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Refuses all later edits of the file, because it is closed.
+    /// Refuses all later edits of the file, because the file is closed.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 }
 
-/// A range of offsets in the file, with start and end.
+/// A range of file offsets, with start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileRange {
     pub(super) start: u64,

@@ -41,7 +41,8 @@ impl<E: Entry> BTreeV2Index<E> {
     }
 }
 
-/// Decodes the chunk index entry of a B-tree record. Returns `None` if the record stores no chunk.
+/// Decodes the chunk index entry in a record of a version 2 B-tree. Returns `None` if the record
+/// names no stored chunk.
 pub(super) fn location<E: Entry>(
     record: &[u8],
     context: ChunkRecordContext,

@@ -12,21 +12,22 @@ use super::{AtChunk, ChunkLocation, ChunkTable};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Largest number of dirty index entries if the entries came in order.
+/// Largest number of dirty chunk index entries in a buffered table if the entries arrived in order.
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Largest number of dirty index entries if the entries came in any order. With more dirty entries,
-/// more entries lie in the same block of the index.
+/// Largest number of dirty chunk index entries in a buffered table if the entries arrived in any
+/// order. With more dirty entries, more entries lie in the same block of the chunk index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
-/// Largest number of entries that one call inserts into the chunk index.
+/// Largest number of entries that a buffered table inserts into the chunk index with one call.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Smallest number of neighbouring chunk entries that are inserted into the index without the
-/// buffer.
+/// Smallest number of neighbouring chunk entries that a buffered table inserts into the chunk index
+/// without the buffer.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
-/// A table of chunk locations that buffers new entries before it writes them into the chunk index.
+/// A table of chunk locations that buffers new chunk index entries before it writes them into the
+/// chunk index.
 #[derive(Debug)]
 pub struct BufferedTable {
     table: Box<dyn ChunkTable>,
@@ -36,20 +37,21 @@ pub struct BufferedTable {
 }
 
 impl BufferedTable {
-    /// Creates a buffer for the entries of `table`.
+    /// Creates a buffered table that collects new entries for the chunk table `table`.
     pub fn new(table: Box<dyn ChunkTable>) -> Self {
         Self { table, dirty: IndexMap::new(), scattered: false }
     }
 
-    /// Returns whether the given chunks come after all dirty entries in C order.
+    /// Returns whether the given chunks come after all dirty entries of the buffered table, in C
+    /// order of the chunk coordinates.
     fn come_after_dirty(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
         let ends = self.dirty.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
     }
 }
 
-/// Returns whether most chunks in the list are direct neighbours of the preceding chunk in the
-/// list.
+/// Returns whether most chunks in a list are direct neighbours, by coordinates, of the preceding
+/// chunk in the list.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
         one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))
@@ -64,7 +66,7 @@ fn compare(one: &Dims, next: &Dims) -> Ordering {
     one.first().cmp(&next.first()).then_with(|| one.cmp(next))
 }
 
-/// Returns the positions of the chunks in C order of their coordinates.
+/// Returns the indexes of a list's chunks, sorted by the C order of the chunks' coordinates.
 pub(in crate::data) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> {
     let first = |scaled: &Dims| scaled.first().copied().unwrap_or(0);
     let mut order: Vec<(u64, usize)> = chunks.iter().map(|(scaled, _)| first(scaled)).zip(0..).collect();
@@ -75,7 +77,7 @@ pub(in crate::data) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> 
     order.into_iter().map(|(_, number)| number).collect()
 }
 
-/// Returns copies of the chunks, sorted by the given list of positions.
+/// Returns copies of the chunks of a list, in the order of the given list of indexes.
 pub(in crate::data) fn ordered(
     chunks: &[(Dims, ChunkLocation)],
     order: &[usize],

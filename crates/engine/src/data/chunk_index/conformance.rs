@@ -8,8 +8,8 @@ use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// Checks that walks and look-ups of an index over a grid of `counts` chunks agree. Look-ups must
-/// find exactly the chunks that a walk of the whole grid finds, and walks of boxes must find
+/// Checks that walks and look-ups of a chunk index over a grid of `counts` chunks agree. Look-ups
+/// must find exactly the chunks that a walk of the whole grid finds, and walks of boxes must find
 /// exactly the chunks in these boxes. Returns the number of stored chunks.
 ///
 /// # Errors
@@ -56,8 +56,8 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// Returns boxes of a grid for tests: the first and last half of the grid in each dimension, a box
-/// in the middle, and each corner.
+/// Returns boxes of a grid of chunks for tests: the first and last half of the grid in each
+/// dimension, a box in the middle, and each corner.
 fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();
@@ -82,25 +82,25 @@ fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     boxes
 }
 
-/// A generator of pseudo-random numbers for the suite of changes. It generates the same numbers in
-/// each run.
+/// A generator of pseudo-random numbers for random tests of chunk index changes. The generator
+/// returns the same numbers in each test run.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Creates the generator from a seed.
+    /// Creates a generator of pseudo-random numbers for random tests from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2).wrapping_add(1))
     }
 
-    /// Returns a pseudo-random number below `limit`.
+    /// Returns a pseudo-random number below `limit` for random tests.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33).checked_rem(limit).unwrap_or(0)
     }
 }
 
-/// The description of a random test of an index: the number of changes, and the generators of
+/// The description of a random test of a chunk index: the number of changes, and the generators of
 /// random entries and numbers.
 pub struct Draw<'d, E> {
     /// A function that returns a random entry for a chunk.
@@ -117,9 +117,9 @@ impl<E> std::fmt::Debug for Draw<'_, E> {
     }
 }
 
-/// Changes an index over a grid of `counts` chunks at random, and compares the entries that it
-/// returns with a map of the expected entries. Returns the map. `stored` holds the entries before
-/// the changes.
+/// Changes a chunk index over a grid of `counts` chunks at random, and compares the entries that
+/// the chunk index returns with a map of the expected entries. Returns the map. `stored` holds the
+/// entries before the changes.
 ///
 /// # Errors
 /// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.

@@ -16,7 +16,7 @@ use super::order::ElementLookup;
 use crate::error::Result;
 use crate::store::{Store, at};
 
-/// The decoder and encoder of the elements of a fixed or extensible array.
+/// The decoder and encoder of the elements (chunk entries) of a fixed or extensible array.
 #[derive(Debug)]
 pub(super) struct Elements<E: Entry> {
     layout: ChunkElementLayout,
@@ -25,7 +25,8 @@ pub(super) struct Elements<E: Entry> {
 }
 
 impl<E: Entry> Elements<E> {
-    /// Creates a decoder for the array elements that the header at `owner` describes.
+    /// Creates a decoder for the elements of the fixed or extensible array whose header is at
+    /// `owner`.
     pub(super) fn new(
         params: FileParams,
         client: ChunkIndexClient,
@@ -41,16 +42,16 @@ impl<E: Entry> Elements<E> {
         matches!(self.layout.form(), ChunkElementForm::Plain)
     }
 
-    /// Decodes the chunk index entry in element `number` of `elements`. Returns `None` if the
-    /// element has no chunk.
+    /// Decodes the chunk index entry in the array element `number` of the bytes `elements`. Returns
+    /// `None` if the array element has no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
         let is_stored = element.address.is_defined();
         Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Encodes a chunk index entry into element `number` of `elements`. Without an entry, encodes
-    /// an element without a chunk.
+    /// Encodes a chunk index entry into the array element `number` of the bytes `elements`. Without
+    /// an entry, encodes an array element without a chunk.
     pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
@@ -59,14 +60,14 @@ impl<E: Entry> Elements<E> {
         Ok(self.layout.set(elements, to_usize(number)?, &element)?)
     }
 
-    /// Returns the bytes of `count` array elements without chunks.
+    /// Returns the bytes of `count` elements of a fixed or extensible array that name no chunks.
     pub(super) fn unset(&self, count: usize) -> Vec<u8> {
         self.layout.unset(count)
     }
 }
 
-/// The array block that was read last, and its address. Most walks read neighbouring elements one
-/// after the other, and these lie in the same block.
+/// The block of a fixed or extensible array that was read last, and its address. Most walks read
+/// neighbouring elements one after the other, and these elements lie in the same block.
 #[derive(Debug)]
 pub(super) struct LatestBlock<T> {
     block: Mutex<Option<(Address, Arc<T>)>>,
@@ -77,7 +78,8 @@ impl<T> LatestBlock<T> {
         Self { block: Mutex::new(None) }
     }
 
-    /// Returns the array block at `address`. Calls `load` unless this block was read last.
+    /// Returns the block at `address` of a fixed or extensible array of chunk entries. Calls `load`
+    /// unless this block was read last.
     pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
@@ -89,14 +91,15 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// Locks the array block in memory. The value is always replaced as a whole, so it is valid
-    /// even after a panic under the lock.
+    /// Locks the memory of the latest block of a fixed or extensible array. The value is always
+    /// replaced as a whole, so it is valid even after a panic under the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The only block of its kind in an array. The block is read at the first access.
+/// The only block of its kind in a fixed or extensible array, for example a data block. The block
+/// is read at the first access.
 #[derive(Debug)]
 pub(super) struct OnceBlock<T> {
     block: OnceLock<Arc<T>>,
@@ -116,18 +119,18 @@ impl<T> OnceBlock<T> {
     }
 }
 
-/// The number of slots in the block cache [`BlockSlots`].
+/// The number of slots in [`BlockSlots`], the cache of blocks of a fixed or extensible array.
 const SLOT_COUNT: u64 = 256;
 
-/// Largest number of elements in an array block that stays in memory: the usual length of a page.
-/// The memory of these blocks counts toward no limit.
+/// Largest number of elements in an array block of a chunk index that stays in memory: the usual
+/// length of a page. The memory of these blocks counts toward no limit.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// A small cache of array blocks that were read, by their numbers. A slot keeps the first block
-/// that is stored in it; one more block is kept, the latest block without a slot. The slots are
-/// allocated when the second block is needed. Random accesses to single chunks find a block here
-/// without a lock, while the file's cache is shared by all datasets and threads. No block is kept
-/// if another process writes the file.
+/// A small cache of the blocks of a fixed or extensible array that were read, by their numbers. A
+/// slot keeps the first block that is stored in it; one more block is kept, the latest block
+/// without a slot. The slots are allocated when the second block is needed. Random accesses to
+/// single chunks find a block here without a lock, while the file's cache is shared by all datasets
+/// and threads. No block is kept if another process writes the file.
 #[derive(Debug)]
 pub(super) struct BlockSlots<T> {
     first: Slot<T>,
@@ -135,7 +138,7 @@ pub(super) struct BlockSlots<T> {
     latest: LatestBlock<T>,
 }
 
-/// A slot of the cache for an array block and its address.
+/// A slot of the cache of array blocks, for a block of a fixed or extensible array and its address.
 type Slot<T> = OnceLock<(Address, Arc<T>)>;
 
 impl<T> BlockSlots<T> {
@@ -143,8 +146,8 @@ impl<T> BlockSlots<T> {
         Self { first: Slot::new(), others: OnceLock::new(), latest: LatestBlock::new() }
     }
 
-    /// Returns the array block `number`, which has `elements` elements, at `address`. Calls `load`
-    /// unless the block is in the cache.
+    /// Returns the block of a fixed or extensible array with the number `number`, `elements`
+    /// elements and the address `address`. Calls `load` unless the block is in the cache.
     pub(super) fn get(
         &self,
         store: &Store,
@@ -174,7 +177,8 @@ impl<T> BlockSlots<T> {
     }
 }
 
-/// The array block or page that a walk over the elements currently reads.
+/// The array block or page that a walk over the elements of a fixed or extensible array currently
+/// reads.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     /// The numbers of the block's elements in the array.
@@ -182,7 +186,7 @@ pub(super) struct Cursor {
     block: Option<ElementBlock>,
 }
 
-/// A block of a fixed or extensible array that holds elements.
+/// A block of a fixed or extensible array that holds elements: the entries of chunks.
 #[derive(Debug)]
 pub(super) enum ElementBlock {
     Page(Arc<ArrayPage>),
@@ -201,8 +205,8 @@ impl ElementBlock {
 }
 
 impl Cursor {
-    /// Looks up an element in the current block. Returns `None` if the block does not hold the
-    /// element.
+    /// Looks up an element of a fixed or extensible array in the current block of a walk. Returns
+    /// `None` if the block does not hold the element.
     pub(super) fn look<E: Entry>(
         &self,
         elements: &Elements<E>,
@@ -213,8 +217,8 @@ impl Cursor {
         Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Moves to an array block, and looks up its element `element`, which has the given number in
-    /// the array.
+    /// Moves a walk to another block of a fixed or extensible array, and looks up the element with
+    /// the index `element` in the block. The element has the number `number` in the array.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: ElementBlock,

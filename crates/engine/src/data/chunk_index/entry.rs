@@ -18,48 +18,53 @@ mod sealed {
     impl Sealed for super::StructuredLocation {}
 }
 
-/// An entry of a chunk index. All kinds of index except the version 1 B-tree and the implicit index
-/// can hold both types of entries.
+/// An entry of a chunk index: the location of a flat chunk or of a structured chunk. All kinds of
+/// chunk index except the version 1 B-tree and the implicit index can hold both types of entries.
 pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sync + 'static {
-    /// The type of the layout message of datasets with this kind of chunk.
+    /// The type of the layout message of datasets with this kind of chunk: flat or structured.
     type Layout: Clone + PartialEq + fmt::Debug + Send;
-    /// The type of the properties that all entries of one index have in common.
+    /// The type of the properties that all entries of one chunk index have in common.
     type Rules: Copy + fmt::Debug + Send + Sync;
 
-    /// The version number of the blocks of new arrays.
+    /// The version number of the blocks of new fixed and extensible arrays with this type of chunk
+    /// entry.
     const ARRAY_VERSION: u8;
-    /// True if reads check rules that old writers of flat chunks may have violated: the totals and
-    /// the order of records, and the headers of paged blocks.
+    /// True if reads of a chunk index check rules that old writers of flat chunks may have
+    /// violated: the totals and the order of B-tree records, and the headers of paged blocks.
     const STRICT: bool;
 
-    /// Returns the address of the stored chunk's first byte.
+    /// Returns the address of the first byte of the stored chunk that a chunk index entry
+    /// describes.
     fn address(&self) -> Address;
 
-    /// Returns the number of stored bytes of the chunk.
+    /// Returns the number of stored bytes of the chunk that a chunk index entry describes.
     fn size(&self) -> u64;
 
-    /// Returns the shape of a chunk in a dataset of `rank` dimensions.
+    /// Returns the shape of a chunk from the layout message of a dataset with `rank` dimensions.
     fn chunk(layout: &Self::Layout, rank: usize) -> &[u64];
 
-    /// Returns the kind of chunk index that the layout message names.
+    /// Returns the kind of chunk index that the layout message of a dataset names.
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
-    /// Returns the properties that all entries of the index have in common.
+    /// Returns the properties that all entries of a chunk index have in common, from the layout
+    /// message and the properties of the dataset.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
-    /// Writes the state of the chunk index into the layout message.
+    /// Writes the state of the chunk index into the layout message of the dataset.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
-    /// Returns the client ID of new arrays with this kind of entry.
+    /// Returns the client ID of new fixed and extensible arrays with this type of chunk entry.
     fn client(rules: &Self::Rules) -> ChunkIndexClient;
 
-    /// Returns the record type of new version 2 B-trees with this kind of entry.
+    /// Returns the record type of new version 2 B-trees with this type of chunk entry.
     fn record_type(rules: &Self::Rules) -> u8;
 
-    /// Returns the form of an array element or a B-tree record in a new chunk index.
+    /// Returns the form of a chunk entry in a new chunk index: of an array element or a B-tree
+    /// record.
     fn form(rules: &Self::Rules) -> ChunkElementForm;
 
-    /// Returns the form of an array's elements, as the header of the array states it.
+    /// Returns the form of the elements of a fixed or extensible array of chunk entries, as the
+    /// header of the array states the form.
     ///
     /// # Errors
     /// Returns an error if the array belongs to the other type of chunks, or if the size of its
@@ -71,7 +76,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         element_size: u8,
     ) -> Result<ChunkElementLayout, FormatError>;
 
-    /// Returns the form of a B-tree's records, as the header of the B-tree states it.
+    /// Returns the form of the records of a version 2 B-tree of chunks, as the header of the B-tree
+    /// states the form.
     ///
     /// # Errors
     /// Returns an error if the tree belongs to the other type of chunks, or if the size of its
@@ -87,14 +93,15 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// the chunk is stored.
     fn from_stored(rules: &Self::Rules, plain: bool, stored: &ChunkElement<'_>) -> Self;
 
-    /// Returns the fields of the entry that the index stores. If `plain` is true, the index stores
-    /// only the address of the chunk.
+    /// Returns the fields of a chunk index entry that the index stores. If `plain` is true, the
+    /// index stores only the address of the chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the index cannot represent the entry.
     fn to_stored(&self, rules: &Self::Rules, plain: bool) -> Result<ChunkElement<'_>>;
 
-    /// Checks that a layout message can represent this entry as the only chunk of a dataset.
+    /// Checks that a layout message can represent a chunk index entry as the only chunk of a
+    /// dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if it cannot.
@@ -104,7 +111,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
 }
 
 /// The part of a layout message that changes of the chunk index can change: the address of the
-/// index, or the only chunk.
+/// chunk index, or the location of the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -113,8 +120,8 @@ pub enum Note<E> {
     Single(Option<E>),
 }
 
-/// The properties that all entries of an index of flat chunks have in common, and that the entries
-/// do not store.
+/// The properties that all entries of a chunk index of flat chunks have in common, and that the
+/// entries do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
     /// The number of bytes of a decoded chunk.
@@ -123,7 +130,8 @@ pub struct ChunkRules {
     pub size_width: Option<usize>,
 }
 
-/// Returns the form of B-tree records that have the same fields as array elements of this form.
+/// Returns the form of B-tree records of chunks that have the same fields as array elements of the
+/// given form.
 pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     match form {
         ChunkElementForm::Plain => ChunkRecordForm::Plain,
@@ -134,7 +142,7 @@ pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     }
 }
 
-/// Checks that an entry of the chunk index contains the address of a chunk.
+/// Checks that a chunk index entry contains a defined address of a chunk. Returns the address.
 pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);

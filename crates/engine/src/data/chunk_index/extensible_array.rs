@@ -15,7 +15,7 @@ use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// A chunk index that is an extensible array. Blocks are read at the first access.
+/// A chunk index that is an extensible array. The array's blocks are read at the first access.
 #[derive(Debug)]
 pub(super) struct ExtensibleArrayIndex<E: Entry> {
     address: Address,
@@ -47,9 +47,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         })
     }
 
-    /// Looks up an element of a data block without pages. The element has the position `element` in
-    /// the block, and the number `number` in the array. The data block has the number `block` and
-    /// `elements` elements.
+    /// Looks up a chunk entry in a data block without pages of an extensible array. The entry has
+    /// the index `element` in the data block, and the number `number` in the array. The data block
+    /// has the number `block` and `elements` elements.
     fn in_data_block(
         &self,
         store: &Store,
@@ -75,9 +75,9 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// Returns a data block of the extensible array, or the header of a data block with pages. The
-    /// block is given by its number and its number of elements. The offset that the block stores
-    /// must be `offset` or the number of the block's first element.
+    /// Returns a data block of the extensible array of chunk entries, or the header of a data block
+    /// with pages. The data block is given by its number and its number of elements. The offset
+    /// that the block stores must be `offset` or the number of the block's first element.
     fn data_block(
         &self,
         store: &Store,
@@ -101,7 +101,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         )
     }
 
-    /// Looks up the element `number` of the extensible array.
+    /// Looks up the chunk entry with the element number `number` in the extensible array.
     fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<ElementLookup<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;

@@ -11,7 +11,7 @@ use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// A chunk index that is a fixed array. The data block is read at the first access.
+/// A chunk index that is a fixed array. The array's data block is read at the first access.
 #[derive(Debug)]
 pub(super) struct FixedArrayIndex<E: Entry> {
     header: Arc<FixedArrayHeader>,
@@ -32,7 +32,7 @@ impl<E: Entry> FixedArrayIndex<E> {
 }
 
 impl<E: Entry> FixedArrayIndex<E> {
-    /// Looks up the element `number` of the fixed array.
+    /// Looks up the chunk entry with the element number `number` in the fixed array.
     fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<ElementLookup<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;

@@ -7,7 +7,7 @@ use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// An implicit chunk index: the address of the first chunk, and the size of all chunks.
+/// An implicit chunk index: the address of the first chunk, and the number of bytes of each chunk.
 #[derive(Debug)]
 pub(super) struct ImplicitIndex {
     pub(super) first: Address,

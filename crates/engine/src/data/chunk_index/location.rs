@@ -5,7 +5,8 @@ use std::ops::Deref;
 
 use hyperslab_format::codec::Address;
 
-/// The location of a structured chunk, and its metadata as stored in the index.
+/// The location of a structured chunk in the file, and the chunk's metadata as stored in the chunk
+/// index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredLocation {
     /// The address of the first byte.
@@ -16,7 +17,7 @@ pub struct StructuredLocation {
     pub metadata: ChunkMetadataBytes,
 }
 
-/// The metadata of a structured chunk, as stored.
+/// The bytes of a structured chunk's metadata, as stored in the chunk index.
 ///
 /// ```
 /// use hyperslab_engine::data::chunk_index::ChunkMetadataBytes;
@@ -32,19 +33,19 @@ pub struct ChunkMetadataBytes {
 }
 
 impl ChunkMetadataBytes {
-    /// Largest number of bytes of structured chunk metadata: three filtered sections with offsets
-    /// of eight bytes.
+    /// Largest number of bytes of a structured chunk's metadata: three filtered sections with
+    /// offsets of eight bytes.
     pub const MAX_BYTES: usize = 52;
 
-    /// Returns metadata with these bytes; `None` if there are more than
-    /// [`MAX_BYTES`](Self::MAX_BYTES).
+    /// Creates the metadata of a structured chunk from its stored bytes; `None` for more than
+    /// [`MAX_BYTES`](Self::MAX_BYTES) bytes.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX_BYTES] };
         metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(metadata)
     }
 
-    /// Returns chunk metadata of `length` zero bytes.
+    /// Returns structured chunk metadata of `length` zero bytes.
     pub(super) fn zeros(length: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "at most `MAX_BYTES`")]
         let length = length.min(Self::MAX_BYTES) as u8;

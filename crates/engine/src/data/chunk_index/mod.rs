@@ -41,7 +41,7 @@ pub use shape::{ChunkShape, kind, structured_kind};
 pub use structured::{StructuredRules, open_structured};
 pub use table::ChunkTable;
 
-/// The location of the stored bytes of one chunk.
+/// The location of the stored bytes of one chunk: address, number of bytes and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkLocation {
     /// The address of the first byte.
@@ -52,7 +52,8 @@ pub struct ChunkLocation {
     pub filter_mask: u32,
 }
 
-/// The kind of a chunk index, in the order of libhdf5's numbers.
+/// The kind of a chunk index, for example a fixed array or a version 2 B-tree, in the order of
+/// libhdf5's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexKind {
     /// Version 1 B-tree.
@@ -69,7 +70,8 @@ pub enum ChunkIndexKind {
     BTreeV2,
 }
 
-/// A box of chunks in scaled coordinates (chunks, not elements). The box includes both corners.
+/// A box of chunks in scaled coordinates, which count chunks and not elements. The box includes
+/// both corners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkBox {
     /// The lowest coordinates.
@@ -79,7 +81,7 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// Returns whether the box contains the chunk.
+    /// Returns whether the box of chunks contains the chunk with the given scaled coordinates.
     pub fn contains(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.first.len()
             && scaled
@@ -93,14 +95,15 @@ impl ChunkBox {
 /// the entry of the chunk.
 pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
-/// A chunk index with entries of type `E`.
+/// A trait of chunk indexes that are open for reading, with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
-    /// Returns the kind of the chunk index.
+    /// Returns the kind of a chunk index that is open for reading.
     fn kind(&self) -> ChunkIndexKind;
 
-    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the chunk index entry of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Calls `visit` for each stored chunk in the box, in the order of the index.
+    /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the chunk
+    /// index.
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 }

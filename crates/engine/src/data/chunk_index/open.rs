@@ -15,8 +15,8 @@ use super::{ChunkIndex, ChunkLocation, ChunkShape, Entry as _};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Opens the chunk index that the layout message names. Returns `None` if the dataset has no stored
-/// chunk.
+/// Opens the chunk index that the layout message names, for reading. Returns `None` if the dataset
+/// has no stored chunk.
 pub fn open(
     store: &Store,
     layout: &ChunkedLayout,

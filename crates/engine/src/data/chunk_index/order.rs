@@ -8,7 +8,7 @@ use super::{AtChunk, ChunkBox};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The mapping from scaled chunk coordinates to the number of an array element.
+/// The mapping from scaled chunk coordinates to element numbers of a fixed or extensible array.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayOrder {
     /// The number of elements between neighbours along each dimension.
@@ -19,7 +19,7 @@ pub(super) struct ArrayOrder {
     slowest_first: SmallVec<[usize; 4]>,
 }
 
-/// The result of looking up an element of an array of chunk entries.
+/// The result of the look-up of an element in a fixed or extensible array of chunk entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementLookup<E> {
     /// The entry of a chunk.
@@ -32,14 +32,14 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the look-up result for element `number`: its chunk, or the information that the
-    /// element has no chunk. The number is less than the length of an array, so the next number
-    /// fits.
+    /// Returns the look-up result for the element `number` of an array of chunk entries: the entry
+    /// of the chunk, or the information that the element has no chunk. The number is less than the
+    /// length of an array, so the next number fits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
 
-    /// Returns the entry of the chunk, if the look-up found a chunk.
+    /// Returns the entry of the chunk, if the look-up in an array of chunk entries found a chunk.
     pub(super) fn chunk(self) -> Option<E> {
         match self {
             Self::Chunk(location) => Some(location),
@@ -49,7 +49,8 @@ impl<E> ElementLookup<E> {
 }
 
 impl ArrayOrder {
-    /// Creates the mapping for chunks of shape `chunk` in an extent that grows up to `max_dims`.
+    /// Creates the mapping from chunk coordinates to array element numbers, for chunks of shape
+    /// `chunk` in a dataset that grows up to `max_dims`.
     pub(super) fn new(chunk: &[u64], max_dims: &[Option<u64>]) -> Result<Self> {
         let counts: Vec<Option<u64>> = max_dims
             .iter()
@@ -88,13 +89,13 @@ impl ArrayOrder {
         Ok(Self { steps, count: step, slowest_first })
     }
 
-    /// Returns the number of chunks that an extent of fixed size can hold.
+    /// Returns the number of chunks that a dataset of fixed size can hold.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the number of the array element for a chunk. Returns `None` if the number exceeds 64
-    /// bits, so that no array has the element.
+    /// Returns the number of the array element for the chunk with the given scaled coordinates.
+    /// Returns `None` if the number exceeds 64 bits, so that no array has the element.
     pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         scaled
             .iter()
@@ -102,9 +103,10 @@ impl ArrayOrder {
             .try_fold(0_u64, |number, (at, step)| number.checked_add(at.checked_mul(*step)?))
     }
 
-    /// Calls `visit` for each stored chunk in the box, in the order of the array, which has
-    /// `elements` elements. `look` looks up an element. The walk skips runs of empty elements, so
-    /// that its cost depends on the existing blocks and not on the extent.
+    /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the array
+    /// of chunk entries, which has `elements` elements. `look` looks up an array element. The walk
+    /// skips runs of empty elements, so that its cost depends on the existing blocks and not on the
+    /// shape of the dataset.
     pub(super) fn for_each_in<E>(
         &self,
         store: &Store,
@@ -143,8 +145,8 @@ impl ArrayOrder {
         Ok(())
     }
 
-    /// Moves `scaled` to the next chunk in the order of the array. Returns whether this chunk is in
-    /// the same row and in the box.
+    /// Moves the chunk coordinates `scaled` to the next chunk in the order of the array of chunk
+    /// entries. Returns whether this chunk is in the same row of chunks and in the box `chunks`.
     fn step(&self, chunks: &ChunkBox, scaled: &mut Dims) -> bool {
         let row = self.slowest_first.iter().find(|dimension| self.steps.get(**dimension) == Some(&1));
         let coordinate = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
@@ -157,8 +159,9 @@ impl ArrayOrder {
         }
     }
 
-    /// Returns the number and the scaled coordinates of the first chunk of the box whose number is
-    /// at least `number`. Returns `None` if the box has no such chunk.
+    /// Returns the array element number and the scaled coordinates of the first chunk of a box
+    /// whose number is at least `number`. Returns `None` if the box has no chunk from this number
+    /// on.
     fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
         let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
         let mut scaled = chunks.first.clone();

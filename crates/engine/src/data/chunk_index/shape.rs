@@ -7,7 +7,8 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// The properties of a dataset, besides the layout message, that determine its chunk index.
+/// The shape and other properties of a dataset, besides the layout message, that determine its
+/// chunk index.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.
@@ -22,8 +23,8 @@ pub struct ChunkShape {
 }
 
 impl ChunkShape {
-    /// Returns the shape for an index of structured chunks. `filtered` is true if the dataset has a
-    /// filter pipeline.
+    /// Returns the properties of a dataset with structured chunks that determine its chunk index.
+    /// `filtered` is true if the dataset has a filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],
@@ -43,7 +44,8 @@ impl ChunkShape {
     }
 }
 
-/// Returns the kind of chunk index that the layout message of structured chunks names.
+/// Returns the kind of chunk index that the layout message of a dataset with structured chunks
+/// names.
 pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     match &layout.index {
         StructuredIndex::Single(_) => ChunkIndexKind::Single,
@@ -53,7 +55,7 @@ pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
     }
 }
 
-/// Returns the kind of chunk index that the layout message names.
+/// Returns the kind of chunk index that the layout message of a dataset with flat chunks names.
 pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
     match &layout.index {
         ChunkIndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,

@@ -4,7 +4,7 @@ use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::Result;
 use crate::store::Store;
 
-/// The index of a dataset with a single chunk: the location of this chunk, if it is stored.
+/// The chunk index of a dataset with a single chunk: the location of this chunk, if it is stored.
 #[derive(Debug)]
 pub(super) struct SingleIndex<E> {
     pub(super) rank: usize,

@@ -30,8 +30,8 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// The properties that all entries of one index of structured chunks have in common, and that the
-/// entries do not store.
+/// The properties that all entries of one chunk index of structured chunks have in common, and that
+/// the entries do not store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
     /// The width of the size of a chunk in a new index, or in the layout message.
@@ -57,8 +57,8 @@ impl Entry for StructuredLocation {
         self.size
     }
 
-    /// Returns the shape of a structured chunk. The last dimension size of the layout may be the
-    /// size of an element.
+    /// Returns the shape of a structured chunk from the layout message. The last dimension size of
+    /// the layout message may be the size of an element.
     fn chunk(layout: &StructuredChunkLayout, rank: usize) -> &[u64] {
         layout.dims.get(..rank).unwrap_or(&layout.dims)
     }
@@ -169,7 +169,8 @@ fn by_filters(number: u8, rules: &StructuredRules) -> String {
     format!("{number} {filters} filters")
 }
 
-/// Returns the entry of the only chunk, which the layout message itself describes.
+/// Returns the chunk index entry of a dataset's only structured chunk, which the layout message
+/// itself describes.
 pub(super) fn single(
     layout: &StructuredChunkLayout,
     stored: &SingleStructuredChunk,
@@ -179,8 +180,8 @@ pub(super) fn single(
     address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
 }
 
-/// Opens the index of structured chunks that the layout message names. Returns `None` if the
-/// dataset has no stored chunk.
+/// Opens the chunk index of structured chunks that the layout message names, for reading. Returns
+/// `None` if the dataset has no stored chunk.
 ///
 /// # Errors
 /// Returns errors of reading the index's header. Returns [`Error::Corrupt`] if the header
@@ -208,7 +209,8 @@ pub fn open_structured(
     }))
 }
 
-/// Checks that the layout message, the header of the chunk index and the shape agree.
+/// Checks that the layout message of structured chunks, the header of the chunk index and the
+/// properties of the dataset agree.
 pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
     let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
@@ -241,7 +243,8 @@ pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &Chunk
     }
 }
 
-/// A header field to check: its name, its value, and the value that the layout message requires.
+/// A field of a chunk index header to check: its name, its value, and the value that the layout
+/// message requires.
 type Field = (&'static str, u64, u64);
 
 fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<()> {

@@ -8,15 +8,17 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// A changeable table of the locations of a dataset's chunks.
+/// A changeable table of the locations of a dataset's chunks: the chunk index or a buffer before
+/// it.
 pub trait ChunkTable: Send + std::fmt::Debug {
-    /// Returns the location of a chunk, or `None` if the chunk is not stored.
+    /// Returns the location in the file of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Returns whether the table holds no stored chunk.
+    /// Returns whether the table of chunk locations holds no stored chunk.
     fn is_empty(&self) -> bool;
 
-    /// Returns whether none of these chunks, in C order of their coordinates, is stored.
+    /// Returns whether none of the given chunks is stored in the file. The chunks are in C order of
+    /// their coordinates.
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
@@ -26,10 +28,11 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(true)
     }
 
-    /// Inserts or replaces the locations of chunks, which are in C order of their coordinates.
+    /// Inserts or replaces locations in the table of chunk locations. The chunks are in C order of
+    /// their coordinates.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
 
-    /// Writes all dirty entries into the chunk index.
+    /// Writes all dirty entries of the table of chunk locations into the chunk index.
     fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
@@ -49,36 +52,40 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         false
     }
 
-    /// Returns whether the table has dirty entries, so that [`flush`](Self::flush) is needed.
+    /// Returns whether the table of chunk locations has dirty entries, so that
+    /// [`flush`](Self::flush) is needed.
     fn is_dirty(&self) -> bool {
         false
     }
 
-    /// Removes a chunk from the table and returns its location. The caller frees the chunk's bytes.
+    /// Removes a chunk from the table of chunk locations and returns its location. The caller frees
+    /// the chunk's bytes.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Allocates the space of all possible chunks at once, if this kind of index requires that and
-    /// the space is not yet allocated. Returns the address and the number of bytes. If `zeroed` is
-    /// true, fills the space with zeros.
+    /// Allocates the file space of all possible chunks at once, if this kind of chunk index
+    /// requires that and the space is not yet allocated. Returns the address and the number of
+    /// bytes. If `zeroed` is true, fills the space with zeros.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// Returns whether chunks keep their space permanently. If so, [`remove`](Self::remove) removes
-    /// no chunk.
+    /// Returns whether the chunks in this table of chunk locations keep their file space
+    /// permanently. If so, [`remove`](Self::remove) removes no chunk.
     fn keeps_all(&self) -> bool {
         false
     }
 
-    /// Returns the current layout message, if it differs from `before`.
+    /// Returns the current layout message of a chunked dataset, if the message differs from
+    /// `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 
-    /// Frees the space of all chunks and of the chunk index.
+    /// Frees the file space of all chunks of a dataset and of the chunk index.
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
-    /// Adds `count` to the coordinates of all chunks along a dimension.
+    /// Adds `count` to the coordinates along dimension `axis` of all chunks in the table of chunk
+    /// locations.
     fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
 
-    /// Calls a function for each chunk in the table.
+    /// Calls a function for each chunk in the table of chunk locations.
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()>;
 }

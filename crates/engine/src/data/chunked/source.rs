@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
 
-/// The source from which reads of a dataset with chunked layout take elements.
+/// The source from which reads of a dataset with flat chunks take elements.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
     /// The address of the dataset's object header.
@@ -34,14 +34,15 @@ pub struct ChunkedSource {
 }
 
 impl ChunkedSource {
-    /// Returns the decoded elements of a chunk, including elements outside the extent of the
+    /// Returns the decoded elements of a chunk, including elements outside the shape of the
     /// dataset.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
         Ok(self.chunk_and_length(store, scaled, location)?.0)
     }
 
-    /// Returns the elements of a chunk, including elements outside the extent, and the number of
-    /// bytes that the stored chunk decodes to. A chunk with fewer bytes than its elements is short.
+    /// Returns the elements of a chunk, including elements outside the shape of the dataset, and
+    /// the number of bytes that the stored chunk decodes to. A chunk that decodes to fewer bytes
+    /// than its elements take is short.
     pub(crate) fn chunk_and_length(
         &self,
         store: &Store,
@@ -59,8 +60,8 @@ impl ChunkedSource {
         Ok((out, length))
     }
 
-    /// Encodes the elements of a chunk with the filters of the dataset. Returns the encoded chunk
-    /// and its filter mask.
+    /// Encodes the elements of a chunk with the filters of the dataset. Returns the encoded bytes
+    /// of the chunk and its filter mask.
     pub(crate) fn encode(
         &self,
         store: &Store,
@@ -73,13 +74,14 @@ impl ChunkedSource {
         encoded.map_err(|source| Error::Filter { address, source })
     }
 
-    /// Returns whether the dataset stores this chunk without filters, whatever its filter mask.
+    /// Returns whether the dataset stores the chunk with the given coordinates without filters,
+    /// whatever its filter mask.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the stored bytes are unfiltered: the dataset has no filters for the chunk,
-    /// or the filter mask skips all of them.
+    /// Returns whether the stored bytes of a chunk are unfiltered: the dataset has no filters for
+    /// the chunk, or the filter mask skips all of them.
     pub(crate) fn is_plain(&self, scaled: &[u64], location: &ChunkLocation) -> Result<bool> {
         Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
     }
@@ -99,8 +101,8 @@ impl ChunkedSource {
         Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// Returns the location of the stored bytes of a chunk that a reader needs. For an unfiltered
-    /// chunk, these are the bytes of the elements; for other chunks, all bytes.
+    /// Returns the location of the part of a chunk's stored bytes that a reader needs. For an
+    /// unfiltered chunk, the part is the bytes of the elements; for other chunks, all bytes.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the chunk has no bytes.
@@ -114,8 +116,8 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// Checks the size of the decoded chunk against the size of the stored chunk, because a few
-    /// stored bytes must not decode to very many bytes.
+    /// Checks the decoded size of a chunk against its stored size, because a few stored bytes must
+    /// not decode to very many bytes.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {
@@ -132,15 +134,15 @@ impl ChunkedSource {
         })
     }
 
-    /// Allocates a buffer for one decoded chunk.
+    /// Allocates a buffer for the decoded bytes of one chunk.
     pub(in crate::data) fn buffer(&self, store: &Store, location: &ChunkLocation) -> Result<Vec<u8>> {
         self.check_expansion(store, location)?;
         zeros(self.chunk_bytes, "chunk")
     }
 
-    /// Decodes stored bytes into a buffer of a chunk's size. Elements at the end that the decoded
-    /// chunk lacks get the fill value; libhdf5 also reads such chunks, but leaves these elements
-    /// undefined.
+    /// Decodes the stored bytes of a chunk into a buffer of the chunk's decoded size. Elements at
+    /// the end that the decoded chunk lacks get the fill value; libhdf5 also reads such chunks, but
+    /// leaves these elements undefined.
     pub(in crate::data) fn decode(
         &self,
         store: &Store,
@@ -152,8 +154,8 @@ impl ChunkedSource {
         self.decode_length(store, location, stored, out, scratch).map(drop)
     }
 
-    /// Decodes a chunk like [`decode`](Self::decode). Returns the number of bytes that the stored
-    /// chunk decodes to.
+    /// Decodes the stored bytes of a chunk into a buffer like [`decode`](Self::decode). Returns the
+    /// number of bytes that the stored chunk decodes to.
     fn decode_length(
         &self,
         store: &Store,

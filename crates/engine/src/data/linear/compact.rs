@@ -59,7 +59,8 @@ impl LinearBytes for InHeader<'_> {
     }
 }
 
-/// A dataset of compact layout that is open for writes. The layout message holds its elements.
+/// A dataset of compact layout that is open for writes. The layout message holds the dataset's
+/// elements.
 #[derive(Debug)]
 pub struct CompactSink {
     /// The shape; empty for a scalar.
@@ -94,8 +95,8 @@ impl Sink for CompactSink {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims` into the bytes `data` of compact
-/// storage.
+/// Writes the selected elements of an array of elements of shape `dims` into the bytes `data` of
+/// compact storage.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of

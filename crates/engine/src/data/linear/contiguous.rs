@@ -55,8 +55,8 @@ impl Source for ContiguousSource {
 }
 
 impl ContiguousSource {
-    /// Reads a short run of elements that is contiguous in the file and needs no conversion.
-    /// Returns whether the selection is such a run.
+    /// Reads a short run of elements of a contiguous dataset that is contiguous in the file and
+    /// needs no conversion. Returns whether the selection is a short run.
     fn read_short_run(
         &self,
         context: ReadContext<'_>,
@@ -124,7 +124,7 @@ impl InFile<'_> {
 }
 
 /// A dataset of contiguous layout that is open for writes. The layout message holds the address of
-/// its elements.
+/// the dataset's elements.
 #[derive(Debug)]
 pub struct ContiguousSink {
     /// The shape; empty for a scalar.
@@ -145,7 +145,8 @@ impl ContiguousSink {
     }
 
     /// Returns the address of the first element in contiguous storage. Allocates the storage if it
-    /// does not exist, and fills it if `is_seen` is true and the dataset requires fill values.
+    /// does not exist, and writes fill values to it if `is_seen` is true and the dataset requires
+    /// fill values.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
@@ -206,7 +207,7 @@ impl Sink for ContiguousSink {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims` in contiguous storage that begins at
+/// Writes the selected elements of a dataset of shape `dims` to contiguous storage that begins at
 /// `address`. The caller has checked the number of elements.
 ///
 /// # Errors
@@ -230,7 +231,7 @@ fn write_contiguous(
     write::write(store, &InFile { store, address, length, view: None }, dims, selection, from)
 }
 
-/// Writes the fill value to a block of contiguous storage.
+/// Writes the fill value to all elements of a dataset in contiguous storage.
 ///
 /// # Errors
 /// Returns errors of the driver.

@@ -13,16 +13,16 @@ use crate::store::RawFile;
 
 /// A trait of types that open the external raw data files of a dataset.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
-    /// Opens an external file by the name that the dataset stores.
+    /// Opens an external raw data file by the file name that the dataset stores.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or cannot be opened.
     fn open_raw(&self, name: &[u8]) -> Result<RawFile>;
 }
 
-/// The source of a dataset whose elements are in external files. Each file is opened when it is
-/// first needed. If an external file is shorter than the dataset requires, the missing bytes read
-/// as zeros.
+/// The source from which reads of a dataset with external raw data files take elements. Each file
+/// is opened when it is first needed. If an external file is shorter than the dataset requires, the
+/// missing bytes read as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
@@ -33,7 +33,7 @@ pub struct ExternalSource {
     pub files: Box<dyn OpenRaw>,
 }
 
-/// A part of a dataset's elements in one external file.
+/// A part of a dataset's bytes that lies in one external raw data file.
 #[derive(Debug)]
 pub struct ExternalFilePart {
     name: Vec<u8>,
@@ -47,8 +47,8 @@ pub struct ExternalFilePart {
 }
 
 impl ExternalFilePart {
-    /// Creates the list of external file parts from names, offsets and sizes. Only the last part
-    /// may be unlimited.
+    /// Creates the list of a dataset's external file parts from file names, offsets and sizes. Only
+    /// the last part may be unlimited.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
@@ -61,7 +61,8 @@ impl ExternalFilePart {
         pieces.map(piece).collect()
     }
 
-    /// Returns the offset in the external file of a byte of the dataset that belongs to this part.
+    /// Returns the offset in the external file of the dataset's byte `at`, which belongs to this
+    /// external file part.
     fn file_offset(&self, at: u64) -> Result<u64> {
         let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
         offset.ok_or_else(|| {
@@ -111,8 +112,8 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// A dataset with elements in external files that is open for writes. The external files are open
-/// only during a write.
+/// A dataset with elements in external raw data files that is open for writes. The external files
+/// are open only during a write.
 #[derive(Debug)]
 pub struct ExternalSink {
     /// The shape; empty for a scalar.
@@ -175,7 +176,8 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// Returns the external file part that holds a byte of the dataset.
+    /// Returns the external file part that holds the dataset's byte `at`, with the index of the
+    /// part.
     fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);

@@ -10,50 +10,56 @@ use crate::data::transfer::{
 };
 use crate::error::{Error, Result};
 
-/// Target size in bytes of a block, which is read with one request.
+/// Target size in bytes of a block of a selection, which is read from linear storage with one
+/// request.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Smallest number of bytes of unconverted elements for which a read of contiguous storage uses
 /// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Largest gap in bytes between two runs that a read includes rather than skips.
+/// Largest gap in bytes between two runs of selected elements that a read of linear storage
+/// includes rather than skips.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Largest number of runs in one read call of the driver.
+/// Largest number of runs of selected elements that a read of linear storage passes to the driver
+/// in one call.
 const BATCH_RUNS: usize = 16 << 10;
 
-/// Size in bytes of the largest run that is read in one call together with other runs.
+/// Size in bytes of the largest run of selected elements that is read in one call together with
+/// other runs.
 const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
-/// Number of runs in one task of a thread.
+/// Number of runs of selected elements that one task of a thread reads from linear storage.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of tiles of a selection that are listed before they are read.
+/// Largest number of tiles of a selection that a read of linear storage lists before it reads them.
 const LISTED_TILES: usize = 16 << 10;
 
-/// A request to read bytes: the offset from the first element, and the buffer to fill.
+/// A request to read bytes of linear storage: the offset from the first element, and the buffer to
+/// fill.
 pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
-/// A source of the bytes of all elements of a dataset, which are contiguous.
+/// A trait of linear storage that reads use: the contiguous bytes of all elements of a dataset.
 pub(in crate::data) trait LinearBytes: Sync {
-    /// Returns a view of the bytes of all elements, if they are in memory.
+    /// Returns a view of the bytes of all elements in linear storage, if the bytes are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Checks that the storage has `length` bytes at an offset, before memory is allocated for
+    /// Checks that linear storage has `length` bytes at an offset, before memory is allocated for
     /// these bytes. Storage that reads as zeros after its end accepts every offset.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
     }
 
-    /// Fills buffers with the bytes from their offsets on. Overwrites the buffers.
+    /// Fills the buffers of the requests with bytes of linear storage. Overwrites the buffers.
     fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()>;
 }
 
-/// Reads the selected elements of an array of shape `dims` in linear storage.
+/// Reads the selected elements of a dataset of shape `dims` from linear storage into the read
+/// target.
 pub(in crate::data) fn read(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -82,8 +88,8 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Returns whether each block of the selection is a single short run without conversion. Many such
-/// runs can be read with one call.
+/// Returns whether each block of the selection is a single short run of elements without
+/// conversion. Many such runs can be read with one call.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;
@@ -94,8 +100,8 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks of about [`BLOCK_BYTES`] bytes, each of which is read as one run of
-/// bytes.
+/// Returns the shape of blocks of a selection of about [`BLOCK_BYTES`] bytes, each of which is read
+/// as one run of bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
@@ -124,7 +130,7 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     Some(shape)
 }
 
-/// A read of a selection that is divided into blocks, which are read concurrently.
+/// A read of linear storage whose selection is divided into blocks, which are read concurrently.
 struct Blocks<'a> {
     context: ReadContext<'a>,
     bytes: &'a dyn LinearBytes,
@@ -180,8 +186,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of tiles in one task of a thread, so that a task has enough work for a
-    /// thread.
+    /// Returns the number of tiles that one task of a thread reads, so that a task has enough work
+    /// for a thread.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);
@@ -229,7 +235,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the runs of a selection from linear storage in batches.
+/// Reads the runs of selected elements from linear storage in batches.
 fn read_runs(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -293,7 +299,7 @@ fn read_runs(
     Ok(())
 }
 
-/// Fills the buffers of all requests: copies bytes that are in memory, and otherwise reads the
+/// Fills the buffers of all read requests: copies bytes that are in memory, and otherwise reads the
 /// file.
 fn fetch_all(
     context: ReadContext<'_>,

@@ -11,30 +11,31 @@ use crate::error::{Error, Result};
 use crate::memory::lengthen;
 use crate::store::{ByteRows, Store};
 
-/// Largest number of bytes that a write converts together.
+/// Largest number of bytes that a write to linear storage converts together.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Size in bytes of the largest run that a write copies before it writes. A longer run is written
-/// directly from the caller's buffer.
+/// Size in bytes of the largest run of selected elements that a write copies before it writes. A
+/// longer run is written directly from the caller's buffer.
 const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Largest average distance in bytes between runs at which a write also rewrites the bytes between
-/// the runs.
+/// Largest average distance in bytes between runs of selected elements at which a write also
+/// rewrites the bytes between the runs.
 const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
-/// Largest number of blocks that a write lists before it writes them.
+/// Largest number of blocks of a selection that a write lists before it writes them.
 const LISTED_BLOCKS: usize = 16 << 10;
 
-/// A writable store of the bytes of all elements of a dataset, which are contiguous.
+/// A trait of linear storage that writes can change: the contiguous bytes of all elements of a
+/// dataset.
 pub(in crate::data) trait LinearTarget: Sync {
-    /// Fills a buffer with the stored bytes from an offset on.
+    /// Fills a buffer with the stored bytes of linear storage, from an offset on.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Writes bytes at an offset from the first element. Threads write different bytes
-    /// concurrently.
+    /// Writes bytes to linear storage, at an offset from the first element. Threads write different
+    /// bytes concurrently.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes rows of bytes at their offsets from the first element.
+    /// Writes rows of bytes to linear storage, at their offsets from the first element.
     fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
         let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
         let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
@@ -42,8 +43,8 @@ pub(in crate::data) trait LinearTarget: Sync {
     }
 }
 
-/// Writes the selected elements of an array of shape `dims`. The caller has checked the number of
-/// elements and holds a lock of `store`.
+/// Writes the selected elements of a dataset of shape `dims` to linear storage. The caller has
+/// checked the number of elements and holds a lock of `store`.
 pub(in crate::data) fn write(
     store: &Store,
     target: &dyn LinearTarget,
@@ -71,8 +72,8 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Returns whether a write should write each run directly from the caller's buffer, because the
-/// runs are long or far apart.
+/// Returns whether a write should write each run of selected elements directly from the caller's
+/// buffer, because the runs are long or far apart.
 fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
@@ -84,13 +85,14 @@ fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     from.as_stored(0, first.length).is_some_and(|first| first.len() > MAX_COPIED_RUN_BYTES)
 }
 
-/// Returns whether `runs` runs in a span of `span` bytes are so far apart that the bytes between
-/// the runs should not be rewritten.
+/// Returns whether `runs` runs of elements in a span of `span` bytes are so far apart that the
+/// bytes between the runs should not be rewritten.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
     runs < span.div_ceil(MAX_RUN_DISTANCE_BYTES)
 }
 
-/// A write of a selection that is divided into blocks, which are written concurrently.
+/// A write to linear storage whose selection is divided into blocks, which are written
+/// concurrently.
 struct Blocks<'a> {
     store: &'a Store,
     target: &'a dyn LinearTarget,
@@ -99,7 +101,7 @@ struct Blocks<'a> {
     from: &'a WriteSource<'a>,
 }
 
-/// The selected elements of one block of a write.
+/// The selected elements of one block of a write to linear storage.
 struct SelectedBlock {
     pieces: SmallVec<[ChunkPart; 1]>,
     /// The number of the first selected element in the block.
@@ -159,7 +161,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Writes the runs of a selection one after the other.
+/// Writes the runs of selected elements to linear storage one after the other.
 fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteSource<'_>) -> Result<()> {
     let size = from.size();
     let mut position = 0_u64;
@@ -180,7 +182,8 @@ fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteS
     Ok(())
 }
 
-/// Converts a run of elements in pieces and writes each piece. Returns the position after the run.
+/// Converts a run of elements in pieces and writes each piece to linear storage. Returns the index
+/// of the next element in the write source.
 fn write_converted(
     target: &dyn LinearTarget,
     run: std::ops::Range<u64>,

@@ -17,7 +17,7 @@ use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// The stored form of a structured chunk: its encoded sections and its metadata.
+/// The stored form of a structured chunk: the chunk's encoded sections and metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
     /// The bytes of all sections.
@@ -27,7 +27,7 @@ pub struct EncodedChunk {
 }
 
 impl StructuredForm {
-    /// Reads a structured chunk from the file and decodes it.
+    /// Reads the stored bytes of a structured chunk from the file and returns the decoded chunk.
     ///
     /// # Errors
     /// Returns an error with the address of the chunk if sections contradict each other or the
@@ -41,7 +41,8 @@ impl StructuredForm {
         self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
     }
 
-    /// Reads a structured chunk and decodes it. Keeps elements outside the extent.
+    /// Reads a structured chunk from the file and decodes it. Keeps elements outside the shape of
+    /// the dataset.
     pub(in crate::data) fn read_unclipped(
         &self,
         store: &Store,
@@ -51,7 +52,7 @@ impl StructuredForm {
         self.decode_stored(store, scaled, location, &fetch(store, location)?)
     }
 
-    /// Decodes the stored bytes of a structured chunk.
+    /// Returns the decoded structured chunk from its stored bytes.
     pub(in crate::data) fn decode_stored(
         &self,
         store: &Store,
@@ -65,7 +66,7 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
-    /// Returns the encoding of the set of defined elements in a stored chunk.
+    /// Returns the encoding of the set of defined elements in a stored structured chunk.
     ///
     /// # Errors
     /// Returns the errors of [`read_chunk`](Self::read_chunk).
@@ -152,8 +153,8 @@ impl StructuredForm {
         Ok(())
     }
 
-    /// Decodes the sections of a structured chunk with their filters, and leaves their checksums in
-    /// place.
+    /// Decodes the sections of a structured chunk with their filters, and leaves the sections'
+    /// checksums in place.
     fn unfilter<'s>(
         &self,
         store: &Store,
@@ -213,7 +214,7 @@ impl StructuredForm {
             .map_err(|source| Error::Filter { address: location.address, source })
     }
 
-    /// Creates a decoded chunk from the contents of its sections.
+    /// Creates a decoded structured chunk from the decoded contents of its sections.
     fn assemble(
         &self,
         store: &Store,
@@ -245,8 +246,8 @@ impl StructuredForm {
         }
     }
 
-    /// Returns the set of a chunk's defined elements, and their values in ascending order of
-    /// offsets.
+    /// Returns the set of a structured chunk's defined elements, and their values in ascending
+    /// order of offsets.
     fn pairs(
         &self,
         location: &StructuredLocation,
@@ -272,7 +273,7 @@ impl StructuredForm {
         Ok((decoded.set, sorted))
     }
 
-    /// Checks that a chunk has as many values as defined elements.
+    /// Checks that a structured chunk has as many values as defined elements.
     fn check_count(&self, location: &StructuredLocation, count: u64, values: &[u8]) -> Result<()> {
         if count.checked_mul(self.element_size as u64) == Some(values.len() as u64) {
             return Ok(());
@@ -295,8 +296,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: taken.map_err(|error| error.at(location.address))? })
     }
 
-    /// Removes elements outside the extent from a chunk, because other programs may leave such
-    /// elements.
+    /// Removes elements outside the shape of the dataset from a structured chunk, because other
+    /// programs may leave such elements.
     pub(in crate::data) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
         let inside = self.inside(scaled)?;
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
@@ -328,8 +329,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Returns whether the row at `offset` in the chunk lies in the box `inside`, which begins at
-    /// the chunk's first element.
+    /// Returns whether the row of elements at `offset` in a structured chunk lies in the box
+    /// `inside`, which begins at the chunk's first element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();

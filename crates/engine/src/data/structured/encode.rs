@@ -12,22 +12,25 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Smallest size in bytes of byte planes that are encoded with codes of their own. Sections are
-/// small, and their planes differ.
+/// Smallest size in bytes of the byte planes of a structured chunk's section (one plane for each
+/// byte of an element) that are encoded with codes of their own. Sections are small, and their byte
+/// planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
-/// Size in bytes of the largest section that may be encoded with the fast level, because preparing
-/// the encoder takes longer than encoding.
+/// Size in bytes of the largest section of a structured chunk that may be encoded with the
+/// encoder's fast level, because preparing the encoder takes longer than encoding.
 const MAX_FAST_BYTES: usize = 4 << 10;
-/// Largest ratio by which the fast level may enlarge the encoded size of a section.
+/// Largest ratio by which the encoder's fast level may enlarge the encoded size of a structured
+/// chunk's section.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
 /// Largest ratio by which a search for only repetitions of one byte, which takes less time, may
-/// enlarge the encoded size of a section.
+/// enlarge the encoded size of a structured chunk's section.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// Encodes the sections of a structured chunk, each with its own filter pipeline.
+    /// Encodes the sections of a structured chunk, each with its own filter pipeline, and returns
+    /// the encoded chunk.
     ///
     /// # Errors
     /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
@@ -40,7 +43,7 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
     }
 
-    /// Returns the sections of a decoded chunk before their filters are applied.
+    /// Returns the sections of a decoded structured chunk before their filters are applied.
     fn contents(&self, chunk: &DefinedChunk) -> Result<Vec<Vec<u8>>> {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
         if self.kind.is_sparse() {
@@ -69,8 +72,8 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    /// Chooses the encoder options of each section by encoding a chunk with each option: a search
-    /// for repetitions of one byte only, and the fastest level.
+    /// Chooses the encoder options of each section of structured chunks by encoding a chunk with
+    /// each option: a search for repetitions of one byte only, and the fastest level.
     ///
     /// # Errors
     /// Returns errors of mandatory filters.
@@ -147,7 +150,7 @@ impl StructuredForm {
         Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
-    /// Returns the entry of a stored structured chunk for the chunk index.
+    /// Returns the chunk index entry of a structured chunk that is stored at `address`.
     ///
     /// # Errors
     /// Returns an error if an offset does not fit into its field.

@@ -15,7 +15,8 @@ use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// The kind of a structured chunk, which determines its sections.
+/// The kind of a structured chunk, which determines its sections: sparse, sparse with
+/// variable-length data, or dense with variable-length data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
     /// The set of defined elements, and their values.
@@ -27,7 +28,8 @@ pub enum ChunkKind {
     DenseVariable,
 }
 
-/// The properties of one section that all structured chunks of a dataset share.
+/// The properties of one section of structured chunks that all structured chunks of a dataset
+/// share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
     /// The filter pipeline of the section.
@@ -94,8 +96,8 @@ pub struct StructuredForm {
 }
 
 impl ChunkKind {
-    /// Returns the kind of structured chunk that a layout message describes. `variable` is true if
-    /// the elements have variable-length data.
+    /// Returns the kind of structured chunk that the layout message of a dataset describes.
+    /// `variable` is true if the elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
         let expected = |subject: &str| {
@@ -112,14 +114,15 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether the structured chunks are sparse, so that elements may be undefined.
+    /// Returns whether the structured chunks of a dataset are sparse, so that elements may be
+    /// undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
 }
 
 impl StructuredForm {
-    /// Creates the description of the structured chunks of a dataset.
+    /// Creates the description of the form of a dataset's structured chunks.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the layout contradicts the rest of the description, or if a
@@ -166,8 +169,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the part of a chunk that lies inside the extent of the dataset, as a box relative to
-    /// the chunk's first element.
+    /// Returns the part of a structured chunk that lies inside the shape of the dataset, as a box
+    /// relative to the chunk's first element.
     ///
     /// # Errors
     /// Returns an error if there is no such chunk.
@@ -176,8 +179,8 @@ impl StructuredForm {
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
     }
 
-    /// Calls `visit` for each selected run of elements in a chunk: the first element in the chunk,
-    /// the number of elements, and the position in the selection.
+    /// Calls `visit` for each run of selected elements in a structured chunk: the first element in
+    /// the chunk, the number of elements, and the index of the first element in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
@@ -192,8 +195,8 @@ impl StructuredForm {
         })
     }
 
-    /// Returns the set of selected elements of a chunk, or `None` if the selection contains the
-    /// whole chunk.
+    /// Returns the set of selected elements of a structured chunk, or `None` if the selection
+    /// contains the whole chunk.
     pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
@@ -208,9 +211,9 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
-    /// Returns the set of selected elements of a chunk whose defined elements are `defined`, or
-    /// `None` if the selection contains the whole chunk. The result may lack selected elements that
-    /// are undefined.
+    /// Returns the set of selected elements of a structured chunk whose defined elements are
+    /// `defined`, or `None` if the selection contains the whole chunk. The returned set may lack
+    /// selected elements that are undefined.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -242,7 +245,7 @@ impl StructuredForm {
         Ok(Some(set.finish()?))
     }
 
-    /// Returns the set of selected elements of a chunk.
+    /// Returns the set of elements of a structured chunk that a selection contains.
     pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;
@@ -257,18 +260,19 @@ impl StructuredForm {
         Ok(set.finish()?)
     }
 
-    /// Returns whether no section of this chunk passes through filters.
+    /// Returns whether no section of the structured chunk with the given coordinates passes through
+    /// filters.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the metadata of each structured chunk has only one possible order of its
-    /// fields.
+    /// Returns whether the stored metadata of each structured chunk of a dataset has only one
+    /// possible order of its fields.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }
 
-    /// Returns the possible orders of the fields in the metadata of a structured chunk.
+    /// Returns the possible orders of the fields in the stored metadata of a structured chunk.
     pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],

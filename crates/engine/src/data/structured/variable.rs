@@ -11,21 +11,21 @@ use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_descript
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Largest depth of nested variable-length sequences in a datatype.
+/// Largest depth of nested variable-length sequences in a datatype of structured chunk elements.
 const MAX_DEPTH: usize = 64;
 
-/// Largest number of variable-length data descriptors in one element.
+/// Largest number of variable-length data descriptors in one element of a structured chunk.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// The positions of variable-length data descriptors in one element of a datatype.
+/// The byte offsets of variable-length data descriptors in one element of a datatype.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableFields {
     size: usize,
     fields: Vec<Field>,
 }
 
-/// A function that returns the variable-length items to which a descriptor refers, from the
-/// descriptor and the size of an item.
+/// A function that returns the variable-length items to which a variable-length descriptor refers,
+/// from the descriptor and the size of an item.
 type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ struct Field {
 }
 
 impl VariableFields {
-    /// Returns the positions of the descriptors in elements of a datatype.
+    /// Returns the byte offsets of the variable-length data descriptors in elements of a datatype.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for sequences that are nested too deeply, and for too many
@@ -47,7 +47,7 @@ impl VariableFields {
         Ok(fields)
     }
 
-    /// Returns whether elements of the datatype have no variable-length data.
+    /// Returns whether elements of a datatype have no variable-length data.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -84,7 +84,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `from` to a new heap, and
-    /// updates the descriptors in `elements`. Returns the new heap.
+    /// changes the variable-length descriptors in `elements` to refer to the new heap. Returns the
+    /// new heap.
     ///
     /// # Errors
     /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
@@ -96,8 +97,8 @@ impl VariableFields {
         Ok(heap)
     }
 
-    /// Copies the variable-length items of `elements` from the heap `foreign` to `heap`, and
-    /// updates the descriptors in `elements`.
+    /// Copies the variable-length items of `elements` from the heap `foreign` to the chunk heap
+    /// `heap`, and changes the variable-length descriptors in `elements` to refer to `heap`.
     ///
     /// # Errors
     /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
@@ -127,8 +128,8 @@ impl VariableFields {
         self.put(elements, &source, heap, limit)
     }
 
-    /// Copies variable-length items from `source` to `heap`, and updates the descriptors of the
-    /// elements.
+    /// Copies variable-length items from `source` to the heap `heap`, and changes the descriptors
+    /// in `elements` to refer to `heap`.
     fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {
@@ -149,8 +150,8 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Copies the variable-length items of `elements` from `heap` to the heap `foreign`, and
-    /// updates the descriptors in `elements`.
+    /// Copies the variable-length items of `elements` from the chunk heap `heap` to the heap
+    /// `foreign`, and changes the variable-length descriptors in `elements` to refer to `foreign`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.

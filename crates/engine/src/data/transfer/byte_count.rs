@@ -4,7 +4,8 @@ use hyperslab_exact::{TooLarge, to_u64, to_usize};
 
 use crate::error::{Error, Result};
 
-/// Returns the total size of `elements` elements in bytes.
+/// Returns the total size in bytes of `elements` elements of `element_size` bytes. Returns an error
+/// if the size is too large.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if memory cannot hold this many bytes.

@@ -8,17 +8,17 @@ use quick_cache::sync::Cache;
 
 use crate::store::cache;
 
-/// Estimated memory in bytes of a cache entry, without its chunk.
+/// Estimated memory in bytes of an entry of the chunk cache, without the chunk.
 const ENTRY_BYTES: u64 = 128;
 
-/// The address of a dataset's object header, and the address of a chunk. In a damaged file, two
-/// datasets may share a chunk and decode it differently.
+/// The key of a chunk in the chunk cache: the address of a dataset's object header, and the address
+/// of the chunk. In a damaged file, two datasets may share a chunk and decode it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
-/// A decoded chunk that a [`ChunkCache`] can keep.
+/// A trait of decoded chunks that a cache of decoded chunks ([`ChunkCache`]) can keep.
 pub trait CachedChunk: Clone + Send + Sync {
-    /// Returns the number of bytes that the chunk takes in memory, which counts toward the limit of
-    /// the cache.
+    /// Returns the number of bytes that the decoded chunk takes in memory, which counts toward the
+    /// limit of the chunk cache.
     fn weight_bytes(&self) -> u64;
 }
 
@@ -47,47 +47,47 @@ impl<C: CachedChunk> quick_cache::Weighter<ChunkKey, C> for ByBytes {
 }
 
 impl<C: CachedChunk> ChunkCache<C> {
-    /// Creates a chunk cache of up to `bytes` bytes. With 0 bytes, the cache keeps no chunks.
+    /// Creates a chunk cache of up to `bytes` bytes. With 0 bytes, the chunk cache keeps no chunks.
     pub fn new(bytes: u64) -> Self {
         Self { chunks: OnceLock::new(), capacity: bytes }
     }
 
-    /// Returns the largest number of bytes that the cache may hold.
+    /// Returns the largest number of bytes that the chunk cache may hold.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Returns the number of bytes that the cache holds now.
+    /// Returns the number of bytes that the chunk cache holds now.
     pub fn bytes(&self) -> u64 {
         self.chunks.get().map_or(0, Cache::weight)
     }
 
-    /// Returns a decoded chunk, if the cache holds it.
+    /// Returns a decoded chunk, if the chunk cache holds it.
     pub(in crate::data) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Returns whether the cache accepts chunks of `bytes` bytes in total. The cache refuses chunks
-    /// that would fill more than half of it.
+    /// Returns whether the chunk cache accepts chunks of `bytes` bytes in total. The chunk cache
+    /// refuses chunks that would fill more than half of it.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Removes a chunk from the cache, because its bytes in the file change.
+    /// Removes a chunk from the chunk cache, because the chunk's bytes in the file change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);
         }
     }
 
-    /// Removes all chunks from the cache.
+    /// Removes all chunks from the chunk cache.
     pub fn clear(&self) {
         if let Some(chunks) = self.chunks.get() {
             chunks.clear();
         }
     }
 
-    /// Inserts a decoded chunk into the cache.
+    /// Inserts a decoded chunk into the chunk cache.
     pub(in crate::data) fn insert(&self, key: ChunkKey, chunk: C) {
         if self.capacity == 0 {
             return;

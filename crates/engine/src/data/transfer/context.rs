@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::memory::lengthen;
 use crate::store::Store;
 
-/// Largest number of sets of buffers that are kept in memory for later operations.
+/// Largest number of sets of read buffers that a file keeps in memory for later operations.
 const MAX_KEPT_BUFFERS: usize = 64;
-/// Largest capacity in bytes of a buffer that is kept for later operations.
+/// Largest capacity in bytes of a read buffer that a file keeps for later operations.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// The resources that all reads and writes of one file share: caches of decoded chunks, and
-/// buffers.
+/// The resources that all reads and writes of raw data in one file share: caches of decoded chunks,
+/// and buffers.
 #[derive(Debug)]
 pub struct Resources {
     /// Decoded chunks.
@@ -39,7 +39,7 @@ pub(in crate::data) struct Buffers {
     pub(in crate::data) tiles: TileScratch,
 }
 
-/// The file from which a read takes elements, and the resources of the file.
+/// The file from which a read of raw data takes elements, and the shared resources of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadContext<'a> {
     /// The bytes of the file.
@@ -49,8 +49,8 @@ pub struct ReadContext<'a> {
 }
 
 impl Resources {
-    /// Creates the resources of a file with empty caches. The caches of flat chunks and of
-    /// structured chunks hold up to `chunk_cache_bytes` bytes each.
+    /// Creates the shared raw data resources of a file with empty caches. The caches of flat chunks
+    /// and of structured chunks hold up to `chunk_cache_bytes` bytes each.
     pub fn new(chunk_cache_bytes: u64) -> Self {
         Self {
             chunks: ChunkCache::new(chunk_cache_bytes),
@@ -61,7 +61,7 @@ impl Resources {
 }
 
 impl ReadContext<'_> {
-    /// Calls `work` with buffers that no other thread uses during the call.
+    /// Calls `work` with a set of read buffers that no other thread uses during the call.
     pub(in crate::data) fn with_buffers<T>(&self, work: impl FnOnce(&mut Buffers) -> T) -> T {
         let kept = || self.resources.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let reused = kept().pop();
@@ -82,8 +82,8 @@ impl ReadContext<'_> {
     }
 }
 
-/// Returns the first `length` bytes of a buffer. Lengthens the buffer if necessary. The values of
-/// the bytes are not defined.
+/// Returns the first `length` bytes of a byte buffer. Lengthens the buffer if necessary. The values
+/// of the bytes are not defined.
 ///
 /// # Errors
 /// Returns [`Error::Memory`](crate::Error::Memory) if the allocation fails.

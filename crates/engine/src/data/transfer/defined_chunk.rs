@@ -7,7 +7,7 @@ use hyperslab_dataspace::DefinedSet;
 use super::chunk_cache::CachedChunk;
 use crate::error::{Error, Result};
 
-/// The decoded form of a structured chunk: its defined elements and their values.
+/// The decoded form of a structured chunk: the chunk's defined elements and their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedChunk {
     /// The set of defined elements.
@@ -24,13 +24,13 @@ impl DefinedChunk {
         Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
     }
 
-    /// Returns the number of bytes that the decoded chunk takes in memory.
+    /// Returns the number of bytes that the decoded structured chunk takes in memory.
     pub fn memory_bytes(&self) -> usize {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
-    /// Returns the values of `count` defined elements of the chunk, from the defined element with
-    /// the number `position` on.
+    /// Returns the values of `count` defined elements of a decoded structured chunk, from the
+    /// defined element with the number `position` on.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the chunk has fewer values than defined elements.

@@ -14,7 +14,7 @@ use crate::data::chunk_index::ChunkBox;
 /// Largest number of removed dirty chunks whose memory is kept for new chunks.
 const MAX_SPARE_CHUNKS: usize = 8;
 
-/// A decoded chunk that a table of dirty chunks can hold.
+/// A trait of decoded chunks that a table of dirty chunks can hold.
 pub(in crate::data) trait DirtyChunk: Clone {
     /// Returns the number of bytes that the dirty chunk takes in memory.
     fn dirty_bytes(&self) -> usize;
@@ -73,7 +73,8 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The choice of the dirty chunks that a flush encodes: all, complete, or least recently changed.
+/// The choice of the dirty chunks that a flush of a dataset encodes: all, complete, or least
+/// recently changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.
@@ -89,7 +90,7 @@ pub enum Due {
     },
 }
 
-/// The numbers of bytes of dirty chunks, by their state.
+/// The numbers of bytes of a dataset's dirty chunks, by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
     /// The bytes of all chunks.
@@ -100,7 +101,7 @@ pub(in crate::data) struct Load {
     pub(in crate::data) complete: usize,
 }
 
-/// A copy of a dirty chunk's state at one moment, for encoding.
+/// A copy of a dirty chunk's state at one moment, from which a thread encodes the chunk.
 pub(in crate::data) struct Snapshot<C> {
     pub(in crate::data) scaled: Dims,
     pub(in crate::data) chunk: Arc<C>,
@@ -129,31 +130,33 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.is_empty()
     }
 
-    /// Returns the number of bytes of all dirty chunks.
+    /// Returns the number of bytes of all dirty chunks in the table.
     pub(in crate::data) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the largest number of dirty bytes since this table was created.
+    /// Returns the largest number of bytes of dirty chunks since the table of dirty chunks was
+    /// created.
     #[cfg(test)]
     pub(in crate::data) fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
 
-    /// Returns the number of bytes of the dirty chunks in each state.
+    /// Returns the number of bytes of a dataset's dirty chunks in each state.
     pub(in crate::data) fn load(&self) -> Load {
         let idle = self.bytes - self.encoding;
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
-    /// Begins an operation. [`newer`](Self::newer) then returns the chunks that the operation has
-    /// changed, and [`older`](Self::older) returns all other dirty chunks.
+    /// Begins an operation on the dirty chunks of a dataset. [`newer`](Self::newer) then returns
+    /// the chunks that the operation has changed, and [`older`](Self::older) returns all other
+    /// dirty chunks.
     pub(in crate::data) fn begin(&mut self) {
         self.before = self.changes;
     }
 
-    /// Inserts a dirty chunk. The chunk is likely to be complete after `missing` further element
-    /// writes.
+    /// Inserts a dirty chunk into the table of dirty chunks. The chunk is likely to be complete
+    /// after `missing` further element writes.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
         self.bytes += bytes;
@@ -169,19 +172,20 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         (self.peak_bytes = self.peak_bytes.max(self.bytes));
     }
 
-    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written.
+    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written, into
+    /// the table of dirty chunks.
     pub(in crate::data) fn insert_partial(&mut self, scaled: Dims, chunk: C, elements: u64, written: u64) {
         self.insert(scaled, chunk, still_missing(elements, written));
     }
 
-    /// Removes a dirty chunk from the table and returns it.
+    /// Removes a dirty chunk from the table of dirty chunks and returns the chunk.
     pub(in crate::data) fn remove(&mut self, scaled: &Dims) -> Option<C> {
         let dirty = self.chunks.remove(scaled)?;
         self.count_out(&dirty);
         Some(Arc::unwrap_or_clone(dirty.chunk))
     }
 
-    /// Removes a dirty chunk from the table and discards its changes.
+    /// Removes a dirty chunk from the table of dirty chunks and discards the chunk's changes.
     pub(in crate::data) fn discard(&mut self, scaled: &Dims) {
         if let Some(dirty) = self.chunks.remove(scaled) {
             self.count_out(&dirty);
@@ -207,7 +211,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 
     /// Returns a dirty chunk for a change that writes `written` elements. The caller does not
-    /// change the size of the chunk. Threads that encode the chunk keep the state before the
+    /// change the size of the chunk. Threads that encode the chunk keep its state before the
     /// change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
@@ -229,7 +233,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.keys().filter(|scaled| which(scaled)).cloned().collect()
     }
 
-    /// Returns the coordinates of the dirty chunks in a box.
+    /// Returns the coordinates of the dirty chunks in a box of chunk coordinates.
     pub(in crate::data) fn coordinates_in(&self, chunks: &ChunkBox) -> Vec<Dims> {
         if chunks.first > chunks.last {
             return Vec::new();
@@ -253,8 +257,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the largest change number of the chunks that a flush of the least recently changed
-    /// chunks includes. Returns the largest possible number for other flushes.
+    /// Returns the largest change number of the dirty chunks that a flush of the least recently
+    /// changed chunks includes. Returns the largest possible number for other flushes.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -270,7 +274,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         goes.map_or(0, |(changed, _)| changed)
     }
 
-    /// Returns snapshots of the dirty chunks that are due, for encoding.
+    /// Returns snapshots of the dirty chunks that a flush includes, for encoding.
     pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
         let until = self.oldest(due);
         let mut snapshots = Vec::new();
@@ -313,8 +317,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Keeps the memory of a removed chunk for a new chunk, unless another thread holds the removed
-    /// chunk.
+    /// Keeps the memory of a removed dirty chunk for a new chunk, unless another thread holds the
+    /// removed chunk.
     pub(in crate::data) fn keep_memory(&mut self, snapshot: Snapshot<C>) {
         if let Some(memory) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < MAX_SPARE_CHUNKS)
         {
@@ -322,16 +326,16 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Records that a thread begins to read a chunk from the file. Returns a number that identifies
-    /// the read.
+    /// Records that a thread begins to read a stored chunk from the file for a change. Returns a
+    /// number that identifies the read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }
 
-    /// Records that a thread has finished using the chunk that it read from the file: it has
-    /// inserted or dropped the chunk.
+    /// Records that a thread has finished using the chunk that it read from the file: the thread
+    /// has inserted the chunk into the table of dirty chunks or dropped it.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);
@@ -341,7 +345,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Returns whether no thread has replaced the stored chunk since the read with this number.
+    /// Returns whether no thread has replaced the stored chunk since the read of the chunk that has
+    /// the given number.
     pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
@@ -352,22 +357,22 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.fetched.remove(scaled);
     }
 
-    /// Records that each stored chunk may have been replaced, so that all earlier reads are out of
-    /// date.
+    /// Records that each stored chunk of a dataset may have been replaced, so that all earlier
+    /// reads of chunks are out of date.
     pub(in crate::data) fn outdate_all(&mut self) {
         self.fetched.clear();
     }
 }
 
-/// Returns the number of elements that a chunk lacks after `written` further element writes.
+/// Returns the number of elements that a dirty chunk lacks after `written` further element writes.
 /// Saturates because an element may be written twice.
 fn still_missing(missing: u64, written: u64) -> u64 {
     missing.saturating_sub(written)
 }
 
 impl DirtyChunks<Vec<u8>> {
-    /// Returns a buffer of `length` bytes for a new chunk, if possible from the kept memory. The
-    /// values of its bytes are not defined.
+    /// Returns a buffer of `length` bytes for a new dirty chunk, if possible from the memory of
+    /// removed chunks. The values of the buffer's bytes are not defined.
     pub(in crate::data) fn memory(&mut self, length: usize) -> Vec<u8> {
         self.spare.pop().filter(|memory| memory.len() == length).unwrap_or_else(|| vec![0; length])
     }

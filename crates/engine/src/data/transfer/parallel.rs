@@ -7,31 +7,31 @@ use hyperslab_exact::to_u64;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes for which work uses several threads. Waking a thread takes about as
-/// long as copying this many bytes.
+/// Smallest number of bytes of raw data for which an operation uses several threads. Waking a
+/// thread takes about as long as copying this many bytes.
 const MIN_PARALLEL_BYTES: u128 = 256 << 10;
 
-/// Returns whether work on `bytes` bytes should use several threads, for a caller that holds a lock
-/// of the file.
+/// Returns whether an operation on `bytes` bytes of raw data should use several threads, for a
+/// caller that holds a lock of the file.
 pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> bool {
     bytes.into() >= MIN_PARALLEL_BYTES && store.may_share()
 }
 
-/// Returns whether work on `count` chunks should use several threads, for a caller that holds no
-/// lock of the file.
+/// Returns whether an operation on `count` chunks should use several threads, for a caller that
+/// holds no lock of the file.
 pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
     chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
         && crate::store::parallel::current_num_threads() > 1
 }
 
-/// Returns the total size of `count` chunks in bytes. The product of two numbers of 64 bits always
-/// fits.
+/// Returns the total size in bytes of `count` decoded chunks of `chunk_bytes` bytes. The product of
+/// two numbers of 64 bits always fits.
 pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u128 {
     u128::from(to_u64(count)) * u128::from(to_u64(chunk_bytes))
 }
 
-/// Calls `work` with each item, on several threads if `parallel` is true. The caller holds a lock
-/// of the file.
+/// Calls `work` with each item of a list, on several threads if `parallel` is true, and returns the
+/// results. The caller holds a lock of the file.
 pub(in crate::data) fn map<J: Send, D: Send>(
     store: &Store,
     parallel: bool,
@@ -44,8 +44,8 @@ pub(in crate::data) fn map<J: Send, D: Send>(
     items.into_iter().map(work).collect()
 }
 
-/// Divides the tiles into groups of `per_task` tiles and calls `work` with each group. A single
-/// group runs on the calling thread, and so does work on few `bytes`.
+/// Divides the tiles of a selection into groups of `per_task` tiles and calls `work` with each
+/// group. A single group runs on the calling thread, and so does work on few `bytes`.
 pub(in crate::data) fn each_group<'c>(
     store: &Store,
     tiles: Tiles<'c>,
@@ -57,7 +57,8 @@ pub(in crate::data) fn each_group<'c>(
     each(store, tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// Divides the tiles into groups of the given sizes and calls `work` with each group and its value.
+/// Divides the tiles of a selection into groups of the given sizes and calls `work` with each group
+/// of tiles and the value that belongs to the group.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

@@ -6,8 +6,8 @@ use hyperslab_datatype::convert::Conversion;
 use super::{FillElement, Transform};
 use crate::error::{Error, Result};
 
-/// The buffer that a read fills with the selected elements, in the order of the selection, and the
-/// conversion to memory.
+/// The read target: the buffer that a read fills with the selected elements, in the order of the
+/// selection, and the conversion to memory.
 #[derive(Debug)]
 pub struct ReadTarget<'a> {
     bytes: &'a mut [u8],
@@ -35,7 +35,8 @@ impl<'a> ReadTarget<'a> {
         self
     }
 
-    /// Returns the conversion of the elements between the file and the buffer.
+    /// Returns the transform of a read target: the copy or conversion of the elements between the
+    /// file and the buffer.
     pub fn transform(&self) -> Transform<'a> {
         self.transform
     }
@@ -46,23 +47,24 @@ impl<'a> ReadTarget<'a> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }
 
-    /// Returns whether the buffer already holds the fill value in all elements.
+    /// Returns whether the buffer of the read target already holds the fill value in all elements.
     pub fn holds(&self, fill: &FillElement) -> bool {
         self.zeroed && fill.is_zero() && self.transform.is_copy()
     }
 
-    /// Writes the fill value to all elements of the buffer.
+    /// Writes the fill value to all elements of the read target's buffer.
     pub fn fill(&mut self, fill: &FillElement) -> Result<()> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer as the canvas into which tiles of the selection are copied.
+    /// Returns the buffer of the read target as the canvas into which tiles of the selection are
+    /// copied.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the part of the buffer that holds `count` elements, beginning at `position` in the
-    /// selection.
+    /// Returns the part of the read target's buffer that holds `count` elements, from the
+    /// selection's element with the index `position` on.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -72,8 +74,8 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
-    /// Converts stored elements and stores them in the buffer, beginning at `position` in the
-    /// selection.
+    /// Converts stored elements and writes them to the read target's buffer, from the selection's
+    /// element with the index `position` on.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

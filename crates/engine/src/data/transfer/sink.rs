@@ -7,13 +7,14 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A dataset that is open for writes of its elements. ([`Source`](super::Source) is the trait for
-/// reads.)
+/// A trait of datasets that are open for writes of their elements. ([`Source`](super::Source) is
+/// the trait for reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
 pub trait Sink: Send + std::fmt::Debug {
-    /// Writes the selected elements of the dataset. The dataset has at least one element.
+    /// Writes the selected elements of a dataset from the write source. The dataset has at least
+    /// one element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs
@@ -25,8 +26,8 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the missing storage of the dataset, and fills it if the dataset requires fill
-    /// values.
+    /// Allocates the missing storage of a dataset's raw data, and writes fill values to it if the
+    /// dataset requires them.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -34,14 +35,14 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Changes the shape of the dataset. The caller has checked that the dataset can have the new
-    /// shape.
+    /// Changes the shape of a dataset that is open for writes. The caller has checked that the
+    /// dataset can have the new shape.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
     fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()>;
 
-    /// Stores the dirty chunks and writes their locations into the chunk index.
+    /// Stores the dirty chunks of a dataset and writes their locations into the chunk index.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -49,35 +50,36 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Frees the file space of all elements. The dataset is not used afterwards.
+    /// Frees the file space of all elements of a dataset. The dataset is not used afterwards.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()>;
 
-    /// Writes the state of the chunk index into the layout message. Returns whether the message
-    /// changed.
+    /// Writes the state of a dataset's chunk index into the layout message. Returns whether the
+    /// message changed.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }
 
-    /// Returns whether the sink holds dirty chunks or dirty entries of the chunk index.
+    /// Returns whether a dataset that is open for writes has dirty chunks or dirty entries of the
+    /// chunk index.
     fn is_dirty(&self) -> bool {
         false
     }
 
-    /// Returns whether the dataset can have another shape.
+    /// Returns whether a dataset that is open for writes can have another shape.
     fn is_resizable(&self) -> bool {
         true
     }
 
-    /// Declares that the caller will write all elements. Storage that is then allocated needs no
-    /// fill values.
+    /// Declares that the caller will write all elements of the dataset. Storage that is then
+    /// allocated needs no fill values.
     fn expect_all(&mut self) {}
 }
 
-/// The access to the file during one operation on a [`Sink`], and the layout message of the
-/// dataset.
+/// The access to the file during one operation on a dataset that is open for writes (a [`Sink`]),
+/// and the layout message of the dataset.
 #[derive(Debug)]
 pub struct SinkContext<'w, 'e> {
     /// The right to change the file.

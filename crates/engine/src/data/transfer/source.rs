@@ -5,9 +5,9 @@ use hyperslab_dataspace::Selection;
 use super::{ReadContext, ReadTarget};
 use crate::error::Result;
 
-/// A dataset from which reads take elements, as the file stores them.
+/// A trait of datasets from which reads take elements, as the file stores the elements.
 pub trait Source: Send + Sync + std::fmt::Debug {
-    /// Reads the selected elements of the dataset into the read target, in the order of the
+    /// Reads the selected elements of a dataset into the read target, in the order of the
     /// selection. Elements that were never written get the fill value.
     ///
     /// # Errors

@@ -9,17 +9,20 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
 
-/// Size in bytes of the largest stage: a buffer that one thread fills and one thread writes. With
-/// this size, the system writes at full speed, and a stage still stays in a processor's cache.
+/// Size in bytes of the largest stage of a write: a buffer that one thread fills and one thread
+/// writes. With this size, the system writes at full speed, and a stage still stays in a
+/// processor's cache.
 pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
-/// Number of filled stages per filling thread that may wait for the thread that writes.
+/// Number of filled stage buffers per filling thread that may wait for the thread that writes to
+/// the file.
 const WAITING_PER_THREAD: usize = 2;
-/// Smallest and largest number of filled stages that may wait for the thread that writes.
+/// Smallest and largest number of filled stage buffers that may wait for the thread that writes to
+/// the file.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
-/// Writes chunks one after the other. Combines small chunks that are contiguous in the file into
-/// one write.
+/// Writes the bytes of chunks to the file one after the other. Combines small chunks that are
+/// contiguous in the file into one write.
 pub(in crate::data) fn write_joined<'c>(
     store: &Store,
     chunks: impl Iterator<Item = (Address, &'c [u8])>,
@@ -44,7 +47,8 @@ pub(in crate::data) fn write_joined<'c>(
     if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
 
-/// The reusable buffer of a stage. At first, the buffer holds the bytes of an earlier stage.
+/// The reusable buffer of one stage of a write. At first, the buffer holds the bytes of an earlier
+/// stage.
 #[derive(Debug, Default)]
 pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
@@ -52,7 +56,8 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns a buffer of `length` bytes with undefined contents, and the buffers for conversions.
+    /// Returns two parts of a stage buffer: `length` bytes with undefined contents to fill, and the
+    /// buffers for conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
@@ -65,7 +70,7 @@ impl StageBuffer {
         self.parts(length).0
     }
 
-    /// Returns the first `length` bytes of the stage buffer.
+    /// Returns the first `length` bytes of the stage buffer, for the write to the file.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the buffer holds no stage of that length.
@@ -75,8 +80,9 @@ impl StageBuffer {
     }
 }
 
-/// Fills a buffer for each of `stages` stages and writes each buffer. All threads fill stages if
-/// `parallel` is true; one thread writes them, in approximate order.
+/// Fills a stage buffer for each of `stages` stages of a write and writes each buffer to the file.
+/// All threads fill stages if `parallel` is true; one thread writes the buffers, in approximate
+/// order.
 pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
     F: Fn(usize, &mut StageBuffer) -> Result<()> + Sync,
@@ -110,7 +116,8 @@ where
     })
 }
 
-/// The stages of one write: the state that the filling threads and the writing thread share.
+/// The stages of one write to the file: the state that the filling threads and the writing thread
+/// share.
 struct Stages {
     state: Mutex<State>,
     /// Signals that a stage was filled, or that filling ended early.
@@ -133,7 +140,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the number of the next stage to fill, and a buffer for this stage.
+    /// Returns the number of the next stage of a write to fill, and a buffer for this stage, if a
+    /// stage remains.
     fn start(&mut self) -> Option<(usize, StageBuffer)> {
         if self.next >= self.stages {
             return None;
@@ -146,7 +154,7 @@ impl State {
     }
 }
 
-/// A guard that ends the filling of all stages when it is dropped.
+/// A guard that ends the filling of all stages of a write when the guard is dropped.
 struct End<'a>(&'a Stages);
 
 impl Drop for End<'_> {
@@ -156,7 +164,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// A guard that ends the filling of one stage when it is dropped, also after a panic.
+/// A guard that ends the filling of one stage of a write when the guard is dropped, also after a
+/// panic.
 struct Filling<'a> {
     line: &'a Stages,
     done: Option<Result<(usize, StageBuffer)>>,
@@ -179,7 +188,7 @@ impl Drop for Filling<'_> {
 }
 
 impl Stages {
-    /// Fills stages until all stages of the write are filled.
+    /// Fills stage buffers until all stages of the write are filled.
     fn fill_all(&self, fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync)) {
         loop {
             let mut state = self.state.lock();
@@ -193,7 +202,8 @@ impl Stages {
         }
     }
 
-    /// Writes the filled stages. While no filled stage is ready, fills a stage on this thread.
+    /// Writes the filled stage buffers to the file. While no filled stage is ready, fills a stage
+    /// on this thread.
     fn write_all(
         &self,
         fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync),

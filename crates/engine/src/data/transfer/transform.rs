@@ -6,10 +6,10 @@ use hyperslab_datatype::convert::Conversion;
 use super::FillElement;
 use crate::error::{Error, Result};
 
-/// Number of bytes of fill values that one call converts.
+/// Number of bytes of fill values that a transform converts with one call.
 const FILL_BYTES: usize = 16 << 10;
 
-/// The change that elements undergo between the file and a buffer: none, or a conversion.
+/// The transform of elements between the file and a buffer in memory: none, or a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform<'a> {
     conversion: Option<&'a Conversion>,
@@ -18,34 +18,34 @@ pub struct Transform<'a> {
 }
 
 impl<'a> Transform<'a> {
-    /// Creates the transform that copies elements without conversion.
+    /// Creates the transform that copies elements without conversion between the file and a buffer.
     pub(in crate::data) fn copy(element_size: usize) -> Self {
         Self { conversion: None, source_size: element_size, size: element_size }
     }
 
-    /// Creates the transform that converts elements with a conversion.
+    /// Creates the transform that converts elements with the conversion `conversion`.
     pub(in crate::data) fn conversion(conversion: &'a Conversion) -> Self {
         let (source_size, size) = (conversion.source_size(), conversion.destination_size());
         let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
         Self { conversion, source_size, size }
     }
 
-    /// Returns the size in bytes of an element after the conversion.
+    /// Returns the size in bytes of an element after the conversion of the transform.
     pub(in crate::data) fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the size in bytes of an element before the conversion.
+    /// Returns the size in bytes of an element before the conversion of the transform.
     pub(in crate::data) fn source_size(&self) -> usize {
         self.source_size
     }
 
-    /// Returns whether the transform only copies elements.
+    /// Returns whether the transform only copies elements, without conversion.
     pub(in crate::data) fn is_copy(&self) -> bool {
         self.conversion.is_none()
     }
 
-    /// Copies or converts contiguous elements.
+    /// Copies or converts contiguous elements from the buffer `from` to the buffer `to`.
     pub(in crate::data) fn run(&self, from: &[u8], to: &mut [u8]) -> Result<()> {
         match self.conversion {
             Some(conversion) => {
@@ -61,8 +61,8 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Fills a tile with elements of its chunk, copied or converted. The given bytes begin at the
-    /// chunk's element `first`.
+    /// Fills a tile of the read target with elements of its chunk, copied or converted. The bytes
+    /// `chunk` begin at the chunk's element `first`.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,

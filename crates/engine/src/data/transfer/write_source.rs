@@ -8,11 +8,11 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Smallest length in bytes of a run that a write converts directly into the chunk.
+/// Smallest length in bytes of a run of elements that a write converts directly into the chunk.
 const MIN_DIRECT_BYTES: u64 = 512;
 
-/// A buffer with the elements that a write stores, in the order of the selection, and the
-/// conversion from memory.
+/// The write source: a buffer with the elements that a write stores, in the order of the selection,
+/// and the conversion from memory.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSource<'a> {
     bytes: &'a [u8],
@@ -27,51 +27,52 @@ impl<'a> WriteSource<'a> {
         Self { bytes, transform: Transform::copy(element_size), partial: false, heap: None }
     }
 
-    /// Creates a write source of elements that the write converts to the type in the file.
+    /// Creates a write source of elements that the write converts to the datatype in the file.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion skips members of the elements. If so, the write first reads the
-    /// elements that it replaces.
+    /// Sets whether the conversion of the write source skips members of the elements. If so, the
+    /// write first reads the elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
         self
     }
 
-    /// Adds the heap with the variable-length data of the elements, for writes to structured
-    /// chunks.
+    /// Adds the heap with the variable-length data of the elements to the write source, for writes
+    /// to structured chunks.
     #[must_use]
     pub fn with_heap(mut self, heap: &'a ForeignHeap) -> Self {
         self.heap = Some(heap);
         self
     }
 
-    /// Returns the heap with the variable-length data of the elements, if this data is not in the
-    /// file.
+    /// Returns the heap with the variable-length data of the write source's elements, if this data
+    /// is not in the file.
     pub(crate) fn heap(&self) -> Option<&'a ForeignHeap> {
         self.heap
     }
 
-    /// Returns whether the write keeps some members of the stored elements.
+    /// Returns whether a write from the write source keeps some members of the stored elements.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Returns the size in bytes of an element in the file.
+    /// Returns the size in bytes of an element of the write source in the file.
     pub(in crate::data) fn size(&self) -> usize {
         self.transform.size()
     }
 
-    /// Returns the total size of all elements in the file, in bytes, as an estimate of the work.
-    /// Saturates because the estimate is only compared with limits.
+    /// Returns the total size in the file of all elements of the write source, in bytes, as an
+    /// estimate of the work. Saturates because the estimate is only compared with limits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks that the buffer holds exactly the number of selected elements.
+    /// Checks that the buffer of the write source holds exactly `elements` elements, the number of
+    /// selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.
@@ -84,7 +85,8 @@ impl<'a> WriteSource<'a> {
         Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
     }
 
-    /// Returns the bytes in memory of `count` elements, beginning at `position` in the selection.
+    /// Returns the bytes in the write source's buffer of `count` elements, from the selection's
+    /// element with the index `position` on.
     fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
         let size = self.transform.source_size();
         let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
@@ -92,19 +94,20 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// Returns the stored bytes of `count` elements, beginning at `position`. Returns `None` if the
-    /// write converts elements.
+    /// Returns the stored bytes of `count` elements of the write source, from the index `position`
+    /// in the selection on. Returns `None` if the write converts elements.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
 
-    /// Converts `count` elements, beginning at `position` in the selection, and stores them in
-    /// `to`.
+    /// Converts `count` elements of the write source, from the index `position` in the selection
+    /// on, and stores them in the buffer `to`.
     pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }
 
-    /// Converts the elements of one part of a selection and stores them in a decoded chunk.
+    /// Converts the elements of one part of a selection from the write source and stores them in a
+    /// decoded chunk.
     pub(in crate::data) fn put_piece(
         &self,
         piece: &ChunkPart,
@@ -140,7 +143,7 @@ impl<'a> WriteSource<'a> {
     }
 }
 
-/// Buffers for a row of elements before and after the conversion.
+/// Buffers for a row of a chunk's elements before and after the conversion.
 #[derive(Debug, Default)]
 pub(in crate::data) struct RowBuffers {
     source: RowBuffer,
@@ -159,8 +162,8 @@ impl RowBuffer {
     }
 }
 
-/// Returns whether elements of type `memory` lack members of compounds of type `file`. A write of
-/// such elements keeps the stored members.
+/// Returns whether a compound datatype `memory` lacks members of the datatype `file`. A write of
+/// elements of type `memory` keeps these members of the stored elements.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

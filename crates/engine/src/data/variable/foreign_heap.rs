@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "element of another file";
 
-/// Estimated bytes of memory for an entry besides its items: a pointer, two counts, and the
-/// overhead of the memory allocator.
+/// Estimated bytes of memory for an entry of a foreign heap besides its items: a pointer, two
+/// counts, and the overhead of the memory allocator.
 const ENTRY_BYTES: u64 = 48;
 
-/// A heap for the variable-length data that one read of a virtual dataset collects from source
-/// files.
+/// A foreign heap: a heap for the variable-length data that one read of a virtual dataset collects
+/// from source files.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -34,8 +34,8 @@ struct Contents {
     limit: u64,
 }
 
-/// Returns the width of addresses in a variable-length descriptor of this length. A descriptor has
-/// a count and an index of four bytes each besides the address.
+/// Returns the width of addresses in a variable-length descriptor, from the length of the
+/// descriptor. A descriptor has a count and an index of four bytes each besides the address.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
@@ -47,8 +47,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the collection address that marks elements of a foreign heap: the largest address of
-/// this width, except for the undefined address.
+/// Returns the global heap collection address that marks elements of a foreign heap: the largest
+/// address of the given width, except for the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));
@@ -56,13 +56,14 @@ fn collection(params: FileParams) -> Address {
 }
 
 impl ForeignHeap {
-    /// Creates an empty heap for up to `limit` bytes of variable-length data.
+    /// Creates an empty foreign heap for up to `limit` bytes of variable-length data.
     pub fn new(limit: u64) -> Self {
         Self { contents: Mutex::new(Contents { items: Vec::new(), remaining: limit, limit }) }
     }
 
-    /// Returns the number of items and the items of an element. Returns `None` if the data of the
-    /// element is not in this heap, but in the file of the virtual dataset.
+    /// Returns the number of items and the items of a variable-length element, from its descriptor.
+    /// Returns `None` if the data of the element is not in this foreign heap, but in the file of
+    /// the virtual dataset.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
         let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);

@@ -12,8 +12,8 @@ use crate::store::Store;
 
 const NAME: &str = "variable-length element";
 
-/// A reader of variable-length elements. Successive elements often have items in the same heap
-/// collection, which the reader keeps.
+/// A reader of variable-length elements. The reader keeps the latest collection of the global heap,
+/// because successive elements often have items in the same collection.
 #[derive(Debug)]
 pub struct VariableLengthReader<'a> {
     store: &'a Store,
@@ -25,12 +25,13 @@ pub struct VariableLengthReader<'a> {
 
 impl<'a> VariableLengthReader<'a> {
     /// Creates a reader of the variable-length elements of one file. Elements from other files have
-    /// their items in `foreign`.
+    /// their items in the heap `foreign`.
     pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
         Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
     }
 
-    /// Returns the stored items of a variable-length element. Each item has `item_size` bytes.
+    /// Returns the stored items (string bytes or sequence elements) of a variable-length element.
+    /// Each item has `item_size` bytes.
     pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
         if let Some((count, contents)) =
             self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
@@ -48,7 +49,7 @@ impl<'a> VariableLengthReader<'a> {
     }
 }
 
-/// The items of a variable-length element.
+/// The value of a variable-length element: the items of its string or sequence.
 #[derive(Debug, Clone)]
 pub struct VariableLengthValue {
     /// The number of items of the base type; for a string, the number of bytes.
@@ -63,8 +64,8 @@ enum Contents {
 }
 
 impl VariableLengthValue {
-    /// Reads the items of a stored variable-length element. A stored element has its length in 4
-    /// bytes and a global heap ID.
+    /// Reads the stored items of a variable-length element from the global heap. The element has
+    /// its length in 4 bytes and a global heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
         Ok(match descriptor(store, element)? {
             Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
@@ -72,7 +73,8 @@ impl VariableLengthValue {
         })
     }
 
-    /// Reads the items of a variable-length element, which may come from another file.
+    /// Reads the items of a variable-length element, whose items may be in the file's global heap
+    /// or in the heap `foreign`.
     pub fn read_of(
         store: &Store,
         heap: &GlobalHeap,
@@ -85,7 +87,7 @@ impl VariableLengthValue {
         }
     }
 
-    /// Returns the stored items of the value. Each item has `item_size` bytes.
+    /// Returns the stored items of a variable-length value. Each item has `item_size` bytes.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
         let stored = match &self.contents {
             None => return Ok(&[]),

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeap;
 use crate::store::{Store, at};
 
-/// The target of a reference.
+/// The target of an element of reference type: an object, elements of a dataset, an attribute, a
+/// target in another file, or none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReferenceTarget {
     /// No target.
@@ -34,7 +35,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Decodes the target of an element of reference type.
+    /// Decodes the target of an element of reference type, from the bytes `element`.
     pub fn read(store: &Store, heap: &GlobalHeap, kind: Reference, element: &[u8]) -> Result<Self> {
         match kind.kind {
             ReferenceKind::Object1 => {

@@ -9,8 +9,8 @@ use hyperslab_format::global_heap::GlobalHeapId;
 
 use crate::index::global_heap::GlobalHeapWriter;
 
-/// The destination of variable-length data during one write. It stores the items of each element,
-/// and writes the descriptor of the element: a length (4 bytes) and a global heap ID.
+/// A writer of variable-length data during one write of elements. The writer stores the items of
+/// each element, and writes the descriptor of the element: a length (4 bytes) and a global heap ID.
 #[derive(Debug, Clone)]
 pub struct VariableWriter {
     heap: Arc<GlobalHeapWriter>,
@@ -20,7 +20,8 @@ pub struct VariableWriter {
 }
 
 impl VariableWriter {
-    /// Creates a destination for strings if `strings` is true, and for sequences otherwise.
+    /// Creates a writer of variable-length data: of strings if `strings` is true, and of sequences
+    /// otherwise.
     pub fn new(heap: Arc<GlobalHeapWriter>, strings: bool) -> Self {
         Self { heap, empty_objects: strings }
     }

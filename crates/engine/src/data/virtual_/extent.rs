@@ -6,7 +6,7 @@ use super::mapping::{Growth, beyond};
 use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
-/// The choice of the extent of a virtual dataset whose sources differ in length (H5D_vds_view_t).
+/// The choice of the shape of a virtual dataset with sources of different lengths (H5D_vds_view_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum VirtualView {
     /// Up to the last element of any source. Missing elements of other sources have the fill value.
@@ -16,7 +16,8 @@ pub enum VirtualView {
     FirstMissing,
 }
 
-/// The options of reading virtual datasets.
+/// The options of reads of virtual datasets: the choice of the shape, and the number of missing
+/// source datasets that ends a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct VirtualOptions {
     /// The extent of virtual datasets.
@@ -26,7 +27,8 @@ pub struct VirtualOptions {
     pub gap: u64,
 }
 
-/// Returns the current shape of a virtual dataset. `stored` is the shape in the object header.
+/// Returns the current shape of a virtual dataset, from its mappings and its sources. `stored` is
+/// the shape in the object header.
 ///
 /// # Errors
 /// Returns an error if an existing source cannot be opened. Returns
@@ -75,7 +77,8 @@ pub fn extent(
         .collect())
 }
 
-/// Returns the number of numbered source datasets of a mapping, up to the last source that exists.
+/// Returns the number of numbered source datasets of a virtual dataset's mapping, up to the last
+/// source dataset that exists.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     // `number` is never less than `available`.

@@ -20,7 +20,7 @@ pub struct Mapping {
     pub(super) growth: Growth,
 }
 
-/// The growth of a mapping whose selections are unlimited in a dimension.
+/// The growth of a mapping of a virtual dataset, whose selections are unlimited in a dimension.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// The selections are limited.
@@ -36,8 +36,8 @@ pub(super) enum Growth {
     Datasets(Slices),
 }
 
-/// The unlimited dimension of a hyperslab, with either an unlimited number of blocks or one
-/// unlimited block.
+/// The unlimited dimension of a virtual dataset's hyperslab, with either an unlimited number of
+/// blocks or one unlimited block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slices {
     pub(super) dimension: usize,
@@ -47,7 +47,8 @@ pub(super) struct Slices {
     pub(super) block: u64,
 }
 
-/// The name of a source file or source dataset, which may contain the number of a block.
+/// The name of a source file or source dataset of a virtual dataset. The name may contain the
+/// number of a block.
 #[derive(Debug)]
 pub(super) struct Name {
     /// The parts of the name between the numbers.
@@ -55,7 +56,8 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Parses a source name, in which `%b` is the number of a block and `%%` is a percent sign.
+    /// Parses a source name of a virtual dataset, in which `%b` is the number of a block and `%%`
+    /// is a percent sign.
     fn new(name: &[u8]) -> Result<Self> {
         let (mut parts, mut part) = (Vec::new(), Vec::new());
         let mut bytes = name.iter();
@@ -80,14 +82,15 @@ impl Name {
         self.parts.len() > 1
     }
 
-    /// Returns the source name for the block with this number.
+    /// Returns the source name of a virtual dataset for the block with the given number.
     pub(super) fn of(&self, block: u64) -> Vec<u8> {
         self.parts.join(block.to_string().as_bytes())
     }
 }
 
 impl Slices {
-    /// Returns the unlimited dimension of a selection, if there is one.
+    /// Returns the unlimited dimension of a virtual dataset's selection, if the selection has an
+    /// unlimited dimension.
     fn of(selection: &Selection) -> Result<Option<Self>> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return Ok(None) };
         let mut found = None;
@@ -115,8 +118,8 @@ impl Slices {
         Ok(found)
     }
 
-    /// Returns the number of selected coordinates of the unlimited dimension that are less than
-    /// `size`.
+    /// Returns the number of selected coordinates of a hyperslab's unlimited dimension that are
+    /// less than `size`.
     pub(super) fn before(&self, size: u64) -> u64 {
         let Some(reach) = size.checked_sub(self.start) else { return 0 };
         if self.block == UNLIMITED {
@@ -128,9 +131,9 @@ impl Slices {
         whole * self.block + rest.min(self.block)
     }
 
-    /// Returns the smallest size of the dimension that contains `slices` selected coordinates. If
-    /// `with_gap` is true, the size includes the gap after the last selected coordinate. Returns
-    /// `None` if the size exceeds 64 bits.
+    /// Returns the smallest size of a hyperslab's unlimited dimension that contains `slices`
+    /// selected coordinates. If `with_gap` is true, the size includes the gap after the last
+    /// selected coordinate. Returns `None` if the size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });
@@ -151,7 +154,7 @@ impl Slices {
 }
 
 impl Mapping {
-    /// Creates a mapping of a virtual dataset with `rank` dimensions.
+    /// Creates a mapping of a virtual dataset with `rank` dimensions from the stored mapping.
     ///
     /// # Errors
     /// Returns an error if selections and names contradict each other. Returns
@@ -191,19 +194,20 @@ impl Mapping {
         Ok(Self { file, dataset, shown, source, growth })
     }
 
-    /// Returns whether the shape of the virtual dataset depends on its sources.
+    /// Returns whether the shape of the virtual dataset depends on the source datasets of this
+    /// mapping.
     pub fn grows(&self) -> bool {
         !matches!(self.growth, Growth::None)
     }
 
-    /// Returns the coordinate after the last selected one in each dimension of the virtual dataset.
-    /// The coordinate is 0 for an unlimited dimension.
+    /// Returns the coordinate after the last one that a mapping selects, in each dimension of the
+    /// virtual dataset. The coordinate is 0 for an unlimited dimension.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
 
     /// Returns the selection of the virtual dataset whose elements come from the source dataset
-    /// with the number `block`.
+    /// with the number `block` of a mapping.
     pub(super) fn shown_block(&self, slices: &Slices, block: u64) -> Option<Selection> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = &self.shown else { return None };
         let mut slab: RegularHyperslab = slab.clone();
@@ -214,8 +218,8 @@ impl Mapping {
     }
 }
 
-/// Returns the coordinate after the last selected one in each dimension. The coordinate is 0 for an
-/// unlimited or empty dimension.
+/// Returns the coordinate after the last one of a selection in each dimension. The coordinate is 0
+/// for an unlimited or empty dimension.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if an end exceeds 64 bits.
@@ -246,7 +250,7 @@ pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     Ok(reach)
 }
 
-/// Creates an error about a mapping's selection whose end exceeds 64 bits.
+/// Creates an error about a selection of a virtual dataset's mapping whose end exceeds 64 bits.
 pub(super) fn beyond() -> Error {
     Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }

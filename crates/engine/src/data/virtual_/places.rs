@@ -8,8 +8,8 @@ use crate::memory::zeros;
 
 const NAME: &str = "virtual data";
 
-/// The positions in a request at which elements of one source dataset lie, in the order of the
-/// source's elements.
+/// The positions, in a read or write request to a virtual dataset, of the elements that lie in one
+/// source dataset. The positions are in the order of the source's elements.
 #[derive(Debug)]
 pub enum Places {
     /// A selection of the requested box.
@@ -30,7 +30,7 @@ pub enum Places {
     },
 }
 
-/// A run of elements that are contiguous in a request and in a mapping.
+/// A run of elements that are contiguous in a request to a virtual dataset and in a mapping.
 #[derive(Debug)]
 pub struct MappedRun {
     /// The number of elements before the run in the mapping.
@@ -46,8 +46,8 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Converts runs of mapped elements to blocks of the source dataset, and to the positions of
-    /// the elements in the request.
+    /// Converts runs of a virtual dataset's mapped elements to two values: the blocks of the source
+    /// dataset, and the positions of the elements in the request.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the positions of a run exceed 64 bits.
@@ -80,15 +80,17 @@ impl Places {
         Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Returns the number of requested elements that come from the source dataset.
+    /// Returns the number of requested elements of a virtual dataset that come from one source
+    /// dataset.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,
         }
     }
 
-    /// Returns the positions as one run: the number of elements before it, and its length. Returns
-    /// `None` if the positions form no single run.
+    /// Returns the positions in a request to a virtual dataset as one run: the number of elements
+    /// before the run, and the length of the run. Returns `None` if the positions form no single
+    /// run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -103,7 +105,8 @@ impl Places {
         }
     }
 
-    /// Copies elements of the source dataset to their positions in the request.
+    /// Copies the elements `packed` of a source dataset to their positions in the bytes `out` of a
+    /// request to the virtual dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `packed` or `out` is too short.
@@ -125,8 +128,9 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements at the given positions of the request, in the order of the source
-    /// dataset. If two elements have the same position in the source, the later element counts.
+    /// Returns the elements of a request to a virtual dataset that one source dataset holds, in the
+    /// order of the source dataset. If two elements have the same position in the source, the later
+    /// element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.
@@ -149,8 +153,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Marks the positions as covered: sets `covered` to true for these elements. `covered` has a
-    /// value for each requested element.
+    /// Marks the elements of a request to a virtual dataset that one source dataset holds: sets
+    /// `covered` to true for these elements. `covered` has a value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.
@@ -173,8 +177,8 @@ impl Places {
     }
 }
 
-/// Returns the byte ranges of a run of elements, in the bytes of the source dataset and in the
-/// bytes of the request.
+/// Returns two byte ranges of a run of mapped elements: in the bytes of the source dataset, and in
+/// the bytes of the request.
 fn spans(
     position: u64,
     piece: &MappedRun,
@@ -188,8 +192,8 @@ fn spans(
     Ok((range(position)?, range(piece.wanted)?))
 }
 
-/// Adds a run along the fastest dimension to the blocks. Extends the last block if the run
-/// continues it.
+/// Adds a run of elements along the fastest dimension to the list of blocks. Extends the last block
+/// if the run continues it.
 fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     let Some((at, row)) = start.split_last() else { return Ok(()) };
     let last = length.checked_sub(1).and_then(|more| at.checked_add(more)).ok_or_else(beyond)?;
@@ -211,8 +215,8 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position that lies outside the mapping's elements, although
-/// their number was checked.
+/// Creates an internal error about a position outside the elements of a virtual dataset's mapping,
+/// although the positions were checked.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")
 }

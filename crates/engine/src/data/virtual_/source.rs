@@ -13,26 +13,28 @@ use crate::data::transfer::{FillElement, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Access to the shapes of the source datasets of a virtual dataset.
+/// A trait for access to the shapes of the source datasets of a virtual dataset.
 pub trait SourceShapes: std::fmt::Debug {
-    /// Returns the shape of a source dataset, or `None` if no dataset has this name.
+    /// Returns the shape of a virtual dataset's source dataset, or `None` if no dataset has this
+    /// name.
     ///
     /// # Errors
     /// Returns an error if the dataset exists but cannot be opened.
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>>;
 }
 
-/// Access to the elements of the source datasets of a virtual dataset.
+/// A trait for access to the elements of the source datasets of a virtual dataset.
 pub trait SourceDatasets: SourceShapes {
-    /// Reads the selected elements of a source dataset, in the order of the selection, converted to
-    /// the virtual dataset's type. Overwrites `out`.
+    /// Reads the selected elements of a virtual dataset's source dataset, in the order of the
+    /// selection, converted to the virtual dataset's type. Overwrites `out`.
     ///
     /// # Errors
     /// Returns an error if the elements cannot be read or cannot be converted.
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// The mappings of a virtual dataset, with the shapes that resolve them.
+/// The mappings of a virtual dataset, with the shapes that the mappings need to find source
+/// elements.
 #[derive(Debug)]
 pub struct VirtualMap<'a> {
     /// The mappings. Later mappings take precedence over earlier ones.
@@ -58,7 +60,7 @@ pub struct VirtualSource<'a> {
     pub sources: &'a dyn SourceDatasets,
 }
 
-/// The part of a request whose elements come from one source dataset.
+/// The part of a request to a virtual dataset whose elements come from one source dataset.
 #[derive(Debug)]
 pub struct SourcePart<'a> {
     /// The name of the source's file, as in the mapping.
@@ -71,10 +73,11 @@ pub struct SourcePart<'a> {
     pub places: Places,
 }
 
-/// A function that receives each part of a read request, one part for each source dataset.
+/// A function that receives each part of a request to a virtual dataset, one part for each source
+/// dataset.
 type AtPart<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
 
-/// The elements of a virtual dataset that a read requests.
+/// The elements of a virtual dataset that a read or write requests.
 struct ElementRequest {
     ordered: Ordered,
     bounds: Region,
@@ -82,8 +85,8 @@ struct ElementRequest {
     region: Option<Region>,
 }
 
-/// A pair of selections with the same elements in the same order: one of the virtual dataset, and
-/// one of a source dataset.
+/// A part of a virtual dataset's mapping: a pair of selections with the same elements in the same
+/// order, one of the virtual dataset and one of a source dataset.
 struct MappingPart<'a> {
     shown: &'a Selection,
     shown_dims: Dims,
@@ -94,7 +97,8 @@ struct MappingPart<'a> {
 }
 
 impl VirtualSource<'_> {
-    /// Reads the selected elements of the virtual dataset in the order of the selection.
+    /// Reads the selected elements of the virtual dataset into the buffer `out`, in the order of
+    /// the selection.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be read or lacks mapped elements.
@@ -120,7 +124,8 @@ impl VirtualSource<'_> {
         Ok(())
     }
 
-    /// Writes the fill value to the requested elements from `filled` to `end`.
+    /// Writes the fill value to the requested elements of a virtual dataset from the index `filled`
+    /// to `end`.
     fn fill_gap(&self, out: &mut [u8], filled: &mut usize, end: usize) {
         let end = end.min(out.len());
         if let Some(gap) = out.get_mut(*filled..end) {
@@ -137,8 +142,8 @@ impl VirtualSource<'_> {
 }
 
 impl VirtualMap<'_> {
-    /// Calls `each` with the requested elements of each existing source dataset, in the order of
-    /// the mappings.
+    /// Calls `each` with the requested elements of each existing source dataset of the virtual
+    /// dataset, in the order of the mappings.
     ///
     /// # Errors
     /// Returns an error if an existing source cannot be opened or lacks mapped elements.
@@ -178,10 +183,10 @@ impl VirtualMap<'_> {
         Ok(())
     }
 
-    /// Adds the requested elements of a mapping, or of one block of the mapping. `cut` takes the
-    /// shape of the source. It returns the shape at which the unlimited selection of the source
-    /// ends, and the dimension and the size at which the unlimited selection of the virtual dataset
-    /// ends.
+    /// Passes the requested elements of a virtual dataset's mapping, or of one block of the
+    /// mapping, to `each`. `cut` takes the shape of the source. `cut` returns the shape at which
+    /// the unlimited selection of the source ends, and the dimension and the size at which the
+    /// unlimited selection of the virtual dataset ends.
     fn part(
         &self,
         wanted: &ElementRequest,
@@ -248,7 +253,8 @@ impl VirtualMap<'_> {
         found(selection, places)
     }
 
-    /// Returns the requested elements of a mapping as pairs of selections.
+    /// Returns the requested elements of a virtual dataset's mapping as runs in the request and in
+    /// the mapping.
     fn pieces(
         &self,
         wanted: &ElementRequest,
@@ -282,9 +288,9 @@ impl VirtualMap<'_> {
     }
 }
 
-/// Returns the sizes at which both unlimited selections of a mapping have the same number of
-/// slices: the shape of the source, and the size of the virtual dataset along its unlimited
-/// dimension.
+/// Returns the sizes at which both unlimited selections of a virtual dataset's mapping have the
+/// same number of slices: the shape of the source, and the size of the virtual dataset along its
+/// unlimited dimension.
 fn cut(
     dims: &[u64],
     mut source_dims: Dims,
@@ -301,7 +307,8 @@ fn cut(
     Some((source_dims, Some((shown.dimension, shown.extent(slices, false)?))))
 }
 
-/// Returns whether the box of requested elements may hold an element of the selection.
+/// Returns whether the box of the requested elements of a virtual dataset may hold an element of a
+/// mapping's selection.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the end of the selection exceeds 64 bits.
@@ -324,8 +331,8 @@ fn may_meet(selection: &Selection, region: &Region) -> Result<bool> {
     })
 }
 
-/// Returns the elements of a mapping that lie in a box of the virtual dataset, as a selection of
-/// the source and a selection of the box. Returns `None` unless both selections of the mapping have
+/// Returns the elements of a virtual dataset's mapping that lie in a box, as two selections: one of
+/// the source dataset and one of the box. Returns `None` unless both selections of the mapping have
 /// the same shape.
 fn matching(region: &Region, shown: &[Axis], source: &[Axis]) -> Option<(Selection, Selection)> {
     let lengths =

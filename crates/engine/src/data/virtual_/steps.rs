@@ -4,15 +4,15 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Number of budget steps for the search for a source dataset.
+/// Number of steps of the work budget of virtual dataset reads for the search for a source dataset.
 const SOURCE_STEPS: u64 = 16;
-/// Number of steps that each requested element adds to the budget.
+/// Number of steps that each requested element adds to the work budget of virtual dataset reads.
 const ELEMENT_STEPS: u64 = 16;
-/// Number of elements that one budget step copies.
+/// Number of elements that one step of the work budget of virtual dataset reads copies.
 const STEP_ELEMENTS: u64 = 4;
 
-/// The work budget of one operation, counted in steps. All virtual datasets that the operation
-/// reads share the budget.
+/// The work budget of one operation on virtual datasets, counted in steps. All virtual datasets
+/// that the operation reads share the budget.
 #[derive(Debug)]
 pub struct Steps {
     remaining: Cell<u64>,
@@ -20,14 +20,15 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Creates the work budget of an operation on `elements` elements.
+    /// Creates the work budget, counted in steps, of an operation on `elements` elements of virtual
+    /// datasets.
     pub fn new(limit: u64, elements: u64) -> Self {
         // Saturates because no operation takes 2^64 steps.
         let limit = limit.saturating_add(elements.saturating_mul(ELEMENT_STEPS));
         Self { remaining: Cell::new(limit), limit }
     }
 
-    /// Subtracts `steps` steps from the budget.
+    /// Subtracts `steps` steps from the work budget of virtual dataset reads.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if fewer steps are left.
@@ -43,7 +44,8 @@ impl Steps {
         Ok(())
     }
 
-    /// Subtracts the steps for the search for a source dataset from the budget.
+    /// Subtracts the steps for the search for a source dataset from the work budget of virtual
+    /// dataset reads.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).
@@ -51,7 +53,8 @@ impl Steps {
         self.take(SOURCE_STEPS)
     }
 
-    /// Subtracts the steps for copying `elements` elements from the budget.
+    /// Subtracts the steps for copying `elements` elements from the work budget of virtual dataset
+    /// reads.
     ///
     /// # Errors
     /// Returns the errors of [`take`](Self::take).

@@ -11,8 +11,8 @@ use super::{BTreeV2, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// The largest number of records of a B-tree to which records can be appended. Below this number,
-/// the sums of appended records cannot overflow.
+/// The largest number of records of a version 2 B-tree to which records can be appended. Below this
+/// number, the sums of appended records cannot overflow.
 const MAX_TOTAL_RECORDS: u64 = 1 << 63;
 
 /// A writer that appends records, in ascending order, after the last record of a version 2 B-tree.
@@ -27,7 +27,7 @@ pub struct BTreeV2Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Returns whether `compare` returns `Less` for all records of the B-tree.
+    /// Returns whether `compare` returns `Less` for all records of the version 2 B-tree.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.
@@ -36,8 +36,8 @@ impl BTreeV2 {
         Ok(!found && path.iter().all(|step| to_u64(step.position) == step.child.records))
     }
 
-    /// Calls `feed`, which pushes about `expected` records in ascending order after the last
-    /// record. If `feed` fails, the records pushed before stay in the tree.
+    /// Calls `feed`, which appends about `expected` records in ascending order to a version 2
+    /// B-tree. If `feed` fails, the records appended before stay in the B-tree.
     ///
     /// # Errors
     /// Returns the errors of `feed`, of reading nodes and of [`Edit::allocate`].
@@ -56,8 +56,8 @@ impl BTreeV2 {
         fed
     }
 
-    /// Returns copies of the last B-tree node of each level, from the leaf to the root. The copies
-    /// have no pointers to each other.
+    /// Returns copies of the last node of each level of a version 2 B-tree, from the leaf to the
+    /// root. The copies have no pointers to each other.
     fn open_edge(&mut self, edit: &mut Edit<'_>) -> Result<Vec<(Address, Node)>> {
         let Some(mut child) = self.root() else {
             self.set_depth(0)?;
@@ -83,8 +83,8 @@ impl BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Fills the second to last node of each level from the last node, if the last node will have
-    /// enough records after `expected` more records.
+    /// Fills the second to last node of each level of a version 2 B-tree from the last node, if the
+    /// last node will have enough records after `expected` more records.
     fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
         let (mut coming, mut filled) = (to_u64(expected), Vec::new());
         for level in 0..self.header.depth {
@@ -97,8 +97,8 @@ impl BTreeV2 {
         filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
     }
 
-    /// Moves records from `node`, the last node of `level`, to the node before it. Returns the
-    /// filled node, which the caller stores with [`put`](BTreeV2::put).
+    /// Moves records of a version 2 B-tree from `node`, the last node of `level`, to the node
+    /// before it. Returns the filled node, which the caller stores with [`put`](BTreeV2::put).
     fn pack(
         &self,
         store: &Store,
@@ -131,7 +131,7 @@ impl BTreeV2 {
 }
 
 impl BTreeV2Appender<'_, '_, '_> {
-    /// Appends a record to the B-tree.
+    /// Appends a record, which comes after all records, to the version 2 B-tree.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the record does not have the record size of the tree, and the
@@ -152,14 +152,14 @@ impl BTreeV2Appender<'_, '_, '_> {
         }
     }
 
-    /// Returns the number of bytes of the records in a full B-tree node at `level`. Does not
-    /// overflow: a node has at most 2^16 records of at most 2^16 bytes.
+    /// Returns the number of bytes of all records in a full version 2 B-tree node at `level`. Does
+    /// not overflow: a node has at most 2^16 records of at most 2^16 bytes.
     fn full(&self, level: u16) -> u64 {
         self.tree.capacity(level) * to_u64(self.size)
     }
 
-    /// Allocates `count` empty B-tree nodes. If an allocation fails, frees the nodes allocated
-    /// before.
+    /// Allocates `count` empty nodes of a version 2 B-tree. If an allocation fails, frees the nodes
+    /// that were allocated before.
     fn new_nodes(&mut self, count: usize) -> Result<Vec<(Address, Node)>> {
         let record_bytes = to_usize(self.full(0))?;
         let mut nodes = Vec::with_capacity(count);
@@ -180,8 +180,8 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// Appends a record to a B-tree whose last leaf is full: the record goes into the lowest node
-    /// that is not full, and new nodes follow on the levels below.
+    /// Appends a record to a version 2 B-tree whose last leaf is full: the record goes into the
+    /// lowest node that is not full, and new nodes follow on the levels below.
     fn push_above(&mut self, record: &[u8]) -> Result<()> {
         let mut level = 1_u16;
         while let Some((_, node)) = self.edge.get(usize::from(level)) {
@@ -212,8 +212,8 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Stores the last B-tree node of each level. If such a node has fewer records than the
-    /// minimum, moves records into it.
+    /// Stores the last node of each level of a version 2 B-tree after an append. If a last node has
+    /// fewer records than the minimum, moves records into the node.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;
@@ -235,9 +235,9 @@ impl BTreeV2Appender<'_, '_, '_> {
 }
 
 impl BTreeV2 {
-    /// Moves records from their neighbours into the last nodes of a B-tree that have fewer records
-    /// than the minimum. Begins at the root, because then each node has a neighbour under the same
-    /// parent.
+    /// Moves records from neighbouring nodes into the last nodes of a version 2 B-tree that have
+    /// fewer records than the minimum. Begins at the root, because then each node has a neighbour
+    /// under the same parent.
     fn fill_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {
         let mut child = root;
         for below in (0..self.header.depth).rev() {

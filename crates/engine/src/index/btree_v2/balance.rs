@@ -9,8 +9,8 @@ use super::node::{Edge, Node, Path, Step, outside, record_range};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// A planned change of several B-tree nodes. It is applied as a whole, after all steps that can
-/// fail.
+/// A planned change of several nodes of a version 2 B-tree. The change is applied as a whole, after
+/// all steps that can fail.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     nodes: SmallVec<[(u16, Address, Node); 8]>,
@@ -19,8 +19,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Calls `plan` to record the changes of B-tree nodes, and applies them. If `plan` fails,
-    /// restores the tree and frees the allocated nodes.
+    /// Calls `plan` to record the changes of nodes of a version 2 B-tree, and applies the changes.
+    /// If `plan` fails, restores the B-tree and frees the allocated nodes.
     pub(super) fn run<'a>(
         tree: &mut BTreeV2,
         edit: &mut Edit<'a>,
@@ -66,7 +66,7 @@ impl Changes {
     }
 }
 
-/// Two neighbouring B-tree nodes and the record between them, joined to one node.
+/// Two neighbouring nodes of a version 2 B-tree and the record between them, joined to one node.
 pub(super) struct Pair {
     joined: Node,
     /// The index of the left node in the parent, and of the record between the nodes.
@@ -77,8 +77,8 @@ pub(super) struct Pair {
 }
 
 impl BTreeV2 {
-    /// Moves records from the B-tree node `position` of `parent`, which has too many records, to a
-    /// neighbour or to a new node after it.
+    /// Moves records from the child node `position` of the version 2 B-tree node `parent`, which
+    /// has too many records, to a neighbour or to a new node after it.
     pub(super) fn share_or_split(
         &self,
         edit: &mut Edit<'_>,
@@ -114,8 +114,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Moves records from a neighbour to the B-tree node `position` of `parent`, which has too few
-    /// records, or merges the node with the neighbour.
+    /// Moves records from a neighbour to the child node `position` of the version 2 B-tree node
+    /// `parent`, which has too few records, or merges the child node with the neighbour.
     fn share_or_merge(
         &self,
         edit: &mut Edit<'_>,
@@ -146,7 +146,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Returns the index and the number of records of each neighbour of a child node.
+    /// Returns the index and the number of records of each neighbour of a child node in a version 2
+    /// B-tree.
     fn neighbours(&self, parent: &Node, position: usize) -> impl Iterator<Item = (usize, u64)> {
         let at = |number: Option<usize>| number.and_then(|at| Some((at, parent.children.get(at)?.records)));
         [at(position.checked_sub(1)), at(position.checked_add(1))].into_iter().flatten()
@@ -174,8 +175,8 @@ impl BTreeV2 {
         Ok(Pair { joined, left, addresses, total })
     }
 
-    /// Distributes the records of two neighbouring B-tree nodes. The left node gets `count`
-    /// records, the parent gets one, and the right node gets all later records.
+    /// Distributes the records of two neighbouring version 2 B-tree nodes. The left node gets
+    /// `count` records, the parent gets one, and the right node gets all later records.
     pub(super) fn share(
         &self,
         changes: &mut Changes,
@@ -195,9 +196,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Removes a record from a leaf that has the minimum number of records. `found` is the index of
-    /// the step with the removed record. If that step is an internal node, the record of the leaf
-    /// replaces the removed record.
+    /// Removes a record from a version 2 B-tree leaf that has the minimum number of records.
+    /// `found` is the index of the path step with the removed record. If that step is an internal
+    /// node, the record of the leaf replaces the removed record.
     pub(super) fn remove_merging(
         &mut self,
         edit: &mut Edit<'_>,
@@ -236,8 +237,8 @@ impl BTreeV2 {
         Ok(removed)
     }
 
-    /// Stores the root of a B-tree after a removal. Replaces a root without records by its only
-    /// child, and frees the empty root of an empty tree.
+    /// Stores the root of a version 2 B-tree after the removal of a record. Replaces a root without
+    /// records by its only child, and frees the empty root of an empty B-tree.
     fn shrink_root(
         &mut self,
         edit: &mut Edit<'_>,

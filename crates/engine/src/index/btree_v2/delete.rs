@@ -10,12 +10,13 @@ use super::{BTreeV2, Compare, NODE, VisitedBlocks};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A function that the deletion of a version 2 B-tree calls for each record.
+/// A function that the deletion of a version 2 B-tree calls for each record, with the bytes of the
+/// record.
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
-    /// Removes the record that `compare` finds `Equal` and returns its bytes. Returns `None` if the
-    /// tree has no such record.
+    /// Removes the version 2 B-tree record for which `compare` returns `Equal` and returns the
+    /// record's bytes. Returns `None` if the B-tree has no such record.
     ///
     /// # Errors
     /// Returns the errors of `compare`, read errors, and [`Error::Corrupt`] if a count of records
@@ -42,8 +43,8 @@ impl BTreeV2 {
         Ok(Some(removed))
     }
 
-    /// Extends the path to a record of an internal B-tree node with the path to the previous
-    /// record, which is the last record of a leaf.
+    /// Extends the path to a record of an internal version 2 B-tree node with the path to the
+    /// previous record, which is the last record of a leaf.
     fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
             let node = self.node(store, step.level, step.child)?;
@@ -58,8 +59,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Deletes the B-tree: calls `at_record` for each record in unspecified order, then frees the
-    /// nodes and the header.
+    /// Deletes the version 2 B-tree: calls `at_record` for each record in unspecified order, then
+    /// frees the nodes and the header.
     ///
     /// # Errors
     /// Returns read errors, with the tree unchanged, and the errors of `at_record`.
@@ -77,8 +78,8 @@ impl BTreeV2 {
         edit.free(SpaceKind::BTree, self.address, header_size(self.params))
     }
 
-    /// Returns all nodes of a B-tree with their levels. Reads each node, and checks that the tree
-    /// leads to each node once.
+    /// Returns all nodes of a version 2 B-tree with their levels. Reads each node, and checks that
+    /// the B-tree leads to each node once.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
         let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();

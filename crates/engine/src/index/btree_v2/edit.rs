@@ -11,7 +11,7 @@ use super::{BTreeV2, BTreeV2Layout, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// The parameters of a new version 2 B-tree, which never change.
+/// The parameters of a new version 2 B-tree. The parameters never change later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Creation {
     /// Record type, one of [`types`](hyperslab_format::btree_v2::records::types).
@@ -28,16 +28,16 @@ pub struct BTreeV2Creation {
 }
 
 impl BTreeV2Creation {
-    /// Returns the B-tree parameters that libhdf5 uses for all B-trees except chunk indexes: nodes
-    /// of 512 bytes.
+    /// Returns the version 2 B-tree parameters that libhdf5 uses for all B-trees except chunk
+    /// indexes: nodes of 512 bytes.
     pub fn new(record_type: u8, record_size: u16) -> Self {
         Self { record_type, record_size, node_size: 512, split_percent: 100, merge_percent: 40 }
     }
 }
 
 impl BTreeV2 {
-    /// Creates an empty version 2 B-tree. Other structures refer to the B-tree by its
-    /// [`address`](Self::address).
+    /// Creates an empty version 2 B-tree in the file. Other structures refer to the B-tree by the
+    /// [`address`](Self::address) of its header.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if nodes of this size do not hold two records, and the errors of
@@ -66,7 +66,7 @@ impl BTreeV2 {
     }
 
     /// Opens the version 2 B-tree with the header at `address` for changes. At most one such value
-    /// may exist for each tree at a time. The value stays valid over many changes.
+    /// may exist for each B-tree at a time. The value stays valid over many changes.
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -74,8 +74,8 @@ impl BTreeV2 {
         Self::of_store(edit.store(), address)
     }
 
-    /// Opens a version 2 B-tree for changes as [`edit`](Self::edit) does, with a `Store` instead
-    /// of an [`Edit`].
+    /// Opens a version 2 B-tree for changes like [`edit`](Self::edit), with a `Store` (an open
+    /// file) instead of an [`Edit`] (the right to change a file).
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -85,8 +85,8 @@ impl BTreeV2 {
         Self::of((*header).clone(), params, address)
     }
 
-    /// Inserts a record at the position that `compare` finds. Returns `false` and changes nothing
-    /// if `compare` finds a record `Equal`.
+    /// Inserts a record into the version 2 B-tree at the position that `compare` finds. Returns
+    /// `false` and changes nothing if `compare` returns `Equal` for a record.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the record does not have the record size of the tree,
@@ -101,8 +101,8 @@ impl BTreeV2 {
         Ok(!found)
     }
 
-    /// Inserts a record, or overwrites the record that `compare` finds `Equal` and returns the
-    /// previous bytes.
+    /// Inserts a record into the version 2 B-tree, or overwrites the record for which `compare`
+    /// returns `Equal`. Returns the bytes of the overwritten record.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -125,8 +125,9 @@ impl BTreeV2 {
         }
     }
 
-    /// Changes the record that `compare` finds `Equal`. `change` must keep the order of the
-    /// records. Returns `None` if the tree has no such record.
+    /// Changes the version 2 B-tree record for which `compare` returns `Equal`, with the function
+    /// `change`. `change` must keep the order of the records. Returns `None` if the B-tree has no
+    /// such record.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors. The tree is unchanged then.
@@ -145,7 +146,7 @@ impl BTreeV2 {
         result.map(Some)
     }
 
-    /// Inserts a record into a B-tree at the end of `path`.
+    /// Inserts a record into a version 2 B-tree at the end of the node path `path`.
     fn insert_at(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         let Some(leaf) = path.last() else { return self.insert_first(edit, record) };
         CountChange::Insert.apply(self.header.total_records, self.address)?;
@@ -157,8 +158,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Changes the B-tree nodes of `path` in place with `change`, and the counts of records on the
-    /// path to the leaf and in the header.
+    /// Changes the version 2 B-tree nodes of `path` in place with `change`, and the counts of
+    /// records on the path to the leaf and in the header.
     ///
     /// # Errors
     /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is
@@ -206,7 +207,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Inserts a record into a full leaf of a B-tree, which is split or shares its records.
+    /// Inserts a record into a full leaf of a version 2 B-tree. The leaf is split or shares its
+    /// records with a neighbour.
     fn insert_splitting(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         Changes::run(self, edit, |tree, edit, changes| {
             let end = Edge::of(path);
@@ -236,8 +238,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Stores the changed root of a B-tree. Splits a root that has too many records, under a new
-    /// root.
+    /// Stores the changed root of a version 2 B-tree. Splits a root that has too many records,
+    /// under a new root.
     pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -268,21 +270,23 @@ impl BTreeV2 {
         self.set_root(root.address, root.records, root.total)
     }
 
-    /// Returns the largest number of records in a B-tree node at `level`: at most 65,535, because
-    /// the header counts the records of the root in 16 bits.
+    /// Returns the largest number of records in a version 2 B-tree node at `level`: at most 65,535,
+    /// because the header counts the records of the root in 16 bits.
     pub(super) fn capacity(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         (max * u64::from(self.header.split_percent) / 100).clamp(2.min(max), max)
     }
 
-    /// Returns the smallest number of records in a B-tree node at `level` that is not the root.
+    /// Returns the smallest number of records in a version 2 B-tree node at `level` that is not the
+    /// root.
     pub(super) fn minimum(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         let merge = max * u64::from(self.header.merge_percent) / 100;
         merge.clamp(1, (self.capacity(level) / 2).max(1))
     }
 
-    /// Checks that a B-tree node at `level` can hold two records, so that it can be split.
+    /// Checks that a version 2 B-tree node at `level` can hold two records, so that the node can be
+    /// split.
     pub(super) fn check_two_records_fit(&self, level: u16) -> Result<()> {
         if self.layout.max_records(level) >= 2 {
             return Ok(());
@@ -311,7 +315,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Stores the header of the B-tree.
+    /// Stores the changed header of the version 2 B-tree.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }
@@ -336,7 +340,7 @@ pub(super) fn header_size(params: FileParams) -> u64 {
     to_u64(BTreeV2Header::size(&params))
 }
 
-/// A change of the number of records in a B-tree by one: an insertion or a removal.
+/// A change of the number of records in a version 2 B-tree by one: an insertion or a removal.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CountChange {
     Insert,
@@ -344,7 +348,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the number of records after this change. `count` is the number before the change.
+    /// Returns the number of version 2 B-tree records after an insertion or a removal. `count` is
+    /// the number before the change.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.

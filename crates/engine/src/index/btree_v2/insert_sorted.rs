@@ -10,16 +10,17 @@ use super::BTreeV2;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
-/// The largest ratio of existing to new records at which an insertion rewrites the whole B-tree.
+/// The largest ratio of existing to new records at which an insertion rewrites the whole version 2
+/// B-tree.
 const MAX_REWRITE_RATIO: u64 = 8;
 
-/// A function that compares a record of the B-tree with the new record of the given index. `Less`
-/// means that the record of the B-tree comes first.
+/// A function that compares a record of a version 2 B-tree with the new record to insert of the
+/// given index. `Less` means that the record of the B-tree comes first.
 pub(super) type CompareWith<'a> = dyn FnMut(&[u8], usize) -> Result<Ordering, FormatError> + 'a;
 
 impl BTreeV2 {
-    /// Inserts the concatenated `records`, which must be in ascending order. The tree must have
-    /// none of these records.
+    /// Inserts many records into a version 2 B-tree. `records` holds the bytes of the records,
+    /// which must be in ascending order. The B-tree must have none of these records.
     ///
     /// # Errors
     /// Returns the errors of `compare`, of reading nodes and of [`Edit::allocate`].
@@ -61,7 +62,7 @@ impl BTreeV2 {
         })
     }
 
-    /// Returns the records of the B-tree and the new records, merged in ascending order.
+    /// Returns the records of a version 2 B-tree and the new records, merged in ascending order.
     fn merged(&self, edit: &Edit<'_>, records: &[u8], compare: &mut CompareWith<'_>) -> Result<Vec<u8>> {
         let mut merged = Vec::with_capacity(records.len());
         let mut new = records.chunks_exact(self.layout.record_size()).enumerate().peekable();

@@ -31,18 +31,19 @@ pub use delete::AtDeleted;
 pub use edit::BTreeV2Creation;
 use node::{outside, record_range, sum_of_totals};
 
-/// A function that compares a record of a B-tree with the searched position. `Less` means that the
-/// record comes first.
+/// A function that compares a record of a version 2 B-tree with the searched record. `Less` means
+/// that the record of the B-tree comes first.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 
-/// A function that compares two records of a B-tree.
+/// A function that compares the order of two records of a version 2 B-tree.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
-/// A function that a walk over a version 2 B-tree calls for each record. `Break` ends the walk.
+/// A function that a walk over a version 2 B-tree calls for each record, with the bytes of the
+/// record. The result `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
 /// A version 2 B-tree. A value that [`open`](Self::open) returns is for reading only. Later changes
-/// of the header do not affect it.
+/// of the B-tree header do not affect the value.
 #[derive(Debug, Clone)]
 pub struct BTreeV2 {
     header: BTreeV2Header,
@@ -52,7 +53,7 @@ pub struct BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Reads the header of the version 2 B-tree at `address`.
+    /// Opens the version 2 B-tree with the header at `address` for reading.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
         store.keep(address, &params, to_u64(BTreeV2Header::size(&params)), || {
@@ -66,18 +67,19 @@ impl BTreeV2 {
         Ok(Self { header, layout, params, address })
     }
 
-    /// Returns the address of the B-tree's header.
+    /// Returns the address of the version 2 B-tree's header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the header of the B-tree.
+    /// Returns the header of the version 2 B-tree.
     pub fn header(&self) -> &BTreeV2Header {
         &self.header
     }
 
-    /// Calls `visit` for the records for which `compare` returns `Equal`, in order. `compare` must
-    /// be monotonic: `Less` before the first of these records, `Greater` after the last.
+    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`, in
+    /// order. `compare` must be monotonic: `Less` before the first of these records, `Greater`
+    /// after the last.
     pub fn walk_range(
         &self,
         store: &Store,
@@ -87,10 +89,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Visits a range of records as [`walk_range`](Self::walk_range) does. If `order` is given,
-    /// checks each node on the path: its records must ascend, must lie between the neighbouring
-    /// records of the nodes above, and the totals in the pointers must equal the totals of the
-    /// nodes.
+    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range),
+    /// with additional checks of the nodes. If `order` is given, checks each node on the path: the
+    /// node's records must ascend, must lie between the neighbouring records of the nodes above,
+    /// and the totals in the pointers must equal the totals of the nodes.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -101,8 +103,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Visits the B-tree records for which `compare` returns `Equal`. Adds the leaves to the cache
-    /// for the next walk, unless `passing` is set.
+    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`. Adds the
+    /// leaves to the metadata cache for the next walk, unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -124,12 +126,12 @@ impl BTreeV2 {
         }
     }
 
-    /// Calls `visit` for all records of the B-tree in order.
+    /// Calls `visit` for all records of the version 2 B-tree in order.
     pub fn walk(&self, store: &Store, visit: &mut AtRecord<'_>) -> Result<()> {
         self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
-    /// Returns the first record for which `compare` returns `Equal`.
+    /// Returns the first record of the version 2 B-tree for which `compare` returns `Equal`.
     pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let mut found = None;
         self.walk_range(store, compare, &mut |record| {
@@ -139,7 +141,8 @@ impl BTreeV2 {
         Ok(found)
     }
 
-    /// Returns the record at `position` of the concatenated records.
+    /// Returns the version 2 B-tree record with the index `position` in the concatenated records of
+    /// a node.
     fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
         records.get(record_range(position, self.layout.record_size()).ok()?)
     }
@@ -156,8 +159,8 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The two records in higher B-tree nodes that directly precede and directly follow the records of
-/// a node.
+/// The two records in higher nodes of a version 2 B-tree that directly precede and directly follow
+/// the records of a node.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -171,8 +174,8 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// Visits the records of the B-tree node to which `child` points. `around` holds the
-    /// neighbouring records in higher nodes.
+    /// Calls `visit` for the wanted records of the version 2 B-tree node to which `child` points.
+    /// `around` holds the neighbouring records in higher nodes.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         let Some(below) = level.checked_sub(1) else {
             let leaf = self.leaf_at(child, around);
@@ -229,8 +232,8 @@ impl RangeWalk<'_, '_> {
         Ok(node)
     }
 
-    /// Checks that a B-tree node has the number of records that the pointer to the node states, and
-    /// that the records ascend.
+    /// Checks that a version 2 B-tree node has the number of records that the pointer to the node
+    /// states, and that the records ascend.
     fn check(
         &self,
         records: &[u8],
@@ -255,7 +258,8 @@ impl RangeWalk<'_, '_> {
         Ok(())
     }
 
-    /// Visits the records of a B-tree leaf that lie in the searched range, which bisection finds.
+    /// Calls `visit` for the records of a version 2 B-tree leaf that lie in the searched range,
+    /// which bisection finds.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;
@@ -270,8 +274,8 @@ impl RangeWalk<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the index of the first record in a B-tree node that does not come before the
-    /// searched position.
+    /// Returns the index of the first record in a version 2 B-tree node that does not come before
+    /// the searched range.
     fn first_not_less(&mut self, records: &[u8], address: Address) -> Result<usize> {
         let size = self.tree.layout.record_size();
         let (mut low, mut high) = (0, records.len() / size);

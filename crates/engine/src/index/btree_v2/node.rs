@@ -22,14 +22,14 @@ pub(super) struct Node {
     pub(super) children: Vec<BTreeV2Child>,
 }
 
-/// A version 2 B-tree node for reading, whose memory the cache may share.
+/// A version 2 B-tree node for reading, whose memory the metadata cache may share.
 #[derive(Debug)]
 pub(super) enum SharedNode {
     Leaf(Arc<BTreeV2Leaf>),
     Internal(Arc<BTreeV2Internal>),
 }
 
-/// A node on a path from the root of a B-tree to a leaf.
+/// A step of a path through a version 2 B-tree: a node on the path from the root to a leaf.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) level: u16,
@@ -39,7 +39,8 @@ pub(super) struct Step {
     pub(super) position: usize,
 }
 
-/// The B-tree nodes from the root down to a leaf or to the found record.
+/// A path through a version 2 B-tree: the nodes from the root down to a leaf or to the found
+/// record.
 pub(super) type Path = SmallVec<[Step; 6]>;
 
 impl SharedNode {
@@ -58,27 +59,28 @@ impl SharedNode {
     }
 }
 
-/// Creates an error about a position that lies outside its B-tree node.
+/// Creates an error about an index that lies outside its version 2 B-tree node.
 pub(super) fn outside() -> Error {
     Error::internal(NODE, "a position lies inside its node")
 }
 
-/// Returns the byte range of the record at `position` in a B-tree node.
+/// Returns the byte range of the record with the index `position` in a version 2 B-tree node.
 pub(super) fn record_range(position: usize, size: usize) -> Result<Range<usize>> {
     let start = position.checked_mul(size).ok_or_else(outside)?;
     Ok(start..start.checked_add(size).ok_or_else(outside)?)
 }
 
 impl Node {
-    /// Returns the number of records of `size` bytes in the B-tree node. `size` is not 0, because
-    /// [`BTreeV2Layout`] refuses records of 0 bytes.
+    /// Returns the number of records of `size` bytes in the version 2 B-tree node. `size` is not 0,
+    /// because [`BTreeV2Layout`] refuses records of 0 bytes.
     ///
     /// [`BTreeV2Layout`]: hyperslab_format::btree_v2::BTreeV2Layout
     pub(super) fn count(&self, size: usize) -> usize {
         self.records.len() / size
     }
 
-    /// Returns the pointer to this B-tree node, as its parent stores it.
+    /// Returns the pointer that the parent of this version 2 B-tree node stores: the node's address
+    /// and numbers of records.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the totals of the children do not fit in 64 bits.
@@ -91,7 +93,8 @@ impl Node {
         Ok(BTreeV2Child { address, records, total })
     }
 
-    /// Inserts a record into the node before the record at `position`, or after the last record.
+    /// Inserts a record into the version 2 B-tree node before the record with the index `position`,
+    /// or after the last record.
     pub(super) fn insert(&mut self, position: usize, record: &[u8]) -> Result<()> {
         let start = record_range(position, record.len())?.start;
         if start > self.records.len() {
@@ -101,7 +104,8 @@ impl Node {
         Ok(())
     }
 
-    /// Removes the record at `position` from the node and returns its bytes.
+    /// Removes the record with the index `position` from the version 2 B-tree node and returns its
+    /// bytes.
     pub(super) fn remove(&mut self, position: usize, size: usize) -> Result<Vec<u8>> {
         let range = record_range(position, size)?;
         if range.end > self.records.len() {
@@ -110,7 +114,8 @@ impl Node {
         Ok(self.records.drain(range).collect())
     }
 
-    /// Overwrites the record at `position` of the node and returns the previous bytes.
+    /// Overwrites the record with the index `position` of the version 2 B-tree node and returns the
+    /// previous bytes.
     pub(super) fn replace(&mut self, position: usize, record: &[u8]) -> Result<Vec<u8>> {
         let old = self.records.get_mut(record_range(position, record.len())?).ok_or_else(outside)?;
         let before = old.to_vec();
@@ -118,13 +123,14 @@ impl Node {
         Ok(before)
     }
 
-    /// Overwrites the pointer to the child node at `position`.
+    /// Overwrites the pointer to the child node with the index `position` in the version 2 B-tree
+    /// node.
     pub(super) fn set_child(&mut self, position: usize, entry: BTreeV2Child) -> Result<()> {
         *self.children.get_mut(position).ok_or_else(outside)? = entry;
         Ok(())
     }
 
-    /// Joins this node, the record `between` and the node `right` to one node.
+    /// Joins this version 2 B-tree node, the record `between` and the node `right` to one node.
     pub(super) fn join(mut self, between: &[u8], right: &Self) -> Self {
         self.records.extend_from_slice(between);
         self.records.extend_from_slice(&right.records);
@@ -132,8 +138,8 @@ impl Node {
         self
     }
 
-    /// Splits the node: keeps its first `count` records, and returns the next record and a node
-    /// with all later records.
+    /// Splits the version 2 B-tree node: keeps its first `count` records, and returns two values:
+    /// the next record, and a node with all later records.
     pub(super) fn cut(&mut self, count: usize, size: usize) -> Result<(Vec<u8>, Self)> {
         let range = record_range(count, size)?;
         // The edge of an appender has one child fewer than a complete internal node.
@@ -147,14 +153,14 @@ impl Node {
     }
 }
 
-/// Returns the sum of `records` and the totals of `children`, or `None` if the sum does not fit in
-/// 64 bits.
+/// Returns the sum of `records` and the record totals of the child nodes `children` of a version 2
+/// B-tree node, or `None` if the sum does not fit in 64 bits.
 pub(super) fn sum_of_totals(records: u64, children: &[BTreeV2Child]) -> Option<u64> {
     children.iter().try_fold(records, |sum, child| sum.checked_add(child.total))
 }
 
 impl BTreeV2 {
-    /// Returns the B-tree node to which `child` points, for reading.
+    /// Returns the version 2 B-tree node to which `child` points, for reading.
     pub(super) fn node(&self, store: &Store, level: u16, child: BTreeV2Child) -> Result<SharedNode> {
         if level == 0 {
             let context = at(self.layout.leaf(child.records), self.address)?;
@@ -164,14 +170,14 @@ impl BTreeV2 {
         store.shared(child.address, &context).map(SharedNode::Internal)
     }
 
-    /// Returns a copy of the B-tree node to which `child` points.
+    /// Returns a copy of the version 2 B-tree node to which `child` points.
     pub(super) fn copy(&self, store: &Store, level: u16, child: BTreeV2Child) -> Result<Node> {
         let node = self.node(store, level, child)?;
         Ok(Node { records: node.records().to_vec(), children: node.children().to_vec() })
     }
 
-    /// Takes the B-tree node to which `child` points out of the cache. The caller must call
-    /// [`put`](Self::put) afterwards.
+    /// Takes the version 2 B-tree node to which `child` points out of the metadata cache. The
+    /// caller must call [`put`](Self::put) afterwards.
     pub(super) fn take(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Node> {
         if level == 0 {
             let context = at(self.layout.leaf(child.records), self.address)?;
@@ -183,8 +189,8 @@ impl BTreeV2 {
         Ok(Node { records: node.records, children: node.children })
     }
 
-    /// Takes all B-tree nodes of `path` out of the cache. If a node cannot be read, puts the nodes
-    /// before that node back.
+    /// Takes all version 2 B-tree nodes of `path` out of the metadata cache. If a node cannot be
+    /// read, puts the nodes before that node back.
     pub(super) fn take_path(&self, edit: &mut Edit<'_>, path: &Path) -> Result<PathNodes> {
         let mut nodes = PathNodes::new();
         for step in path {
@@ -199,13 +205,14 @@ impl BTreeV2 {
         Ok(nodes)
     }
 
-    /// Puts the B-tree nodes of `path`, which were taken out of the cache, back into the cache.
+    /// Puts the version 2 B-tree nodes of `path`, which were taken out of the metadata cache, back
+    /// into the cache.
     pub(super) fn put_path(&self, edit: &mut Edit<'_>, path: &Path, nodes: PathNodes) -> Result<()> {
         let mut steps = path.iter().zip(nodes);
         steps.try_for_each(|(step, node)| self.put(edit, step.level, step.child.address, node))
     }
 
-    /// Stores a B-tree node at `address` in the cache of dirty blocks.
+    /// Stores a version 2 B-tree node at `address` in the cache of dirty blocks.
     pub(super) fn put(&self, edit: &mut Edit<'_>, level: u16, address: Address, node: Node) -> Result<()> {
         // The nodes of all trees have version 0. Trees of structured chunks have version 1 only in
         // the header.
@@ -221,9 +228,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Returns the path to the record for which `compare` returns `Equal`, and `true`. Without such
-    /// a record, returns the path to its position in a leaf, and `false`. The path in an empty tree
-    /// is empty.
+    /// Returns the path to the version 2 B-tree record for which `compare` returns `Equal`, and
+    /// `true`. Without such a record, returns the path to its position in a leaf, and `false`. The
+    /// path in an empty B-tree is empty.
     pub(super) fn search(&self, store: &Store, compare: &mut Compare<'_>) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let Some(mut child) = self.root() else { return Ok((path, false)) };
@@ -251,8 +258,8 @@ impl BTreeV2 {
         Ok((path, false))
     }
 
-    /// Returns the record for which `compare` returns `Equal`, if the B-tree has such a record. At
-    /// most one record may be `Equal`.
+    /// Returns the version 2 B-tree record for which `compare` returns `Equal`, if the B-tree has
+    /// such a record. At most one record may be `Equal`.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors.
@@ -264,7 +271,8 @@ impl BTreeV2 {
         Ok(Some(record.to_vec()))
     }
 
-    /// Returns the pointer to the child of `node` at `position`.
+    /// Returns the pointer to the child with the index `position` of the version 2 B-tree node
+    /// `node`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the node has fewer children.
@@ -281,11 +289,11 @@ impl BTreeV2 {
     }
 }
 
-/// The contents of the B-tree nodes of a path, in the order of the path.
+/// The contents of the version 2 B-tree nodes of a path, in the order of the path.
 pub(super) type PathNodes = SmallVec<[Node; 6]>;
 
-/// The end of a B-tree, first or last, at which a path lies. The next insertions are likely at this
-/// end.
+/// The end of a version 2 B-tree, first or last, at which a path lies. The next insertions are
+/// likely at this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     First,
@@ -294,7 +302,7 @@ pub(super) enum Edge {
 }
 
 impl Edge {
-    /// Returns the end of the B-tree at which `path` lies.
+    /// Returns the end of the version 2 B-tree, first or last, at which `path` lies.
     pub(super) fn of(path: &Path) -> Self {
         let last = path.iter().all(|step| to_u64(step.position) == step.child.records);
         let first = path.iter().all(|step| step.position == 0);

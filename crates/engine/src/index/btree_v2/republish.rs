@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
 impl BTreeV2 {
-    /// Moves all B-tree nodes that changed since the last flush, and the nodes above them, to new
-    /// addresses. SWMR readers then see either the old nodes or the new nodes.
+    /// Moves all version 2 B-tree nodes that changed since the last flush, and the nodes above
+    /// them, to new addresses. SWMR readers then see either the old nodes or the new nodes.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`Edit::allocate`].
@@ -24,8 +24,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Moves a B-tree node to a new address if the node or a node below it has changed. Returns the
-    /// new address.
+    /// Moves a version 2 B-tree node to a new address if the node or a node below it has changed
+    /// since the last flush. Returns the new address.
     fn move_changed(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Option<Address>> {
         let mut moved = Vec::new();
         if let Some(below) = level.checked_sub(1) {

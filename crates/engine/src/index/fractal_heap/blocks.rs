@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
 impl HeapChange<'_, '_> {
-    /// Creates a direct block of the fractal heap that can hold an object of `length` bytes.
+    /// Creates a direct block of the fractal heap that can hold a heap object of `length` bytes.
     /// Returns the offset and the size of the block's unused bytes.
     pub(super) fn new_block_for(&mut self, length: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
@@ -50,8 +50,8 @@ impl HeapChange<'_, '_> {
         self.new_single(offset, size)
     }
 
-    /// Adds the unused bytes of a new direct block to the free sections. Returns their offset and
-    /// size.
+    /// Adds the unused bytes of a new direct block to the free sections of a fractal heap. Returns
+    /// the offset and the size of these bytes.
     fn new_single(&mut self, offset: u64, size: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
         let single = (self.heap.end(offset, shape.prefix)?, shape.object_bytes(size));
@@ -74,8 +74,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Replaces the root of the fractal heap by an indirect block with more than `row` rows, unless
-    /// the root is such a block.
+    /// Replaces the root block of the fractal heap by an indirect block with more than `row` rows,
+    /// unless the root is already an indirect block with more rows.
     fn raise_root(&mut self, row: u32) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let maximum = shape.table.max_root_rows();
@@ -113,7 +113,7 @@ impl HeapChange<'_, '_> {
     }
 
     /// Returns the fractal heap header for another root block of `rows` rows, without the address
-    /// of the root. `before` is the capacity of the old root.
+    /// of the root block. `before` is the capacity of the old root block.
     fn header_with_root(&self, rows: u32, before: u64) -> Result<FractalHeapHeader> {
         let shape = self.heap.shape;
         let mut header = self.heap.header.clone();
@@ -132,8 +132,8 @@ impl HeapChange<'_, '_> {
         Ok(header)
     }
 
-    /// Creates the direct block at `offset` of the heap's address space, and missing indirect
-    /// blocks above it.
+    /// Creates the direct block at `offset` of the fractal heap's address space, and missing
+    /// indirect blocks above it.
     fn create_block(&mut self, offset: u64, size: u64) -> Result<()> {
         let mut path = self.heap.path(self.edit.store(), offset)?;
         let manager = self.heap.header.free_space_manager;
@@ -191,8 +191,8 @@ impl HeapChange<'_, '_> {
         Err(error)
     }
 
-    /// Sets an entry of an indirect block to a child block. Returns whether the indirect block has
-    /// no children.
+    /// Sets an entry of a fractal heap's indirect block to a child block. Returns whether the
+    /// indirect block has no children afterwards.
     fn set_child(&mut self, step: &Step, child: Address, filtered: Option<(u64, u32)>) -> Result<bool> {
         let context = self.heap.indirect_context(self.edit.store(), step.rows);
         self.edit.modify(step.address, &context, |node: &mut FractalHeapIndirectBlock| {
@@ -201,7 +201,8 @@ impl HeapChange<'_, '_> {
         })?
     }
 
-    /// Updates the free sections of missing blocks for the indirect blocks on the path to `offset`.
+    /// Updates the free sections of missing fractal heap blocks for the indirect blocks on the path
+    /// to `offset`.
     fn update_missing(&mut self, offset: u64) -> Result<()> {
         let store = self.edit.store();
         let end = self.heap.header.iterator_offset;
@@ -222,8 +223,8 @@ impl HeapChange<'_, '_> {
         Ok((self.edit.add(DIRECT_SPACE, &context, block)?, None))
     }
 
-    /// Frees a direct block without objects, and the indirect blocks above it that lose their last
-    /// child. `allocated` is the new size of all direct blocks.
+    /// Frees a direct block of a fractal heap without objects, and the indirect blocks above it
+    /// that lose their last child. `allocated` is the new size of all direct blocks.
     pub(super) fn drop_block(&mut self, path: &Path, block: &DirectBlock, allocated: u64) -> Result<()> {
         self.free.remove_single(self.heap.end(block.offset, self.heap.shape.prefix)?)?;
         self.edit.free(DIRECT_SPACE, block.address, block.stored_size())?;
@@ -254,8 +255,8 @@ impl HeapChange<'_, '_> {
         self.free = Default::default();
     }
 
-    /// Shortens the address space of the fractal heap if the freed block at the offset `dropped`
-    /// was the last block.
+    /// Shortens the address space of the fractal heap if the freed direct block at the offset
+    /// `dropped` was the last block.
     fn trim(&mut self, dropped: u64) -> Result<()> {
         let (end, last) = self.heap.last_block(self.edit.store())?;
         if dropped >= end {
@@ -270,8 +271,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Reduces the number of rows of the root indirect block if possible. `last` is the index of
-    /// the last used entry of the root.
+    /// Reduces the number of rows of the fractal heap's root indirect block if possible. `last` is
+    /// the index of the last used entry of the root.
     fn lower_root(&mut self, last: usize) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let before = u32::from(self.heap.header.root_rows);
@@ -303,11 +304,12 @@ impl HeapChange<'_, '_> {
     }
 }
 
-/// The encoded size and the filter mask in an indirect block entry without an encoded direct block.
+/// The encoded size and the filter mask in an indirect block entry of a fractal heap without an
+/// encoded direct block.
 const UNFILTERED: (u64, u32) = (0, 0);
 
-/// Sets the encoded size and the filter mask of the root in the header, if the root is a direct
-/// block. `None` stands for any other root.
+/// Sets the encoded size and the filter mask of the root block in the fractal heap header, if the
+/// root is a direct block. `None` stands for any other root.
 pub(super) fn set_root_filtered(header: &mut FractalHeapHeader, filtered: Option<(u64, u32)>) {
     if let Some(filters) = &mut header.filters {
         (filters.root_size, filters.root_mask) = filtered.unwrap_or(UNFILTERED);
@@ -318,7 +320,7 @@ fn no_entry() -> Error {
     Error::internal(FractalHeapIndirectBlock::NAME, "an index names an entry of the block")
 }
 
-/// Sets the entry with the number `number` of an indirect block.
+/// Sets the entry with the number `number` of a fractal heap's indirect block to a child block.
 pub(super) fn set_child(
     node: &mut FractalHeapIndirectBlock,
     number: usize,

@@ -15,16 +15,16 @@ use crate::store::{Edit, SpaceKind, Store, at};
 
 /// Number of section types in free-space managers of fractal heaps.
 const SECTION_CLASSES: u16 = 4;
-/// Shrink percentage in the free-space manager headers of fractal heaps.
+/// Shrink percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const SHRINK_PERCENT: u16 = 80;
-/// Expand percentage in the free-space manager headers of fractal heaps.
+/// Expand percentage that hyperslab writes into the free-space manager headers of fractal heaps.
 const EXPAND_PERCENT: u16 = 120;
-/// Kind of the file space for free-space manager headers.
+/// Kind of the file space for headers of free-space managers of fractal heaps.
 const MANAGER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// Kind of the file space for section lists of free-space managers.
+/// Kind of the file space for section lists of free-space managers of fractal heaps.
 const LIST_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// A fractal heap and its free sections during a change.
+/// A fractal heap and its free sections while an operation changes the heap.
 #[derive(Debug)]
 pub(super) struct HeapChange<'e, 's> {
     pub(super) edit: &'e mut Edit<'s>,
@@ -33,7 +33,7 @@ pub(super) struct HeapChange<'e, 's> {
 }
 
 impl FractalHeap {
-    /// Adds an object to the fractal heap at `address` and returns the heap ID of the object.
+    /// Adds an object to the fractal heap at `address` and returns the heap ID of the new object.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full,
@@ -42,7 +42,8 @@ impl FractalHeap {
         change(edit, address, |change| change.insert(bytes))
     }
 
-    /// Adds objects to the fractal heap at `address`, in order, and returns their heap IDs.
+    /// Adds objects to the fractal heap at `address`, in order, and returns the heap IDs of the
+    /// objects.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert). The heap keeps the objects before the
@@ -67,8 +68,8 @@ impl FractalHeap {
         })
     }
 
-    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The ID stays
-    /// the same if the object is a managed object and keeps its length.
+    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The heap ID
+    /// stays the same if the object is a managed object and keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -89,8 +90,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object from a fractal heap. Later objects can take its space. If no object
-    /// remains, all blocks of the heap are freed.
+    /// Removes an object from a fractal heap. Later heap objects can take the space of the removed
+    /// object. If no object remains, all blocks of the heap are freed.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,
@@ -122,8 +123,8 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Returns whether an object of this length is a managed object: it is too long for a heap ID,
-    /// but fits into a direct block.
+    /// Returns whether a fractal heap object with these bytes is a managed object: too long to be
+    /// stored in its heap ID, but short enough for a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
         let maximum = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
         bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= maximum
@@ -147,7 +148,7 @@ impl HeapChange<'_, '_> {
     }
 }
 
-/// Changes the fractal heap at `address` and its free sections with the function `with`.
+/// Changes the fractal heap at `address` and the heap's free sections with the function `with`.
 pub(super) fn change<R>(
     edit: &mut Edit<'_>,
     address: Address,
@@ -165,8 +166,8 @@ pub(super) fn change<R>(
     stored.map(|()| result)
 }
 
-/// Returns the context of a free-space manager's section list, or `None` if the manager has no
-/// list.
+/// Returns the context to decode the section list of a fractal heap's free-space manager, or `None`
+/// if the manager has no list.
 fn list_context(
     heap: &FractalHeap,
     manager: &FreeSpaceHeader,
@@ -232,8 +233,8 @@ fn new_manager(heap: &FractalHeap) -> FreeSpaceHeader {
     }
 }
 
-/// Stores the free sections of the fractal heap. A heap without free sections has no free-space
-/// manager.
+/// Stores the free sections of the fractal heap in its free-space manager. A heap without free
+/// sections has no free-space manager.
 fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> Result<()> {
     if free.is_empty() {
         return free_manager(edit, heap);

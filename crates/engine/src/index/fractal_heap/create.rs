@@ -16,7 +16,7 @@ use crate::store::{Edit, SpaceKind};
 /// Kind of the file space for fractal heap headers.
 pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 
-/// The parameters of a new fractal heap, which never change. Sizes are in bytes.
+/// The parameters of a new fractal heap. The parameters never change later. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapCreation {
     /// Length of a heap ID.
@@ -67,7 +67,7 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// The fractal heap parameters of libhdf5 for shared messages.
+    /// The fractal heap parameters of libhdf5 for the shared messages of a file.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
     /// Returns the header of an empty fractal heap. Limits the heap to sizes that the length fields
@@ -111,7 +111,7 @@ impl FractalHeapCreation {
 }
 
 impl FractalHeap {
-    /// Creates a fractal heap without objects. Returns the address of the header.
+    /// Creates a fractal heap without objects. Returns the address of the heap's header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the parameters contradict each other, and the errors of
@@ -129,7 +129,7 @@ impl FractalHeap {
         Ok(address)
     }
 
-    /// Frees the fractal heap at `address` and all its objects.
+    /// Frees the fractal heap at `address` and all its heap objects.
     ///
     /// # Errors
     /// Returns read errors.

@@ -23,8 +23,8 @@ impl HeapChange<'_, '_> {
         filtered.map_err(|source| Error::Filter { address: self.heap.address, source })
     }
 
-    /// Allocates and writes a new encoded direct block. Returns the address, the encoded size and
-    /// the filter mask.
+    /// Allocates and writes a new encoded direct block of a fractal heap. Returns the address, the
+    /// encoded size and the filter mask.
     pub(super) fn add_filtered(
         &mut self,
         block: &FractalHeapDirectBlock,
@@ -37,8 +37,8 @@ impl HeapChange<'_, '_> {
         Ok((address, Some((length, mask))))
     }
 
-    /// Rewrites a changed direct block in its encoded form. Moves the block if its encoded size has
-    /// changed.
+    /// Rewrites a changed direct block of a fractal heap in its encoded form. Moves the direct
+    /// block if its encoded size has changed.
     pub(super) fn rewrite_filtered(
         &mut self,
         path: &Path,

@@ -27,7 +27,8 @@ pub(super) struct FreeSections {
     total: u64,
 }
 
-/// A run of consecutive entries of one indirect block that have no direct block yet.
+/// A run of consecutive entries of one indirect block of a fractal heap that have no direct block
+/// yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     offset: u64,
@@ -41,14 +42,15 @@ struct Run {
     space: u64,
 }
 
-/// The context for decoding and encoding the section list of a fractal heap.
+/// The context for decoding and encoding the free section list of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FreeSectionsContext {
     pub(super) list: FreeSpaceSectionsContext,
     pub(super) shape: Shape,
 }
 
-/// The totals of sections and of free space in the header of a free-space manager.
+/// The totals of free sections and of free bytes in the header of a fractal heap's free-space
+/// manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     /// Bytes in all sections.
@@ -64,17 +66,18 @@ pub(super) struct Totals {
     pub(super) runs: usize,
 }
 
-/// Creates an error about totals in a free-space manager's header that differ from the sections.
+/// Creates an error about totals in the header of a fractal heap's free-space manager that differ
+/// from the free sections of the heap.
 fn miscounted() -> FormatError {
     FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
 }
 
-/// Creates an error about free sections that contradict each other.
+/// Creates an error about free sections of a fractal heap that contradict each other.
 fn corrupt(field: &'static str, expected: &str, got: u64) -> FormatError {
     FormatError::corrupt(FreeSpaceSections::NAME, field, expected, got)
 }
 
-/// Returns the end of a free section.
+/// Returns the offset of the end of a fractal heap's free section.
 fn end_of(offset: u64, size: u64) -> Result<u64> {
     let end = offset.checked_add(size);
     end.ok_or_else(|| corrupt("section", "a section that ends below 2^64", offset))
@@ -95,19 +98,19 @@ impl FreeSections {
         }
     }
 
-    /// Returns the total free space after an increase by `size` bytes.
+    /// Returns the total free space of a fractal heap after an increase by `size` bytes.
     fn increased_total(&self, size: u64) -> Result<u64> {
         let total = self.total.checked_add(size);
         total.ok_or_else(|| corrupt("sections", "sections of less than 2^64 bytes", self.total))
     }
 
-    /// Adds one stored section of `size` bytes to the section counts.
+    /// Counts one stored free section of `size` bytes in the section counts of a fractal heap.
     fn count_in(&mut self, size: u64) {
         *self.sizes.entry(size).or_insert(0) += 1;
         self.stored += 1;
     }
 
-    /// Removes one stored section of `size` bytes from the section counts.
+    /// Subtracts one stored free section of `size` bytes from the section counts of a fractal heap.
     fn count_out(&mut self, size: u64) -> Result<()> {
         let stored = self.stored.checked_sub(1).ok_or_else(miscounted)?;
         let count = self.sizes.get_mut(&size).ok_or_else(miscounted)?;
@@ -119,7 +122,7 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds the unused bytes of a direct block to the free sections.
+    /// Adds the unused bytes of a direct block to the free sections of a fractal heap.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if another section begins at `offset`, or if the section or
@@ -139,7 +142,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Removes the free section that begins at `offset` of a direct block, if the section exists.
+    /// Removes the fractal heap's free section that begins at `offset` of a direct block, if the
+    /// section exists.
     pub(super) fn remove_single(&mut self, offset: u64) -> Result<()> {
         let Some(size) = self.singles.remove(&offset) else { return Ok(()) };
         self.by_size.remove(&(size, offset));
@@ -148,14 +152,14 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Returns the offset and the size of the smallest unused part of a direct block that can hold
-    /// `length` bytes.
+    /// Returns the offset and the size of the smallest free section in a direct block of the
+    /// fractal heap that can hold `length` bytes.
     pub(super) fn fitting_single(&self, length: u64) -> Option<(u64, u64)> {
         self.by_size.range((length, 0)..).next().map(|&(size, offset)| (offset, size))
     }
 
-    /// Returns the offset and the size of the smallest missing direct block of at least `least`
-    /// bytes.
+    /// Returns the offset and the size of the fractal heap's smallest missing direct block of at
+    /// least `least` bytes.
     pub(super) fn fitting_block(&self, shape: &Shape, least: u64) -> Result<Option<(u64, u64)>> {
         let mut best: Option<(u64, u64)> = None;
         for (base, runs) in &self.runs {
@@ -168,10 +172,10 @@ impl FreeSections {
         Ok(best.map(|(size, offset)| (offset, size)))
     }
 
-    /// Adds the bytes of a removed object to the free sections, and joins them with the adjacent
-    /// unused bytes of the same direct block. The objects of the block lie from `start` to `end`.
-    /// Returns the size of the joined section, or `None` without a change if some bytes of the
-    /// object are unused or lie outside the block.
+    /// Adds the bytes of a removed fractal heap object to the free sections, and joins them with
+    /// the adjacent unused bytes of the same direct block. The objects of the block lie from
+    /// `start` to `end`. Returns the size of the joined section, or `None` without a change if some
+    /// bytes of the object are unused or lie outside the block.
     pub(super) fn release(
         &mut self,
         offset: u64,
@@ -212,7 +216,8 @@ impl FreeSections {
         Ok(Some(size))
     }
 
-    /// Removes the free sections of missing blocks that belong to the indirect block at `base`.
+    /// Removes the free sections of missing blocks that belong to the fractal heap's indirect block
+    /// at the offset `base`.
     pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
         for run in self.runs.remove(&base).into_iter().flatten() {
             self.count_out(run.size)?;
@@ -222,7 +227,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds a free section of missing blocks that belong to the indirect block at `base`.
+    /// Adds a free section of missing blocks that belong to the fractal heap's indirect block at
+    /// the offset `base`.
     fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
         let total = self.increased_total(run.space)?;
         let derived = self.derived.checked_add(run.derived);
@@ -233,8 +239,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Replaces the free sections of the indirect block at `base` by its missing blocks before the
-    /// offset `end`.
+    /// Replaces the free sections of the fractal heap's indirect block at the offset `base` by its
+    /// missing blocks before the offset `end`.
     pub(super) fn set_runs(
         &mut self,
         shape: &Shape,
@@ -272,8 +278,8 @@ impl FreeSections {
 }
 
 impl Run {
-    /// Creates a run of `count` missing blocks that begins at the entry `first` of the indirect
-    /// block at `base`.
+    /// Creates a run of `count` missing blocks that begins at the entry `first` of the fractal
+    /// heap's indirect block at the offset `base`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there is no such block in the heap's address space.

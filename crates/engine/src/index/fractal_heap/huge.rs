@@ -19,15 +19,15 @@ use crate::store::{Edit, SpaceKind, at};
 /// Kind of the file space for huge objects of fractal heaps.
 const HUGE_SPACE: SpaceKind = SpaceKind::RawData;
 
-/// Compares the key of a B-tree record for a huge object with `key`. For directly accessed objects,
-/// the key is the address.
+/// Compares the key of a B-tree record for a huge fractal heap object with `key`. For directly
+/// accessed huge objects, the key is the address.
 fn compare(record: &[u8], key: u64, context: HugeRecordContext) -> Result<Ordering, FormatError> {
     let record = HugeObjectRecord::decode(record, context)?;
     Ok(if context.indirect { record.id } else { record.address.raw() }.cmp(&key))
 }
 
 impl HeapChange<'_, '_> {
-    /// Inserts an object into the fractal heap as a huge object, in a separate block.
+    /// Inserts an object into the fractal heap as a huge object, in a separate block of the file.
     pub(super) fn insert_huge(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let context = self.heap.ids.huge_records();
         let memory_size = to_u64(bytes.len());
@@ -64,7 +64,8 @@ impl HeapChange<'_, '_> {
         inserted
     }
 
-    /// Returns a key that no huge object had before. The heap header holds the last used key.
+    /// Returns a key that no huge object of the fractal heap had before. The heap header holds the
+    /// last used key.
     fn next_huge_key(&self) -> Result<u64> {
         let header = &self.heap.header;
         let limit = self.heap.ids.max_huge_key();
@@ -96,8 +97,8 @@ impl HeapChange<'_, '_> {
         Err(Error::corrupt("fractal heap", "huge object", expected, key).at(self.heap.address))
     }
 
-    /// Removes a huge object of the fractal heap. Removes the B-tree together with the last huge
-    /// object.
+    /// Removes a huge object of the fractal heap. Removes the B-tree of huge objects together with
+    /// the last object.
     pub(super) fn remove_huge(&mut self, id: &HeapId) -> Result<()> {
         let context = self.heap.ids.huge_records();
         let key = match id {
@@ -131,7 +132,7 @@ impl HeapChange<'_, '_> {
 }
 
 impl FractalHeap {
-    /// Frees all huge objects of the fractal heap and their B-tree.
+    /// Frees all huge objects of the fractal heap and the B-tree of the huge objects.
     pub(super) fn delete_huge(&self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.header.huge_btree.is_defined() {
             return Ok(());

@@ -18,7 +18,7 @@ pub(super) const INDIRECT_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 /// Kind of the file space for direct blocks of fractal heaps.
 pub(super) const DIRECT_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// An indirect block on the path to a direct block of a fractal heap.
+/// A step of a path through a fractal heap: an indirect block on the path to a direct block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) address: Address,
@@ -29,7 +29,8 @@ pub(super) struct Step {
     pub(super) number: usize,
 }
 
-/// The blocks of a fractal heap from the root to an offset of the heap's address space.
+/// A path through a fractal heap: the blocks from the root to an offset of the heap's address
+/// space.
 #[derive(Debug, Default)]
 pub(super) struct Path {
     pub(super) steps: Vec<Step>,
@@ -42,7 +43,8 @@ impl FractalHeap {
         self.table.indirect_block(store.params(), self.address, rows)
     }
 
-    /// Returns the existing blocks of the fractal heap on the path to `offset`.
+    /// Returns the existing blocks of the fractal heap on the path to `offset` of the heap's
+    /// address space.
     pub(super) fn path(&self, store: &Store, offset: u64) -> Result<Path> {
         let mut path = Path::default();
         if self.header.root_rows == 0 {
@@ -70,8 +72,8 @@ impl FractalHeap {
         }
     }
 
-    /// Returns the end of the last direct block of the fractal heap, and the index of the root's
-    /// entry that contains the block.
+    /// Returns the end of the last direct block of the fractal heap, and the index of the root
+    /// block's entry that contains the direct block.
     pub(super) fn last_block(&self, store: &Store) -> Result<(u64, usize)> {
         let (mut address, mut start, mut rows) = (self.header.root, 0_u64, u32::from(self.header.root_rows));
         let mut in_root = None;
@@ -93,7 +95,7 @@ impl FractalHeap {
         }
     }
 
-    /// Returns the end of `length` bytes at the offset `start` of the heap's address space.
+    /// Returns the end of `length` bytes at the offset `start` of a fractal heap's address space.
     pub(super) fn end(&self, start: u64, length: u64) -> Result<u64> {
         start.checked_add(length).ok_or_else(|| {
             let (field, expected) = ("address space", "blocks that end below 2^64");
@@ -101,22 +103,23 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the start and the end of the bytes that objects may use in a direct block.
+    /// Returns the start and the end of the bytes that heap objects may use in a direct block of a
+    /// fractal heap.
     fn object_bounds(&self, block: &DirectBlock) -> Result<(u64, u64)> {
         Ok((self.end(block.offset, self.shape.prefix)?, self.end(block.offset, block.size)?))
     }
 }
 
 impl HeapChange<'_, '_> {
-    /// Inserts an object into a direct block of the fractal heap.
+    /// Inserts a managed object into a direct block of the fractal heap, and returns the heap ID.
     pub(super) fn insert_managed(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut ids = Vec::with_capacity(1);
         self.insert_run(&mut std::iter::once(bytes).peekable(), &mut ids)?;
         ids.pop().ok_or_else(|| Error::internal("fractal heap", "an inserted object has an ID"))
     }
 
-    /// Inserts the next object into a free section of a direct block, followed by as many managed
-    /// objects as fit into the section.
+    /// Inserts the next object into a free section of a fractal heap's direct block, followed by as
+    /// many managed objects as fit into the section.
     pub(super) fn insert_run<'b>(
         &mut self,
         objects: &mut Peekable<impl Iterator<Item = &'b [u8]>>,
@@ -174,7 +177,8 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Removes a managed object and frees its bytes. Frees a direct block without objects.
+    /// Removes a managed object of a fractal heap and frees its bytes. Frees a direct block without
+    /// objects.
     pub(super) fn remove_managed(&mut self, offset: u64, length: u64) -> Result<()> {
         let path = self.heap.path(self.edit.store(), offset)?;
         let Some(block) = &path.block else { return Err(self.no_object(offset)) };
@@ -202,7 +206,8 @@ impl HeapChange<'_, '_> {
         Error::NotFound { subject: "object", name }
     }
 
-    /// Writes the bytes of an object at `offset` of the heap's address space into its direct block.
+    /// Writes the bytes of a fractal heap object at `offset` of the heap's address space into its
+    /// direct block.
     fn write_object(&mut self, path: &Path, block: &DirectBlock, offset: u64, bytes: &[u8]) -> Result<()> {
         let write = |content: &mut FractalHeapDirectBlock| {
             let start = usize::try_from(offset.checked_sub(block.offset)?).ok()?;

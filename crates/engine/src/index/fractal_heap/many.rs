@@ -21,7 +21,7 @@ pub struct HeapObjects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// A fractal heap object that [`HeapObjects::find`] returned.
+/// An object of a fractal heap that [`HeapObjects::find`] has found.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 
@@ -37,20 +37,21 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about an object that is not in the direct blocks of this set.
+/// Creates an error about a fractal heap object that is not in the direct blocks of a set of heap
+/// objects.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
 
 impl FractalHeap {
-    /// Creates an empty set of objects of this fractal heap.
+    /// Creates an empty set of objects to read from this fractal heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
         HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 }
 
 impl HeapObjects<'_> {
-    /// Finds the object with the heap ID `id` and adds it to the set.
+    /// Finds the fractal heap object with the heap ID `id` and adds it to the set of objects.
     ///
     /// # Errors
     /// Returns the same errors as [`FractalHeap::get`].
@@ -90,8 +91,8 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
-    /// Returns the index of the direct block that contains `offset` of the heap's address space.
-    /// Reads the block if necessary.
+    /// Returns the index, in a set of heap objects, of the direct block that contains `offset` of
+    /// the fractal heap's address space. Reads the block if necessary.
     fn block(&mut self, offset: u64) -> Result<usize> {
         let next = self.starts.partition_point(|(start, _)| *start <= offset);
         let before = next.checked_sub(1).and_then(|before| self.starts.get(before));

@@ -32,13 +32,14 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Size of a fractal heap header in the cache: the size of a header without filters.
+/// Size in bytes that a fractal heap header counts in the metadata cache: the size of a header
+/// without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
 pub use many::{HeapObject, HeapObjects};
 
-/// A fractal heap: the header and values derived from the header.
+/// A fractal heap that is open for reading: its header, and values derived from the header.
 #[derive(Debug, Clone)]
 pub struct FractalHeap {
     address: Address,
@@ -49,7 +50,7 @@ pub struct FractalHeap {
     pipeline: Pipeline,
 }
 
-/// The location of a direct block of a fractal heap.
+/// The location of a direct block of a fractal heap: in the heap's address space and in the file.
 #[derive(Debug, Clone, Copy)]
 struct DirectBlock {
     address: Address,
@@ -62,14 +63,14 @@ struct DirectBlock {
 }
 
 impl DirectBlock {
-    /// Returns the size of the direct block in the file, in bytes.
+    /// Returns the size of the fractal heap's direct block in the file, in bytes.
     fn stored_size(&self) -> u64 {
         self.filtered.map_or(self.size, |(size, _)| size)
     }
 }
 
-/// The context under which the cache of dirty blocks keeps a changed fractal heap until it encodes
-/// the header.
+/// The context under which the cache of dirty blocks keeps a changed fractal heap until the heap's
+/// header is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -106,7 +107,7 @@ mod counter {
 }
 
 impl FractalHeap {
-    /// Reads the header of the fractal heap at `address`.
+    /// Opens the fractal heap with the header at `address` for reading.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         if let Some(changed) = store.changed::<Self>(address) {
             return Ok(changed);
@@ -170,8 +171,8 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the difference of `counter`, the free space or allocated space of the header in
-    /// bytes, and `less`.
+    /// Returns the difference of `counter`, the free space or allocated space in a fractal heap
+    /// header in bytes, and `less`.
     ///
     /// libhdf5 states both wrong after an indirect root becomes a direct block again: the allocated
     /// space is 0, and all bytes of the block are free. The counters are statistics, and nothing is
@@ -245,7 +246,7 @@ impl FractalHeap {
         at(self.table.direct_block(store.params(), self.address, size), self.address)
     }
 
-    /// Returns the decoded direct block at a location.
+    /// Returns the decoded direct block of a fractal heap at a location.
     fn block(&self, store: &Store, location: &DirectBlock) -> Result<Arc<FractalHeapDirectBlock>> {
         let block = if location.filtered.is_some() {
             let context = (self.address, location.offset, location.size, location.filtered);
@@ -274,8 +275,8 @@ impl FractalHeap {
         exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Returns the number of rows of the indirect block at `child`, which covers `size` bytes and
-    /// whose parent has `rows` rows.
+    /// Returns the number of rows of a fractal heap's indirect block at `child`, which covers
+    /// `size` bytes and whose parent has `rows` rows.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {
@@ -285,7 +286,8 @@ impl FractalHeap {
         Ok(below)
     }
 
-    /// Returns the direct block that contains `offset` of the heap's address space.
+    /// Returns the location of the direct block that contains `offset` of the fractal heap's
+    /// address space.
     fn find_block(&self, store: &Store, offset: u64) -> Result<DirectBlock> {
         let params = store.params();
         let mut address = self.header.root;
@@ -363,7 +365,7 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// Converts the filter descriptions of a message to a filter pipeline, for instance for one section
+/// Converts the filter descriptions of a message to a filter pipeline, for instance of one section
 /// of structured chunks.
 pub fn stages(filters: &[FilterDescription]) -> Pipeline {
     let stage = |filter: &FilterDescription| Stage {

@@ -16,8 +16,8 @@ pub(super) struct Shape {
     pub(super) prefix: u64,
 }
 
-/// The sections of missing blocks of an indirect block, as free-space managers count them: one
-/// section for each row of direct blocks.
+/// The number and the total bytes of the free sections for missing blocks of a fractal heap's
+/// indirect block. Free-space managers count one free section for each row of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
@@ -26,7 +26,8 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds the sections of `other`, multiplied by `times`.
+    /// Adds the free sections `other`, multiplied by `times`, to the totals of free sections for
+    /// missing fractal heap blocks.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -43,41 +44,45 @@ fn add_product(sum: u64, factor: u64, times: u64) -> Result<u64> {
 }
 
 impl Shape {
-    /// Returns the number of bytes for objects in a direct block of `size` bytes.
+    /// Returns the number of bytes for heap objects in a fractal heap's direct block of `size`
+    /// bytes.
     pub(super) fn object_bytes(&self, size: u64) -> u64 {
         // `FractalHeap::with_header` refuses blocks that are not larger than the prefix.
         size - self.prefix
     }
 
-    /// Returns the number of bytes for objects in one direct block of `row` of the doubling table.
+    /// Returns the number of bytes for heap objects in one direct block of the row `row` of a
+    /// fractal heap's doubling table.
     pub(super) fn row_object_bytes(&self, row: u32) -> u64 {
         self.object_bytes(self.table.row_block_size(row))
     }
 
-    /// Returns the number of bytes for objects in the largest direct block.
+    /// Returns the number of bytes for heap objects in the largest direct block of a fractal heap.
     pub(super) fn max_object_bytes(&self) -> u64 {
         self.object_bytes(self.table.max_direct_size())
     }
 
-    /// Returns the size of the smallest direct block that can hold an object of `length` bytes.
+    /// Returns the size in bytes of the smallest direct block of a fractal heap that can hold a
+    /// heap object of `length` bytes.
     pub(super) fn block_for(&self, length: u64) -> Option<u64> {
         let size = length.checked_add(self.prefix)?.checked_next_power_of_two()?;
         Some(size.max(self.table.row_block_size(0))).filter(|size| *size <= self.table.max_direct_size())
     }
 
-    /// Returns the number of bytes of the heap's address space that an indirect block of `rows`
-    /// rows covers.
+    /// Returns the number of bytes of a fractal heap's address space that an indirect block of
+    /// `rows` rows covers.
     pub(super) fn covered(&self, rows: u32) -> u64 {
         if rows == 0 { 0 } else { self.table.row_offset(rows) }
     }
 
-    /// Returns the number of rows of the child indirect blocks in `row` of the doubling table.
+    /// Returns the number of rows of the child indirect blocks in the row `row` of a fractal heap's
+    /// doubling table.
     fn rows_of_child(&self, row: u32) -> u32 {
         self.table.rows_for(self.table.row_block_size(row))
     }
 
-    /// Returns the total number of bytes for objects in all direct blocks that can lie below an
-    /// indirect block of `rows` rows.
+    /// Returns the total number of bytes for heap objects in all direct blocks that can lie below a
+    /// fractal heap's indirect block of `rows` rows.
     pub(super) fn capacity(&self, rows: u32) -> Result<u64> {
         let mut capacity = 0;
         // The capacities of indirect blocks of 0, 1, 2, … rows.
@@ -94,7 +99,8 @@ impl Shape {
         Ok(capacity)
     }
 
-    /// Returns the free sections of an indirect block of `rows` rows that has no child blocks.
+    /// Returns the totals of the free sections of a fractal heap's indirect block of `rows` rows
+    /// that has no child blocks.
     fn all_missing(&self, rows: u32) -> Result<RowSections> {
         let mut sections = RowSections::default();
         // The sections of indirect blocks of 0, 1, 2, … rows.
@@ -111,8 +117,8 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Divides `count` entries of an indirect block, from the entry `first` on, into rows. Returns
-    /// the first entry of each row and the number of entries in the row.
+    /// Divides `count` entries of a fractal heap's indirect block, from the entry `first` on, into
+    /// rows. Returns the first entry of each row and the number of entries in the row.
     fn by_rows(&self, first: usize, count: usize) -> Result<impl Iterator<Item = (DoublingTableEntry, u64)>> {
         let (table, end) = (self.table, first.checked_add(count).ok_or_else(overflow)?);
         let width = to_usize(table.width())?;
@@ -128,8 +134,8 @@ impl Shape {
         }))
     }
 
-    /// Returns the free sections of `count` missing blocks, beginning at the entry `first` of an
-    /// indirect block.
+    /// Returns the totals of the free sections for `count` missing blocks, beginning at the entry
+    /// `first` of a fractal heap's indirect block.
     pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
         for (entry, in_row) in self.by_rows(first, count)? {
@@ -142,22 +148,23 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the number of bytes for objects in one block of the first row, for the sections that
-    /// begin at the entry `first`.
+    /// Returns the number of bytes for heap objects in one fractal heap block of the first row, for
+    /// the free sections that begin at the entry `first`.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })
     }
 
-    /// Returns the size of the largest direct block below an entry that covers `size` bytes.
+    /// Returns the size of the largest direct block of a fractal heap below an indirect block entry
+    /// that covers `size` bytes.
     fn largest_below(&self, size: u64) -> u64 {
         let rows = self.table.rows_for(size).min(self.table.max_direct_rows());
         rows.checked_sub(1).map_or(0, |row| self.table.row_block_size(row))
     }
 
     /// Returns the first direct block of at least `least` bytes that begins at or after the offset
-    /// `from`, in a table of `rows` rows at `base`: the offset in the heap's address space, and the
-    /// size.
+    /// `from`, in a fractal heap's doubling table of `rows` rows at `base`: the offset in the
+    /// heap's address space, and the size.
     pub(super) fn first_block(&self, base: u64, rows: u32, from: u64, least: u64) -> Option<(u64, u64)> {
         let next_row = |row: u32| usize::try_from(u64::from(row + 1) * self.table.width()).ok();
         let mut number = match from.checked_sub(base) {
@@ -190,7 +197,8 @@ impl Shape {
     }
 
     /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks,
-    /// from the entry `first` of the table at `base` on: the offset and the size.
+    /// from the entry `first` of the fractal heap's indirect block at `base` on: the offset and the
+    /// size.
     pub(super) fn smallest_missing(
         &self,
         base: u64,

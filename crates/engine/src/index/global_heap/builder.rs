@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 /// Size in bytes of the largest global heap collection for more than one object, as in libhdf5.
 pub(super) const MAX_SHARED_BYTES: usize = 64 << 10;
 
-/// Returns the size of the next collection after collections of `written` bytes. Small heaps stay
-/// small, and large heaps have few collections.
+/// Returns the size in bytes of the next global heap collection after collections of `written`
+/// bytes. Small heaps stay small, and large heaps have few collections.
 pub(super) fn next_size(written: u64) -> Result<usize> {
     let share = to_usize((written / 4).min(to_u64(MAX_SHARED_BYTES)))?;
     Ok((share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, MAX_SHARED_BYTES))
@@ -21,7 +21,7 @@ pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
 
-/// A builder that fills collections of the global heap with objects.
+/// A builder that creates collections of the global heap and fills them with objects.
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,
@@ -60,9 +60,9 @@ impl Builder {
         }
     }
 
-    /// Returns the next offset, from `start` on, where a collection of `size` bytes may begin. In a
-    /// file with paged allocation, a collection smaller than a page lies within a page, and a
-    /// larger collection begins at a page.
+    /// Returns the next offset, from the builder's offset on, at which a global heap collection of
+    /// `size` bytes may begin. In a file with paged allocation, a collection smaller than a page
+    /// lies within a page, and a larger collection begins at a page.
     fn start_for(&self, size: u64) -> Option<u64> {
         let Some(page) = self.page else { return Some(self.start) };
         let on_page = self.start.checked_rem(page)?;
@@ -72,7 +72,8 @@ impl Builder {
         self.start.checked_next_multiple_of(page)
     }
 
-    /// Sets the space that is allocated for new collections: `length` bytes at `address`.
+    /// Sets the file space that the builder uses for new global heap collections: `length` bytes at
+    /// `address`.
     pub(super) fn set_space(&mut self, address: Address, length: u64) -> Result<()> {
         let end = address.raw().checked_add(length);
         self.end = end.ok_or_else(|| Error::internal("global heap", "allocated space ends below 2^64"))?;
@@ -80,7 +81,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets an existing collection of the global heap, to which the builder adds objects first.
+    /// Adds an existing collection of the global heap to the builder, which fills this collection
+    /// first.
     pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
         self.old = Some(address);
         self.current = Some((address, collection));
@@ -92,8 +94,9 @@ impl Builder {
         self.old != Some(address)
     }
 
-    /// Inserts an object into the current collection or into a new collection. Returns `None` if
-    /// the allocated space is too small for a new collection, and sets `wanted`.
+    /// Inserts an object into the builder's current global heap collection or into a new
+    /// collection. Returns `None` if the allocated space is too small for a new collection, and
+    /// sets `wanted`.
     pub(super) fn insert(&mut self, bytes: &[u8]) -> Result<Option<GlobalHeapId>> {
         if let Some((address, collection)) = &mut self.current
             && let Some(index) = collection.insert(bytes)?
@@ -130,7 +133,7 @@ impl Builder {
         Ok(Some(GlobalHeapId { collection: address, index: index.into() }))
     }
 
-    /// Removes and returns all collections of the builder.
+    /// Removes and returns all global heap collections of the builder.
     pub(super) fn take_all(&mut self) -> Vec<(Address, GlobalHeapCollection)> {
         let mut all = std::mem::take(&mut self.full);
         all.extend(self.current.take());

@@ -13,11 +13,11 @@ use super::edit::SPACE;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Smallest number of full collections that are created in bulk. Fewer objects go into collections
-/// with free space.
+/// Smallest number of full global heap collections that are created in bulk. Fewer objects go into
+/// collections with free space.
 const MIN_COLLECTIONS: usize = 4;
 
-/// New global heap collections that objects fill completely, and that are not yet written.
+/// New global heap collections that are not yet written and that objects fill completely.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,
@@ -44,8 +44,9 @@ pub struct CollectionRun {
 }
 
 impl GlobalHeap {
-    /// Allocates new global heap collections for the first objects, as long as the objects fill
-    /// collections. [`Bulk::len`] returns the number of these objects, which can be 0.
+    /// Allocates new global heap collections for the first of the objects `objects`, as long as the
+    /// objects fill whole collections. [`Bulk::len`] of the result returns the number of placed
+    /// objects, which can be 0.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::allocate`].
@@ -70,7 +71,8 @@ impl GlobalHeap {
     }
 }
 
-/// Creates an error about a range of bytes that belongs to other objects or collections.
+/// Creates an error about a range of bytes that belongs to other global heap objects or
+/// collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")
 }
@@ -84,8 +86,8 @@ fn exact_sum(sizes: impl Iterator<Item = usize>) -> Result<u64> {
     sizes.try_fold(0_u64, u64::checked_add).ok_or_else(too_many_bytes)
 }
 
-/// Distributes objects to collections. Leaves out the last objects if they do not fill a
-/// collection.
+/// Distributes objects to new global heap collections. Leaves out the last objects if they do not
+/// fill a collection.
 fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCollection>> {
     let capacity = GlobalHeapCollection::object_capacity(MAX_SHARED_BYTES, params);
     let address = Address::UNDEFINED;
@@ -115,17 +117,18 @@ fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCol
 }
 
 impl<'a> Bulk<'a> {
-    /// Returns the number of objects in these new collections.
+    /// Returns the number of objects in the new global heap collections.
     pub fn len(&self) -> usize {
         self.collections.last().map_or(0, |last| last.objects.end)
     }
 
-    /// Returns whether the list of new collections is empty.
+    /// Returns whether the list of new global heap collections is empty.
     pub fn is_empty(&self) -> bool {
         self.collections.is_empty()
     }
 
-    /// Returns the new collections in runs of about `bytes` bytes, with consecutive addresses.
+    /// Returns the new global heap collections in runs of about `bytes` bytes, with consecutive
+    /// addresses.
     pub fn runs(&self, bytes: usize) -> Vec<CollectionRun> {
         let mut runs: Vec<CollectionRun> = Vec::new();
         for (at, full) in self.collections.iter().enumerate() {
@@ -144,7 +147,7 @@ impl<'a> Bulk<'a> {
         runs
     }
 
-    /// Encodes the collections of a run into the buffer `bytes`.
+    /// Encodes the global heap collections of a run into the buffer `bytes`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if an object is too long for the length fields of the file, or if
@@ -167,8 +170,8 @@ impl<'a> Bulk<'a> {
         Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Writes the elements that refer to the objects: for each object, its length in bytes and its
-    /// global heap ID.
+    /// Writes the variable-length elements that refer to the new global heap objects into `out`:
+    /// for each object, its length in bytes and its global heap ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.
@@ -187,7 +190,7 @@ impl<'a> Bulk<'a> {
         Ok(())
     }
 
-    /// Frees the file space of all new collections.
+    /// Frees the file space of all new global heap collections.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].

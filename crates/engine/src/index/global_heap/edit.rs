@@ -53,7 +53,7 @@ impl OpenCollections {
     }
 }
 
-/// Frees the file space that a builder has allocated and not used.
+/// Frees the file space that a builder of global heap collections has allocated and not used.
 pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
     for (start, length) in std::mem::take(&mut builder.skipped) {
         edit.free(SPACE, Address::new(start), length)?;
@@ -71,7 +71,7 @@ pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()
 }
 
 impl GlobalHeap {
-    /// Adds an object to the global heap and returns its ID.
+    /// Adds an object to the global heap and returns its global heap ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and
@@ -103,8 +103,8 @@ impl GlobalHeap {
         Ok(GlobalHeapId { collection: address, index: index.into() })
     }
 
-    /// Adds objects to the global heap and returns their IDs. Stores each collection once, after it
-    /// is filled.
+    /// Adds objects to the global heap and returns their global heap IDs. Stores each collection
+    /// once, after it is filled.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert).
@@ -133,7 +133,8 @@ impl GlobalHeap {
         result.map(|()| ids)
     }
 
-    /// Returns a builder that adds objects to the global heap collection with the most free space.
+    /// Returns a builder that adds objects to the global heap collection with the most free space,
+    /// and then to new collections.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -142,8 +143,9 @@ impl GlobalHeap {
         Ok(builder)
     }
 
-    /// Returns a builder that adds to a copy of the collection with the most free space. The
-    /// objects of the collection stay readable until the copy replaces the collection.
+    /// Returns a builder that adds objects to a copy of the global heap collection with the most
+    /// free space. The objects of the collection stay readable until the copy replaces the
+    /// collection.
     pub(super) fn copying_builder(&self, edit: &Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -157,7 +159,7 @@ impl GlobalHeap {
         self.open.lock().collections.iter().max_by_key(|(_, free)| *free).map(|(address, _)| *address)
     }
 
-    /// Stores all collections of a builder in the cache of dirty blocks.
+    /// Stores all global heap collections of a builder in the cache of dirty blocks.
     pub(super) fn put_all(&self, edit: &mut Edit<'_>, builder: &mut Builder) {
         for (address, collection) in builder.take_all() {
             self.put(edit, address, collection);
@@ -165,8 +167,8 @@ impl GlobalHeap {
         self.open.lock().made = builder.written;
     }
 
-    /// Stores the full collections of a builder. Writes large new collections to the file
-    /// immediately, without waiting for a commit.
+    /// Stores the full global heap collections of a builder. Writes large new collections to the
+    /// file immediately, without waiting for a commit.
     pub(super) fn put_full(&self, edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
         for (address, collection) in std::mem::take(&mut builder.full) {
             if collection.len() < MAX_SHARED_BYTES || !builder.is_new(address) {
@@ -188,7 +190,8 @@ impl GlobalHeap {
         self.remove_many(edit, [id])
     }
 
-    /// Removes objects from the global heap. Changes each collection once. Skips null IDs.
+    /// Removes objects from the global heap. Changes each collection once. Skips null global heap
+    /// IDs.
     ///
     /// # Errors
     /// Returns the same errors as [`remove`](Self::remove). The objects of other collections may be
@@ -224,8 +227,8 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Replaces the bytes of a global heap object and returns its ID. The ID stays the same if the
-    /// object keeps its length.
+    /// Replaces the bytes of a global heap object and returns its global heap ID. The ID stays the
+    /// same if the object keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -244,7 +247,7 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection of the global heap out of the caches. The caller must call
+    /// Takes a collection of the global heap out of the caches for a change. The caller must call
     /// [`put`](Self::put) afterwards.
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();
@@ -257,7 +260,7 @@ impl GlobalHeap {
         Ok(Arc::unwrap_or_clone(collection))
     }
 
-    /// Stores a changed collection in the cache of dirty blocks.
+    /// Stores a changed collection of the global heap in the cache of dirty blocks.
     pub(super) fn put(&self, edit: &mut Edit<'_>, address: Address, collection: GlobalHeapCollection) {
         self.collections.remove(&address);
         self.open.lock().note(address, collection.free_space());

@@ -26,7 +26,7 @@ use crate::store::{Store, at, cache};
 /// Limit in bytes of the cache of decoded global heap collections.
 const CACHE_BYTES: u64 = 16 << 20;
 
-/// The global heap of one file. A cache keeps decoded collections.
+/// The global heap of one file. A cache keeps decoded global heap collections.
 #[derive(Debug)]
 pub struct GlobalHeap {
     collections: LazyLock<Cache<Address, Arc<GlobalHeapCollection>, BySize>>,
@@ -43,7 +43,7 @@ impl Weighter<Address, Arc<GlobalHeapCollection>> for BySize {
     }
 }
 
-/// An object of the global heap. The value shares the memory of the decoded collection.
+/// An object of the global heap. The value shares the memory of the decoded global heap collection.
 #[derive(Debug, Clone)]
 pub struct HeapObject {
     collection: Arc<GlobalHeapCollection>,

@@ -15,12 +15,13 @@ use crate::store::Edit;
 /// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
-/// Number of conversions for which space is allocated together, once the size of one is known.
+/// Number of conversions for which a global heap writer allocates file space together, once the
+/// space of one conversion is known.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
 /// A writer that inserts objects into the global heap without exclusive access to the file. No
-/// other code may change the heap until [`finish`](Self::finish). The caller must call `finish`
-/// also after a failed conversion. Concurrent reads are allowed.
+/// other code may change the heap until [`finish`](Self::finish). The caller must call `finish` of
+/// the writer also after a failed conversion. Concurrent reads are allowed.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -30,7 +31,8 @@ pub struct GlobalHeapWriter {
 }
 
 impl GlobalHeapWriter {
-    /// Creates a writer that first adds objects to the collection with the most free space.
+    /// Creates a global heap writer that first adds objects to the collection with the most free
+    /// space.
     ///
     /// # Errors
     /// Returns read errors.
@@ -39,13 +41,13 @@ impl GlobalHeapWriter {
         Ok(Self { params: edit.params(), builder, last_bytes: Mutex::new(0) })
     }
 
-    /// Returns the widths of addresses and lengths in the file.
+    /// Returns the widths of addresses and lengths in the file of the global heap writer.
     pub fn params(&self) -> FileParams {
         self.params
     }
 
-    /// Adds an object to the global heap. Returns `None` if the allocated space is too small.
-    /// [`fill`](Self::fill) then runs the conversion again.
+    /// Adds an object to the global heap with this writer, and returns its ID. Returns `None` if
+    /// the allocated space is too small. [`fill`](Self::fill) then runs the conversion again.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].
@@ -53,7 +55,7 @@ impl GlobalHeapWriter {
         self.builder.lock().insert(bytes)
     }
 
-    /// Calls `run`, which inserts objects into the global heap. If the allocated space was too
+    /// Calls `run`, which inserts objects into the global heap. If the allocated file space was too
     /// small, discards the objects, enlarges the space and calls `run` again. Discards the objects
     /// also if `run` fails.
     ///
@@ -97,8 +99,8 @@ impl GlobalHeapWriter {
         }
     }
 
-    /// Allocates space for the objects of the next conversions. Does nothing if enough space is
-    /// still allocated.
+    /// Allocates file space for the global heap objects of the next conversions. Does nothing if
+    /// enough space is still allocated.
     fn prepare(&self, edit: &mut Edit<'_>) -> Result<()> {
         let last = *self.last_bytes.lock();
         let mut builder = self.builder.lock();
@@ -111,7 +113,8 @@ impl GlobalHeapWriter {
         replace_space(edit, &mut builder, length.max(MIN_ALLOCATION_BYTES))
     }
 
-    /// Writes the remaining new collections and frees the unused allocated space.
+    /// Writes the remaining new global heap collections of the writer and frees the unused
+    /// allocated space.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].
@@ -123,7 +126,8 @@ impl GlobalHeapWriter {
     }
 }
 
-/// Frees the unused space for new collections, and allocates `length` bytes.
+/// Frees the unused file space of a builder of global heap collections, and allocates `length` new
+/// bytes.
 fn replace_space(edit: &mut Edit<'_>, builder: &mut Builder, length: u64) -> Result<()> {
     free_rest(edit, builder)?;
     builder.set_space(edit.allocate(SPACE, length)?, length)

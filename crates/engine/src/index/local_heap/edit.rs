@@ -11,10 +11,11 @@ use crate::store::{Edit, SpaceKind};
 
 /// Kind of the file space for local heaps.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
-/// Size in bytes of the largest local heap data segment that never shrinks.
+/// Size in bytes of the largest data segment of a local heap that never shrinks.
 const MIN_SHRINK_BYTES: u64 = 512;
 
-/// Returns the size of a name in a local heap's data segment, with the zero byte at its end.
+/// Returns the size in bytes of a name in a local heap's data segment, with the zero byte at its
+/// end.
 fn size_of(name: &[u8]) -> u64 {
     (to_u64(name.len()) + 1).next_multiple_of(LOCAL_HEAP_ALIGNMENT)
 }
@@ -32,13 +33,13 @@ fn not_free() -> Error {
 }
 
 impl LocalHeap {
-    /// Returns the size of the smallest data segment of a local heap in bytes.
+    /// Returns the size in bytes of the smallest data segment of a local heap.
     pub fn least_segment(params: FileParams) -> u64 {
         LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }
 
     /// Creates a local heap with a data segment of `size` bytes and an empty name at offset 0.
-    /// Returns the address of the heap.
+    /// Returns the address of the local heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
@@ -121,7 +122,7 @@ impl LocalHeap {
         })
     }
 
-    /// Frees the local heap at `address`.
+    /// Frees the file space of the local heap at `address`.
     ///
     /// # Errors
     /// Returns read errors.
@@ -134,7 +135,7 @@ impl LocalHeap {
 }
 
 impl LocalHeapSegment {
-    /// Writes a name into the data segment, and zero bytes after the name.
+    /// Writes a name into the data segment of a local heap, and zero bytes after the name.
     fn write(&mut self, offset: u64, length: u64, name: &[u8]) -> Option<()> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -171,7 +172,8 @@ fn change<R>(
 }
 
 impl LocalHeapSegment {
-    /// Reads the free list of the local heap, unless the free blocks are already known.
+    /// Reads the free list of the local heap's data segment, unless the free blocks are already
+    /// known.
     fn read_free(
         &mut self,
         header: &LocalHeapHeader,
@@ -194,7 +196,7 @@ impl LocalHeapSegment {
 }
 
 /// Makes the data segment of the local heap at least twice as large, so that `length` more bytes
-/// fit after its end. If `length` is `None`, more than 2^64 bytes are needed.
+/// fit. If `length` is `None`, more than 2^64 bytes are needed.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,

@@ -16,12 +16,13 @@ pub(super) struct FreeBlocks {
 }
 
 impl FreeBlocks {
-    /// Creates an empty set of free blocks. The local heap lists blocks of at least `least` bytes.
+    /// Creates an empty set of free blocks of a local heap. The local heap lists blocks of at least
+    /// `least` bytes.
     pub(super) fn new(least: u64) -> Self {
         Self { least, ..Self::default() }
     }
 
-    /// Returns the blocks in the free list of the local heap.
+    /// Returns the blocks in the free list of the local heap's data segment.
     pub(super) fn listed(&self) -> Vec<LocalHeapFreeBlock> {
         let listed = self.by_offset.iter().filter(|(_, size)| **size >= self.least);
         listed.map(|(&offset, &size)| LocalHeapFreeBlock { offset, size }).collect()
@@ -32,8 +33,9 @@ impl FreeBlocks {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }
 
-    /// Removes `length` bytes from the free blocks and returns their offset: a block of this size,
-    /// or the start of the smallest block whose remainder is large enough for the free list.
+    /// Removes `length` bytes from a local heap's free blocks and returns their offset: a block of
+    /// this size, or the start of the smallest block whose remainder is large enough for the free
+    /// list.
     pub(super) fn take(&mut self, length: u64) -> Option<u64> {
         let exact = self.by_size.range((length, 0)..).next().copied().filter(|(size, _)| *size == length);
         let larger = || self.by_size.range((length.checked_add(self.least)?, 0)..).next().copied();
@@ -45,8 +47,9 @@ impl FreeBlocks {
         Some(offset)
     }
 
-    /// Adds a free block, and joins it with adjacent free blocks. Returns `false` without a change
-    /// if some bytes of the block are free already, or if the block ends beyond 2^64.
+    /// Adds a free block to a local heap's free blocks, and joins it with adjacent free blocks.
+    /// Returns `false` without a change if some bytes of the block are free already, or if the
+    /// block ends beyond 2^64.
     pub(super) fn add(&mut self, offset: u64, size: u64) -> bool {
         let Some(mut end) = offset.checked_add(size) else { return false };
         let mut start = offset;
@@ -69,13 +72,15 @@ impl FreeBlocks {
         true
     }
 
-    /// Returns the size of the free block that ends at `end`, or 0 without such a block.
+    /// Returns the size of the local heap's free block that ends at the offset `end`, or 0 if no
+    /// free block ends there.
     pub(super) fn tail(&self, end: u64) -> u64 {
         let last = self.by_offset.iter().next_back();
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Shortens the free block that ends at `end`, so that it ends at `new_end`.
+    /// Shortens the local heap's free block that ends at the offset `end`, so that it ends at
+    /// `new_end`.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
         // The block ends at `end`, so it is not longer than `end`.

@@ -13,7 +13,7 @@ use self::free_blocks::FreeBlocks;
 use crate::error::Result;
 use crate::store::{Store, at};
 
-/// A local heap with its data segment.
+/// A local heap of a group, with its data segment.
 #[derive(Debug, Clone)]
 pub struct LocalHeap {
     address: Address,
@@ -28,7 +28,7 @@ pub struct LocalHeapSegment {
     free: Option<FreeBlocks>,
 }
 
-/// Parameters that determine the layout of a local heap's data segment.
+/// The parameters that determine the layout of a local heap's data segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalHeapSegmentContext {
     params: FileParams,
@@ -63,7 +63,7 @@ impl LocalHeapSegmentContext {
 }
 
 impl LocalHeap {
-    /// Reads the local heap at `address`.
+    /// Reads the local heap at `address`, with its data segment.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let header = store.shared::<LocalHeapHeader>(address, &params)?;

@@ -12,8 +12,8 @@ use super::records::{self, Records, Wanted};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit};
 
-/// The result of [`SharedMessages::insert`]: the heap ID of the message, and a flag for a new
-/// message.
+/// The result of [`SharedMessages::insert`], which adds a shared message: the heap ID of the
+/// message, and a flag for a new message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
     /// The heap ID of the message.
@@ -22,7 +22,7 @@ pub struct Inserted {
     pub first: bool,
 }
 
-/// The state of a shared message after one object header stops using it.
+/// The state of a shared message after one object header has stopped using the message.
 #[derive(Debug, Clone)]
 pub enum Released {
     /// The message has other users.
@@ -32,9 +32,9 @@ pub enum Released {
 }
 
 impl SharedMessages {
-    /// Adds one user of a message: another object header that refers to it. If the message was in
-    /// the header of its only user, copies the message to the heap. Returns `None` without a change
-    /// if the file does not share such messages.
+    /// Adds one user of a shared message: another object header that refers to the message. If the
+    /// message was in the header of its only user, copies the message to the heap. Returns `None`
+    /// without a change if the file does not share messages of this kind and length.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of
@@ -76,8 +76,8 @@ impl SharedMessages {
         }
     }
 
-    /// Adds one user of a shared message in the heap. A user is an object header that refers to the
-    /// message.
+    /// Adds one user of a shared message in the heap of shared messages. A user is an object header
+    /// that refers to the message.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and the same errors as
@@ -96,7 +96,8 @@ impl SharedMessages {
         }
     }
 
-    /// Removes one user of a shared message in the heap. Removes a message without users.
+    /// Removes one user of a shared message in the heap of shared messages. Removes a message
+    /// without users.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and read errors.
@@ -115,8 +116,9 @@ impl SharedMessages {
         }
     }
 
-    /// Removes the header at `header` as a user of a message whose bytes were in the header itself,
-    /// possibly padded with zero bytes. Returns `None` if the index has no record of the message.
+    /// Removes the object header at `header` as a user of a shared message whose bytes were in the
+    /// header itself, possibly padded with zero bytes. Returns `None` if the index has no record of
+    /// the message.
     ///
     /// # Errors
     /// Returns read errors.
@@ -149,7 +151,8 @@ impl SharedMessages {
         Ok(None)
     }
 
-    /// Removes one user of a shared message. The index has a record of the message.
+    /// Removes one user of a shared message. The index of shared messages has a record of the
+    /// message.
     fn remove_user(
         &self,
         edit: &mut Edit<'_>,

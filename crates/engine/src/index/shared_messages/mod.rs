@@ -20,10 +20,12 @@ use crate::store::{Bytes, Store};
 
 pub use edit::{Inserted, Released};
 
-/// A function that reads a message of an object header: the message of a type with an index from 0.
+/// A function that reads a message from an object header: from the type of the message, and its
+/// index among the messages of this type.
 pub type MessageInHeader = fn(&Store, Address, MessageType, u16) -> Result<Bytes>;
 
-/// The indexes of shared messages, each with a heap. The records are always read from the file.
+/// The indexes of a file's shared messages, each with a heap. The records are always read from the
+/// file.
 #[derive(Debug)]
 pub struct SharedMessages {
     address: Address,
@@ -35,9 +37,9 @@ pub struct SharedMessages {
 }
 
 impl SharedMessages {
-    /// Reads the master table of shared messages at `address`. The superblock extension holds the
-    /// number of `indexes`. `in_header` reads messages that are still in the header of their only
-    /// user.
+    /// Reads the master table of a file's shared messages at `address`. The superblock extension
+    /// holds the number of `indexes`. `in_header` reads messages that are still in the header of
+    /// their only user.
     ///
     /// # Errors
     /// Returns read errors.
@@ -46,7 +48,7 @@ impl SharedMessages {
         Ok(Self { address, table: store.shared(address, &context)?, indexes, in_header })
     }
 
-    /// Returns the indexes of shared messages in their state when the file was opened. Message
+    /// Returns a file's indexes of shared messages in their state when the file was opened. Message
     /// types, smallest sizes and cutoffs never change.
     pub fn indexes(&self) -> impl Iterator<Item = &SharedMessageIndex> {
         self.table.indexes.iter()
@@ -61,8 +63,8 @@ impl SharedMessages {
         FractalHeap::open(store, index.heap)?.get(store, id)
     }
 
-    /// Returns whether a message of type `kind` with `length` bytes is stored as a shared message
-    /// in this file.
+    /// Returns whether the file stores a message of type `kind` with `length` bytes as a shared
+    /// message.
     pub fn wants(&self, kind: MessageType, length: usize) -> bool {
         self.position_of(kind)
             .and_then(|position| self.table.indexes.get(position))
@@ -73,13 +75,15 @@ impl SharedMessages {
         SharedMessageTableContext { params: store.params(), indexes: self.indexes }
     }
 
-    /// Returns the position of the index for messages of type `kind`.
+    /// Returns the number in the master table of the shared message index for messages of type
+    /// `kind`.
     fn position_of(&self, kind: MessageType) -> Option<usize> {
         let wanted = message_types(kind);
         self.indexes().position(|index| index.message_types.intersects(wanted))
     }
 
-    /// Returns the current index for messages of type `kind`, and its position in the table.
+    /// Returns the current shared message index for messages of type `kind`, and its number in the
+    /// master table.
     fn index_of(&self, store: &Store, kind: MessageType) -> Result<(usize, SharedMessageIndex)> {
         let table: Arc<SharedMessageTable> = store.shared(self.address, &self.context(store))?;
         let position = self.position_of(kind);

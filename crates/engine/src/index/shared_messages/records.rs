@@ -21,23 +21,24 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// Name of the shared message index in errors.
+/// Name of the index of shared messages in error messages.
 const NAME: &str = "shared message index";
 
-/// Kind of the file space for lists of shared messages.
+/// Kind of the file space for the record lists of shared message indexes.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Largest number of zero bytes that version 1 object headers may have after a message.
+/// Largest number of padding bytes, which are zero, after a message in a version 1 object header.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// The hash and the body of a shared message to find in an index.
+/// The hash and the body of a shared message to find in a shared message index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
     body: &'a [u8],
 }
 
-/// The records of an index of shared messages, and the places that store the messages.
+/// The records of an index of shared messages, with access to the heap and the object headers that
+/// store the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     heap: Address,
@@ -49,7 +50,8 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// Creates the record of a shared message in the heap, with `reference_count` users.
+    /// Creates the index record of a shared message in the heap of shared messages, with
+    /// `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -61,7 +63,7 @@ impl Records {
         Self { heap: index.heap, in_header }
     }
 
-    /// Returns the record of the wanted shared message in the index.
+    /// Returns the record of the wanted shared message in a shared message index.
     pub(super) fn find(
         self,
         store: &Store,
@@ -89,7 +91,8 @@ impl Records {
         }
     }
 
-    /// Overwrites the record of the shared message, which [`find`](Self::find) must have found.
+    /// Overwrites the record of a shared message in its index. [`find`](Self::find) must have found
+    /// the record.
     pub(super) fn replace(
         self,
         edit: &mut Edit<'_>,
@@ -120,7 +123,8 @@ impl Records {
         }
     }
 
-    /// Adds the record of a shared message to an index. Converts a full list to a tree.
+    /// Adds the record of a shared message to a shared message index. Converts a full record list
+    /// to a B-tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -168,8 +172,8 @@ impl Records {
         Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Removes the record of a shared message from an index. Converts a tree with few records to a
-    /// list.
+    /// Removes the record of a shared message from a shared message index. Converts a B-tree with
+    /// few records to a record list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
@@ -214,7 +218,8 @@ impl Records {
         }
     }
 
-    /// Returns the position of the shared message's record in a list.
+    /// Returns the index of the shared message's record in the record list of a shared message
+    /// index.
     fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
         for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
@@ -224,7 +229,8 @@ impl Records {
         Ok(None)
     }
 
-    /// Compares the message of a record with the wanted message, which has the same hash.
+    /// Compares the shared message of a record with the wanted shared message, which has the same
+    /// hash.
     fn compare(self, store: &Store, record: &SharedMessageRecord, wanted: Wanted<'_>) -> Result<Ordering> {
         let found = self.body(store, record)?;
         if matches!(record.location, SharedMessageLocation::Header { .. })
@@ -235,8 +241,8 @@ impl Records {
         Ok(found.len().cmp(&wanted.body.len()).then_with(|| (*found).cmp(wanted.body)))
     }
 
-    /// Returns the body of a shared message from its record. A message in an object header includes
-    /// its padding.
+    /// Returns the body of a shared message, from the record of the message. A message in an object
+    /// header includes its padding bytes.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {
@@ -263,7 +269,7 @@ impl Records {
     }
 }
 
-/// Creates an error about a shared message whose record was found before and is now missing.
+/// Creates an error about a shared message whose index record was found before and is now missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }
@@ -302,7 +308,8 @@ fn become_list(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()
     Ok(())
 }
 
-/// Creates an index of shared messages without records: a list, or a tree if the list cutoff is 0.
+/// Creates an index of shared messages without records: a record list, or a B-tree if the list
+/// cutoff is 0.
 pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     index.messages = 0;
     if index.list_cutoff == 0 {
@@ -315,7 +322,7 @@ pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Frees the list or the tree of an index of shared messages. Keeps its heap.
+/// Frees the record list or the B-tree of an index of shared messages. Keeps the heap of the index.
 pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     match index.kind {
         SharedMessageIndexKind::List => {
@@ -334,8 +341,8 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// A comparison of B-tree records with a shared message. It keeps the first error from reading a
-/// record's message.
+/// A comparison of B-tree records with a shared message. The comparison keeps the first error from
+/// reading a record's message.
 struct ByMessage<'a> {
     records: Records,
     store: &'a Store,
@@ -364,7 +371,8 @@ impl<'a> ByMessage<'a> {
         }
     }
 
-    /// Returns the result of the comparison, or the first error from reading a message.
+    /// Returns the result of a search with this comparison of shared messages, or the first error
+    /// from reading a message.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

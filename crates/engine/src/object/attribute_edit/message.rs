@@ -21,7 +21,7 @@ use crate::versions::LibraryVersion;
 /// multiple of 8 bytes.
 pub(super) const MAX_V1_MESSAGE_BYTES: usize = 65_528;
 
-/// The properties and the elements of a new attribute.
+/// The properties and the elements of a new attribute of an object.
 #[derive(Debug, Clone, Copy)]
 pub struct NewAttribute<'a> {
     /// The bytes of the name.
@@ -39,8 +39,8 @@ pub struct NewAttribute<'a> {
 }
 
 impl NewAttribute<'_> {
-    /// Checks that the name is valid and that the elements have the number of bytes that the
-    /// datatype and the dataspace require.
+    /// Checks that the name of a new attribute is valid and that the elements have the number of
+    /// bytes that the datatype and the dataspace require.
     pub(super) fn check(&self) -> Result<()> {
         check_name(self.name)?;
         let count = self.dataspace.element_count();
@@ -57,9 +57,9 @@ impl NewAttribute<'_> {
         Ok(())
     }
 
-    /// Encodes the message: in the earliest sufficient version for files with early bounds, in
-    /// version 3 for other files. Stores the datatype and the dataspace as shared messages of
-    /// `shared`, if the file shares such messages.
+    /// Encodes the message of a new attribute: in the earliest sufficient version for files with
+    /// early bounds, in version 3 for other files. Stores the datatype and the dataspace as shared
+    /// messages of `shared`, if the file shares such messages.
     pub(super) fn encode(&self, edit: &mut Edit<'_>, shared: Option<&Container>) -> Result<Vec<u8>> {
         let (params, bounds) = (edit.params(), edit.bounds());
         let mut flags = AttributeFlags::empty();
@@ -101,7 +101,7 @@ impl NewAttribute<'_> {
     }
 }
 
-/// Checks that an attribute can have this name.
+/// Checks that an attribute can have the name `name`.
 pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let why = match name {
         [] => "it has no bytes",

@@ -24,15 +24,16 @@ pub use self::message::NewAttribute;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
-/// An editor of an object's attributes. [`finish`](Self::finish) writes the object header, so that
-/// one write covers many changes.
+/// An editor of an object's attributes. Its method [`finish`](Self::finish) writes the object
+/// header, so that one write covers many changes.
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {
     container: &'c Container,
     open: Box<OpenAttributes>,
 }
 
-/// The state of an attribute editor without the container, which stays in memory between edits.
+/// The state of an attribute editor without the container of the file. The state stays in memory
+/// between edits.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,
@@ -48,7 +49,7 @@ pub(super) struct OpenAttributes {
 }
 
 impl OpenAttributes {
-    /// Returns the address of the object header.
+    /// Returns the address of the object header that an attribute editor changes.
     pub(super) fn address(&self) -> Address {
         self.header.address()
     }
@@ -63,7 +64,8 @@ impl OpenAttributes {
     }
 }
 
-/// Sets an attribute: creates the attribute, or replaces the attribute with this name.
+/// Sets an attribute of an object: creates the attribute, or replaces the attribute with the same
+/// name.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the name or the number of bytes is wrong, or if the attribute is
@@ -79,7 +81,7 @@ pub fn set(
     editor.finish(edit)
 }
 
-/// Creates an attribute of the object. No attribute may have its name.
+/// Creates an attribute of an object. No attribute of the object may have its name.
 ///
 /// # Errors
 /// Returns [`Error::Exists`] if the object has an attribute with this name, and the errors of
@@ -98,7 +100,7 @@ pub fn create(
     editor.finish(edit)
 }
 
-/// Removes an attribute of the object.
+/// Removes the attribute with the name `name` from an object.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -108,7 +110,7 @@ pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name:
     editor.finish(edit)
 }
 
-/// Renames an attribute of the object. The creation order stays the same.
+/// Renames an attribute of an object. The creation order of the attribute stays the same.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if there is no attribute with the old name, and [`Error::Exists`] if
@@ -126,7 +128,7 @@ pub fn rename(
 }
 
 impl<'c> AttributeEditor<'c> {
-    /// Opens an editor of an object's attributes.
+    /// Opens an editor of the attributes of the object at the address `object`.
     ///
     /// # Errors
     /// Returns read errors.
@@ -136,7 +138,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(editor)
     }
 
-    /// Creates an editor of the attributes of an object from the editor of its header.
+    /// Creates an editor of the attributes of an object from the editor of the object header.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the attribute info message is damaged.
@@ -167,12 +169,12 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// Returns the editor of the object header that holds the attributes.
+    /// Returns the editor of the object header that holds this attribute editor's attributes.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }
 
-    /// Returns whether the object has an attribute with this name.
+    /// Returns whether the object of this attribute editor has an attribute with the name `name`.
     ///
     /// # Errors
     /// Returns read errors.
@@ -185,8 +187,9 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
-    /// Sets an attribute: creates the attribute, or replaces the attribute with this name and keeps
-    /// its creation order. Returns the message of the replaced attribute.
+    /// Sets an attribute of the editor's object: creates the attribute, or replaces the attribute
+    /// with the same name and keeps its creation order. Returns the message of the replaced
+    /// attribute.
     ///
     /// # Errors
     /// Returns the errors of [`set`].
@@ -213,7 +216,7 @@ impl<'c> AttributeEditor<'c> {
         Ok(None)
     }
 
-    /// Removes the attribute with this name.
+    /// Removes the attribute with the name `name` from the object of this attribute editor.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
@@ -239,7 +242,8 @@ impl<'c> AttributeEditor<'c> {
         Ok(())
     }
 
-    /// Renames the attribute `name`. The creation order stays the same.
+    /// Renames the attribute `from` of this attribute editor's object to `to`. The creation order
+    /// stays the same.
     ///
     /// # Errors
     /// Returns the errors of [`rename`].
@@ -264,7 +268,7 @@ impl<'c> AttributeEditor<'c> {
         self.release(edit, &stored)
     }
 
-    /// Writes the object header with the changed attributes.
+    /// Writes the object header with the changed attributes of this attribute editor.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].

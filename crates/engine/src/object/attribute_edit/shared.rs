@@ -12,15 +12,15 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message to which a reference refers.
+    /// Reads the shared message to which the reference in an attribute's message body refers.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
         Ok(body.bytes().clone())
     }
 
-    /// Increases the reference count of a committed datatype. The committed datatype may be the
-    /// object with the attribute.
+    /// Increases the reference count of the committed datatype that an attribute uses. The
+    /// committed datatype may be the object with the attribute.
     pub(super) fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
             return delete::count_reference(edit.store(), &mut self.open.header);
@@ -44,8 +44,8 @@ impl AttributeEditor<'_> {
         self.place_body(edit, NONE, body)
     }
 
-    /// Returns the stored form of an attribute message whose uses of its shared parts are already
-    /// counted.
+    /// Returns the stored form of an attribute message. The uses of the message's shared parts are
+    /// already counted.
     fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let parts = body.clone();
@@ -60,7 +60,7 @@ impl AttributeEditor<'_> {
     }
 
     /// Returns the stored form of a renamed attribute's message. The previous message still uses
-    /// the same parts.
+    /// the same shared parts.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,
@@ -79,7 +79,8 @@ impl AttributeEditor<'_> {
         self.place_body(edit, flags, body)
     }
 
-    /// Releases the shared messages and committed datatypes to which a removed attribute refers.
+    /// Releases the shared messages and committed datatypes to which the message of a removed
+    /// attribute refers.
     pub(super) fn release(&mut self, edit: &mut Edit<'_>, stored: &Stored) -> Result<()> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let body = stored.reference.as_deref().unwrap_or(&stored.body);
@@ -88,7 +89,7 @@ impl AttributeEditor<'_> {
     }
 
     /// Decreases the reference counts of committed datatypes that a removed attribute used. One of
-    /// them may be the object with the attribute.
+    /// the committed datatypes may be the object with the attribute.
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {

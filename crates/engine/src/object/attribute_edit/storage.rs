@@ -16,11 +16,11 @@ use crate::store::{Bytes, Edit, at};
 /// Size in bytes of the smallest attribute message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
-/// Value of the creation order for attributes in dense storage without creation order, as in
+/// Value of the creation order for attributes in dense storage that have no creation order, as in
 /// libhdf5.
 const NO_ORDER: u16 = 0xffff;
 
-/// An attribute in compact or dense storage, as stored.
+/// A stored attribute: its message and properties in compact or dense storage.
 pub(super) struct Stored {
     pub(super) body: Bytes,
     pub(super) flags: MessageFlags,
@@ -54,7 +54,7 @@ impl AttributeEditor<'_> {
         Ok(None)
     }
 
-    /// Inserts the deferred attributes into dense storage.
+    /// Inserts the deferred attributes of an object into dense storage.
     pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let deferred = std::mem::take(&mut self.open.deferred);
         match self.dense() {
@@ -66,7 +66,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Returns the deferred attribute with this index.
+    /// Returns the deferred attribute with the index `number`.
     fn deferred(&self, number: usize) -> Result<Stored> {
         let message = self.open.deferred.get(number)?;
         let body = self.open.deferred.body(message);
@@ -82,8 +82,8 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(body), flags, order, reference: None })
     }
 
-    /// Replaces the message of the attribute `name`. Returns the previous message, or `None`
-    /// without such an attribute.
+    /// Replaces the message of the attribute `name` in compact or dense storage. Returns the
+    /// previous message, or `None` if no attribute has this name.
     pub(super) fn replace(
         &mut self,
         edit: &mut Edit<'_>,
@@ -132,7 +132,7 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(message.body), flags, order, reference: None })
     }
 
-    /// Removes an attribute from its storage and returns the attribute.
+    /// Removes the attribute `name` from compact or dense storage and returns the attribute.
     pub(super) fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
         if let Some(dense) = self.dense() {
             let removed = dense.remove(self.container, edit, name)?;
@@ -146,7 +146,8 @@ impl AttributeEditor<'_> {
         Ok(Some(stored))
     }
 
-    /// Inserts an attribute into compact or dense storage. No other attribute may have its name.
+    /// Inserts an attribute into compact or dense storage. No other attribute of the object may
+    /// have its name.
     pub(super) fn insert(
         &mut self,
         edit: &mut Edit<'_>,
@@ -174,7 +175,7 @@ impl AttributeEditor<'_> {
         if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
-    /// Adds an attribute info message to a version 2 object header without such a message.
+    /// Adds an attribute info message to a version 2 object header that has none.
     fn add_info(&mut self) -> Result<()> {
         if self.open.info.is_none() && self.version() != 1 {
             self.set_info(self.empty_info())?;
@@ -198,13 +199,14 @@ impl AttributeEditor<'_> {
         self.open.header.set(&info, MessageFlags::DO_NOT_SHARE)
     }
 
-    /// Removes the attribute info message. The creation order of later attributes begins at 0.
+    /// Removes the attribute info message from an object header. The creation order of later
+    /// attributes begins at 0.
     pub(super) fn remove_info(&mut self) -> Result<()> {
         self.open.info = None;
         self.open.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true).map(drop)
     }
 
-    /// Returns the creation order of the next new attribute.
+    /// Returns the creation order of the next new attribute of an object.
     pub(super) fn next_order(&self) -> Result<u64> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match info.max_creation_index {
@@ -240,7 +242,8 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Records the creation order of a new attribute in the attribute info message.
+    /// Records the creation order of a new attribute in the attribute info message of the object
+    /// header.
     pub(super) fn record_order(&mut self, order: u64) -> Result<()> {
         match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {
@@ -254,7 +257,7 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Changes the attributes from compact to dense storage.
+    /// Changes the storage of an object's attributes from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
@@ -284,8 +287,8 @@ impl AttributeEditor<'_> {
         })
     }
 
-    /// Changes the attributes from dense to compact storage, if each message fits in an object
-    /// header.
+    /// Changes the storage of an object's attributes from dense to compact, if each message fits in
+    /// an object header.
     pub(super) fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
         if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= MIN_TOO_LONG_BYTES) {
@@ -307,7 +310,7 @@ impl AttributeEditor<'_> {
     }
 }
 
-/// Returns the attribute that an entry in dense storage describes.
+/// Returns the attribute that an entry of dense storage describes.
 fn of_entry(edit: &Edit<'_>, entry: &DenseEntry, body: &Bytes) -> Result<Stored> {
     let reference = entry.shared_reference(edit.params())?;
     Ok(Stored { body: Bytes::from(&**body), flags: entry.flags, order: entry.order, reference })

@@ -20,7 +20,8 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of links in a new group: none, tracked, or indexed.
+/// The choice of the storage of the creation order of links in a new group: none, tracked, or
+/// indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
     /// The creation order is not tracked.
@@ -32,7 +33,7 @@ pub enum LinkOrder {
     Indexed,
 }
 
-/// The properties of a new group.
+/// The properties of a new group, such as the storage of its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupOptions {
     /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a
@@ -69,7 +70,7 @@ impl Default for GroupOptions {
 }
 
 impl GroupOptions {
-    /// Returns the number of bytes for names in the local heap of a symbol table.
+    /// Returns the number of bytes for link names in the local heap of a new symbol table.
     fn names(&self, edit: &Edit<'_>) -> u64 {
         if let Some(bytes) = self.local_heap.filter(|bytes| *bytes > 0) {
             return LocalHeap::least_segment(edit.params()).max(u64::from(bytes));
@@ -80,7 +81,7 @@ impl GroupOptions {
     }
 }
 
-/// Creates an empty group. The caller adds one hard link.
+/// Creates an empty group and returns its address. The caller adds one hard link.
 ///
 /// # Errors
 /// Returns the errors of [`Edit::allocate`](crate::store::Edit::allocate).
@@ -95,8 +96,8 @@ impl GroupOptions {
     }
 }
 
-/// Creates a group with the header properties `header`: the times, the reserved space, and the
-/// requirement of version 2. See [`create_group`].
+/// Creates an empty group with the header properties `header`: the times, the reserved space, and
+/// the requirement of version 2. See [`create_group`].
 ///
 /// # Errors
 /// Returns the same errors as [`create_group`].
@@ -155,7 +156,7 @@ fn add_link_info(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader
     header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len())
 }
 
-/// Makes the group at `address` the root group of the file.
+/// Makes the group at the address `address` the root group of the file, in the superblock.
 ///
 /// # Errors
 /// Returns read errors.
@@ -182,8 +183,8 @@ pub(super) fn clear_root_cache(edit: &mut Edit<'_>) -> Result<()> {
     })
 }
 
-/// Returns the addresses of the symbol table of an object, which links to the object cache. Returns
-/// `None` if the object is not a group with a symbol table.
+/// Returns the addresses of a group's symbol table, which links to the group keep as a cache.
+/// Returns `None` if the object is not a group with a symbol table.
 pub(super) fn cache_of(container: &Container, address: Address) -> Result<Option<SymbolTable>> {
     let header = ObjectHeader::load(&container.store, address)?;
     if !header.contains(MessageType::SYMBOL_TABLE) {

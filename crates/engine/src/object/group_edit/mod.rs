@@ -28,8 +28,8 @@ use crate::store::Edit;
 pub(super) use create::prepare_group;
 pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
 
-/// An editor of a group's links. [`finish`](Self::finish) writes the object header, so that one
-/// write covers many changes.
+/// An editor of a group's links. Its method [`finish`](Self::finish) writes the object header, so
+/// that one write covers many changes.
 #[derive(Debug)]
 pub struct GroupEditor<'c> {
     container: &'c Container,
@@ -38,13 +38,14 @@ pub struct GroupEditor<'c> {
     headers: Option<&'c dyn OpenHeaders>,
 }
 
-/// Access to object headers in open editors.
+/// A trait for access to the object headers that open editors keep decoded.
 pub(super) trait OpenHeaders: std::fmt::Debug {
-    /// Returns the symbol table message of an object, if the header of the object is open.
+    /// Returns the symbol table message of an object, if an editor keeps the object header open.
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// The state of a group editor without the container, which stays in memory between edits.
+/// The state of a group editor without the container of the file. The state stays in memory between
+/// edits.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
@@ -60,13 +61,13 @@ pub(super) struct OpenLinks {
 }
 
 impl OpenLinks {
-    /// Returns the address of the object header.
+    /// Returns the address of the object header that a group editor changes.
     pub(super) fn address(&self) -> Address {
         self.header.address()
     }
 }
 
-/// Inserts a link into a group. The reference count of an object must already include a hard link.
+/// Inserts a link into a group. The reference count of the object must already include a hard link.
 /// See [`add_hard_link`] for objects with other links.
 ///
 /// # Errors
@@ -78,7 +79,8 @@ pub fn insert_link(container: &Container, edit: &mut Edit<'_>, group: Address, l
     group.finish(edit)
 }
 
-/// Inserts a hard link to an object into a group, and increases the reference count of the object.
+/// Inserts a hard link to an object into a group, and increases the reference count of the object
+/// by one.
 ///
 /// # Errors
 /// Returns the same errors as [`insert_link`].
@@ -96,8 +98,8 @@ pub fn add_hard_link(
     delete::add_reference(edit, object)
 }
 
-/// Removes a link from a group. Deletes an object without links, and all objects that only this
-/// object refers to. `raw` frees the raw data of datasets.
+/// Removes a link from a group. Deletes the object if no links to it remain, and all objects that
+/// only this object refers to. `raw` frees the raw data of datasets.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the group has no link with this name.
@@ -117,8 +119,8 @@ pub fn remove_link(
     }
 }
 
-/// Moves a link to another name, in the same group or in another group. The object stays unchanged.
-/// The link becomes the newest link of its group.
+/// Moves a link to another name, in the same group or in another group. The linked object stays
+/// unchanged. The link becomes the newest link of its group.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if there is no link with the old name, and [`Error::Exists`] if
@@ -145,7 +147,7 @@ pub fn move_link(
 }
 
 impl<'c> GroupEditor<'c> {
-    /// Opens an editor of a group's links.
+    /// Opens an editor of the links of the group at the address `group`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
@@ -168,7 +170,8 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Sets the source of open object headers that later insertions read.
+    /// Sets the source of open object headers for a group editor, which later insertions of links
+    /// read.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }
@@ -177,7 +180,7 @@ impl<'c> GroupEditor<'c> {
         self.open
     }
 
-    /// Returns the link of the group with this name.
+    /// Returns the link with the name `name` from the group of this editor.
     ///
     /// # Errors
     /// Returns read errors.
@@ -185,7 +188,7 @@ impl<'c> GroupEditor<'c> {
         self.find_link(edit, name)
     }
 
-    /// Checks that the group accepts a link with this name.
+    /// Checks that the group of this editor accepts a new link with the name `name`.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].
@@ -197,7 +200,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Inserts a link into the group, as its newest link.
+    /// Inserts a link into the group of this editor, as the newest link.
     ///
     /// # Errors
     /// Returns the same errors as [`insert_link`].
@@ -210,7 +213,8 @@ impl<'c> GroupEditor<'c> {
         Err(Error::Exists { subject: "link", name: lossy(&link.name) })
     }
 
-    /// Removes a link from the group and returns the link. The object stays unchanged.
+    /// Removes a link from the group of this editor and returns the link. The linked object stays
+    /// unchanged.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the group has no link with this name.
@@ -225,7 +229,7 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Writes the object header of the group with the changed links.
+    /// Writes the object header of the group with the changed links of this group editor.
     ///
     /// # Errors
     /// Returns the errors of [`HeaderEditor::save`].
@@ -258,7 +262,7 @@ pub fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of a link: {why}", lossy(name))))
 }
 
-/// Encodes the link message of a link.
+/// Encodes a link as a link message, and returns its bytes.
 fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     let external;
     let target = match &link.target {
@@ -275,7 +279,7 @@ fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     Ok(message.to_bytes(container.params())?)
 }
 
-/// Returns a group info message with the properties that differ from the default.
+/// Returns a group info message with the properties of a group that differ from the default.
 fn group_info(phase_change: LinkPhaseChange) -> GroupInfo {
     let stated = (phase_change != LinkPhaseChange::DEFAULT).then_some(phase_change);
     GroupInfo { phase_change: stated, estimated: None }

@@ -51,8 +51,8 @@ impl GroupEditor<'_> {
         at(group::decode(self.container, body), self.open.header.address())
     }
 
-    /// Inserts a link with the next creation order. Returns `false` without a change if the group
-    /// has a link with this name.
+    /// Inserts a link into a group with the next creation order. Returns `false` without a change
+    /// if the group has a link with the same name.
     pub(super) fn insert_newest(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<bool> {
         if let GroupStorage::SymbolTable(table) = self.open.storage {
             if self.find_link(edit, &link.name)?.is_some() {
@@ -139,7 +139,8 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Returns the cached symbol table of the group that a link refers to, if the link caches one.
+    /// Returns the cached symbol table addresses of the group that a link refers to, if the link
+    /// caches them.
     fn cached(&self, target: &LinkTarget) -> Result<Option<SymbolTable>> {
         match (target, &self.open.storage) {
             (LinkTarget::Hard(object), GroupStorage::SymbolTable(own))
@@ -157,7 +158,7 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Removes the link with this name from the group's storage.
+    /// Removes the link with the name `name` from the group's storage, and returns the link.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         match self.open.storage {
             GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
@@ -202,7 +203,7 @@ impl GroupEditor<'_> {
         self.open.header.set(&info, NONE)
     }
 
-    /// Changes the links of a group from compact to dense storage.
+    /// Changes the storage of a group's links from compact to dense.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
         let bodies: Vec<Bytes> = self
@@ -232,8 +233,8 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// Changes the links of a group from dense to compact storage, if each link fits in an object
-    /// header.
+    /// Changes the storage of a group's links from dense to compact, if each link message fits in
+    /// an object header.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;
@@ -254,8 +255,8 @@ impl GroupEditor<'_> {
         self.set_info(not_dense(*info))
     }
 
-    /// Replaces a symbol table by compact or dense storage. A symbol table cannot store all kinds
-    /// of links.
+    /// Replaces a group's symbol table by compact or dense storage, because a symbol table cannot
+    /// store all kinds of links.
     fn leave_symbol_table(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
         let mut links = Vec::new();
         symbol_table::for_each(self.container, table, &mut |link| {
@@ -279,7 +280,7 @@ impl GroupEditor<'_> {
     }
 }
 
-/// Returns whether a symbol table can store the link.
+/// Returns whether a group's symbol table can store the link `link`.
 fn fits_symbol_table(link: &Link) -> bool {
     matches!(link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_)) && link.charset == CharacterSet::Ascii
 }
@@ -293,8 +294,8 @@ fn not_dense(info: LinkInfo) -> LinkInfo {
     }
 }
 
-/// Returns the link info message of a group that has become empty. The creation order of the next
-/// link is 0.
+/// Returns the link info message of a group that has become empty. The creation order of the
+/// group's next link is 0.
 fn emptied(info: LinkInfo) -> LinkInfo {
     LinkInfo { max_creation_index: info.max_creation_index.map(|_| 0), ..info }
 }

@@ -11,13 +11,14 @@ use super::{HeaderEditor, NAME, Slot};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Size in bytes of the checksum at the end of a version 2 header chunk.
+/// Size in bytes of the checksum at the end of a header chunk of a version 2 object header.
 const CHECKSUM_BYTES: usize = 4;
 
-/// Largest size of a message body in bytes, in both versions of object headers.
+/// Largest size in bytes of the body of an object header message, in both versions of object
+/// headers.
 const MAX_BODY_BYTES: usize = 65_535;
 
-/// A chunk of an object header: the first chunk or a continuation block.
+/// A header chunk of an object header: the first header chunk or a continuation block.
 #[derive(Debug)]
 pub(super) struct Chunk {
     /// Address and length of the whole chunk, if it is allocated.
@@ -34,7 +35,7 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the chunks of an object header in their present state in the file.
+    /// Returns the header chunks of an object header in their present state in the file.
     pub(super) fn all_of(header: &ObjectHeader) -> SmallVec<[Self; 2]> {
         let first = header.chunk_sizes().next().unwrap_or(0);
         let first_extent = (header.address(), to_u64(first + overhead(header.prefix())));
@@ -52,7 +53,7 @@ impl Chunk {
             .collect()
     }
 
-    /// Creates a chunk of an object header that is not yet in the file.
+    /// Creates a header chunk of an object header that is not yet in the file.
     pub(super) fn new(capacity: usize) -> Self {
         Self { extent: None, capacity, used: 0, found: 0, changed: true }
     }
@@ -63,7 +64,8 @@ impl Chunk {
     }
 }
 
-/// Returns the number of bytes of the first chunk that are not part of the messages or the gap.
+/// Returns the number of bytes of the first header chunk of an object header that are not part of
+/// the messages or the gap.
 pub(super) fn overhead(prefix: &Prefix) -> usize {
     match prefix {
         Prefix::V1(_) => PrefixV1::SIZE,
@@ -71,8 +73,8 @@ pub(super) fn overhead(prefix: &Prefix) -> usize {
     }
 }
 
-/// Returns the number of bytes of a continuation block that are not part of the messages or the
-/// gap.
+/// Returns the number of bytes of an object header's continuation block that are not part of the
+/// messages or the gap.
 pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     match layout {
         EnvelopeLayout::V1 => 0,
@@ -80,8 +82,8 @@ pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     }
 }
 
-/// Returns the size in bytes of a message with its envelope: type, size and flags. Bodies are in
-/// memory, so the sum does not overflow.
+/// Returns the size in bytes of an object header message with its envelope: type, size and flags.
+/// Bodies are in memory, so the sum does not overflow.
 pub(super) fn total(layout: EnvelopeLayout, body: usize) -> usize {
     let body = match layout {
         EnvelopeLayout::V1 => body.next_multiple_of(8),
@@ -90,14 +92,14 @@ pub(super) fn total(layout: EnvelopeLayout, body: usize) -> usize {
     body + layout.size()
 }
 
-/// Returns the size of the longest NIL message, which is a multiple of 8 in both versions of object
-/// headers.
+/// Returns the size in bytes of the longest NIL message, which is a multiple of 8 in both versions
+/// of object headers.
 const fn longest_nil(layout: EnvelopeLayout) -> usize {
     MAX_BODY_BYTES / 8 * 8 + layout.size()
 }
 
-/// Returns the lengths of the bodies of NIL messages that fill `free` bytes, except for a gap at
-/// the end.
+/// Returns the lengths of the bodies of NIL messages that fill `free` bytes of a header chunk,
+/// except for a gap at the end.
 fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let body = free.min(longest_nil(layout)).checked_sub(layout.size())?;
@@ -108,7 +110,7 @@ fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = u
     })
 }
 
-/// Writes NIL messages and a gap into the free space of a chunk.
+/// Writes NIL messages and a gap into the free space of an object header's header chunk.
 fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()> {
     static ZEROS: [u8; MAX_BODY_BYTES] = [0; MAX_BODY_BYTES];
     let mut gap = free;
@@ -124,17 +126,17 @@ fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()>
 }
 
 impl HeaderEditor {
-    /// Returns the size in bytes of an edited message with its envelope.
+    /// Returns the size in bytes of an edited object header message with its envelope.
     pub(super) fn total(&self, slot: &Slot) -> usize {
         total(self.layout, slot.body.len())
     }
 
-    /// Returns the number of free bytes in a chunk of the object header.
+    /// Returns the number of free bytes in a header chunk of the edited object header.
     pub(super) fn free_in(&self, chunk: usize) -> usize {
         self.chunks.get(chunk).map_or(0, Chunk::free)
     }
 
-    /// Adds the size of a message to the used space of its chunk.
+    /// Adds the size of an object header message to the used space of its header chunk.
     pub(super) fn occupy(&mut self, slot: &Slot) {
         let total = self.total(slot);
         if let Some(chunk) = slot.chunk.and_then(|chunk| self.chunks.get_mut(chunk)) {
@@ -142,7 +144,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Subtracts the size of a message from the used space of its chunk.
+    /// Subtracts the size of an object header message from the used space of its header chunk.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the message was not counted.
@@ -156,14 +158,15 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Records that a chunk of the object header has changed.
+    /// Records that a header chunk of the edited object header has changed.
     pub(super) fn touch_chunk(&mut self, chunk: Option<usize>) {
         if let Some(chunk) = chunk.and_then(|chunk| self.chunks.get_mut(chunk)) {
             chunk.changed = true;
         }
     }
 
-    /// Writes the changed chunks of the object header. A chunk must be assigned to each message.
+    /// Writes the changed header chunks of the edited object header. A header chunk must be
+    /// assigned to each message.
     pub(super) fn write(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         // The prefix of version 1 has the number of messages in all chunks.
         let counts = self.version() == 1 && self.chunks.iter().any(|chunk| chunk.changed);
@@ -191,8 +194,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Counts the messages of the changed chunks. In version 1, stores the number of all messages
-    /// in the prefix.
+    /// Counts the messages of the edited object header's changed header chunks. In version 1,
+    /// stores the number of all messages in the prefix.
     fn count_messages(&mut self) -> Result<()> {
         let mut counts: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.chunks.len());
         for slot in &self.messages {
@@ -228,7 +231,8 @@ impl HeaderEditor {
         Ok(w.finish()?)
     }
 
-    /// Returns the size of a chunk in bytes: messages, gap and `overhead`.
+    /// Returns the size of a header chunk of the edited object header in bytes: messages, gap and
+    /// `overhead`.
     fn length_of(&self, number: usize, overhead: usize) -> usize {
         self.chunks.get(number).map_or(0, |chunk| chunk.capacity) + overhead
     }

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// The storage of the creation order of attributes in a new object: none, tracked, or indexed.
+/// The choice of the storage of the creation order of attributes in a new object: none, tracked, or
+/// indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
     /// The creation order is not tracked.
@@ -27,7 +28,7 @@ pub enum AttributeOrder {
     Indexed,
 }
 
-/// A message of a new object header.
+/// A message of a new object header: its type, flags and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Type of the message.
@@ -38,7 +39,7 @@ pub struct NewMessage {
     pub body: Vec<u8>,
 }
 
-/// The properties of a new object header.
+/// The properties of a new object header: its messages, and the properties of its prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHeader {
     /// The messages in order. Attributes should be added after the creation of the object.
@@ -104,15 +105,16 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Sets all times of the new object header to `now`, in seconds since 1970-01-01 UTC.
+    /// Sets all times of the object in its new object header to `now`, in seconds since 1970-01-01
+    /// UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
         self.times = Some(ObjectTimes { access: now, modification: now, change: now, birth: now });
         self
     }
 
-    /// Returns whether a new object header has version 2, because the bounds prefer version 2 or
-    /// the properties require it.
+    /// Returns whether a new object header has version 2, because the version bounds prefer version
+    /// 2 or the header's properties require it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
             || self.attribute_order != AttributeOrder::Untracked
@@ -147,8 +149,8 @@ impl NewHeader {
     }
 }
 
-/// Checks that the limits differ enough: storage that has just become dense must not become compact
-/// again with the next removal.
+/// Checks that the limits for the change between compact and dense storage differ enough: storage
+/// that has just become dense must not become compact again with the next removal.
 pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_dense: u16) -> Result<()> {
     if max_compact >= min_dense {
         return Ok(());
@@ -162,8 +164,8 @@ fn too_large() -> Error {
     Error::Misuse("the object header would have more free space than memory can hold".into())
 }
 
-/// Creates an object header that holds all messages in its first chunk. The bounds of the file
-/// determine the version.
+/// Creates an object header that holds all messages in its first header chunk, and returns its
+/// address. The version bounds of the file determine the version.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if a message is too long for an object header,
@@ -174,7 +176,8 @@ pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     Ok(editor.address)
 }
 
-/// Allocates an object header as [`create`] does. The caller saves the header.
+/// Allocates an object header like [`create`], but does not write it, and returns its editor. The
+/// caller saves the object header.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -212,7 +215,8 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     Ok(editor)
 }
 
-/// Returns the size in bytes of the messages and the gap in the first chunk of the object header.
+/// Returns the size in bytes of the messages and the gap in the first header chunk of a new object
+/// header.
 fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize> {
     // The chunk can always hold a continuation, so that the header can grow.
     let continuation = editor.params.offset_width() + editor.params.length_width();
@@ -224,8 +228,8 @@ fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize
     }
 }
 
-/// Sets the size of the messages and the gap in the first chunk. In version 2, uses the shortest
-/// possible field.
+/// Sets the size of the messages and the gap in the first header chunk of an object header. In
+/// version 2, uses the shortest possible field.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the size does not fit in a version 1 header.
@@ -253,13 +257,15 @@ pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) -> Result<()> 
 }
 
 impl HeaderEditor {
-    /// Adds a message to the first chunk of a new header, whose size is determined later.
+    /// Adds a message to the first header chunk of a new object header, whose size is determined
+    /// later.
     fn add_first(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });
     }
 
-    /// Adds messages for the properties that only the other header version stores in the prefix.
+    /// Adds messages to a new object header for the properties that only the other header version
+    /// stores in the prefix.
     fn add_properties(&mut self, new: &NewHeader) -> Result<()> {
         match self.prefix {
             Prefix::V1(_) => {

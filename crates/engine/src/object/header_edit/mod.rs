@@ -31,7 +31,8 @@ fn no_message() -> Error {
     Error::internal(NAME, "an identity names a message of the editor")
 }
 
-/// An editor of an object header. Changes stay in memory until [`save`](Self::save).
+/// An editor of an object header. Changes stay in memory until the method [`save`](Self::save) is
+/// called.
 #[derive(Debug)]
 pub struct HeaderEditor {
     address: Address,
@@ -49,7 +50,7 @@ pub struct HeaderEditor {
     prefix_changed: bool,
 }
 
-/// A message in an editor of an object header, and the chunk that contains the message.
+/// A message in an editor of an object header, and the header chunk that contains the message.
 #[derive(Debug, Clone)]
 struct Slot {
     kind: MessageType,
@@ -81,7 +82,7 @@ pub struct MessageView<'a> {
 }
 
 impl HeaderEditor {
-    /// Reads the object header at `address` and opens an editor of it.
+    /// Reads the object header at `address` and opens an editor of the object header.
     ///
     /// # Errors
     /// Returns the errors of [`ObjectHeader::load`], and [`Error::Unsupported`] if the header has a
@@ -130,7 +131,7 @@ impl HeaderEditor {
         Ok(editor)
     }
 
-    /// Returns the flags of a message after hyperslab has changed it.
+    /// Returns the flags of an object header message after hyperslab has changed the message.
     fn flags_after_change(
         &mut self,
         kind: MessageType,
@@ -153,12 +154,13 @@ impl HeaderEditor {
         Ok(flags)
     }
 
-    /// Returns the address of the edited header, which is the identity of the object in the file.
+    /// Returns the address of the edited object header, which is the identity of the object in the
+    /// file.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the version of the header: 1 or 2.
+    /// Returns the version of the edited object header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1(_) => 1,
@@ -166,12 +168,13 @@ impl HeaderEditor {
         }
     }
 
-    /// Returns the prefix of the object header.
+    /// Returns the prefix of the edited object header.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Returns the messages of the edited header in order, without NIL messages and continuations.
+    /// Returns the messages of the edited object header in order, without NIL messages and
+    /// continuations.
     pub fn messages(&self) -> impl Iterator<Item = MessageView<'_>> {
         self.messages
             .iter()
@@ -195,18 +198,18 @@ impl HeaderEditor {
         self.arena.get(slot.body.clone()).unwrap_or_default()
     }
 
-    /// Returns the messages of one type in the edited header.
+    /// Returns the messages of the type `kind` in the edited object header.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = MessageView<'_>> {
         self.messages().filter(move |message| message.kind == kind)
     }
 
-    /// Returns the first message of one type in the edited header.
+    /// Returns the first message of the type `kind` in the edited object header.
     pub fn find(&self, kind: MessageType) -> Option<MessageView<'_>> {
         self.messages_of(kind).next()
     }
 
-    /// Decodes the first message of the type `M` in the edited header. The message must not be a
-    /// shared message.
+    /// Decodes the first message of the type `M` in the edited object header. The message must not
+    /// be a shared message.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the bytes contradict the format.
@@ -214,8 +217,8 @@ impl HeaderEditor {
         self.find(M::TYPE).map(|view| at(M::decode(view.body, self.params), self.address)).transpose()
     }
 
-    /// Replaces the first message of this type in the edited header, or adds a message if the
-    /// header has none.
+    /// Replaces the first message of the type `kind` in the edited object header, or adds a message
+    /// if the object header has none.
     ///
     /// # Errors
     /// Returns the same errors as [`replace`](Self::replace).
@@ -227,8 +230,9 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Encodes a message and sets it as [`set_message`](Self::set_message) does. A replaced message
-    /// keeps its flags, and must not be a shared message.
+    /// Encodes a message and sets it in the edited object header as
+    /// [`set_message`](Self::set_message) does. A replaced message keeps its flags, and must not be
+    /// a shared message.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit in its field.
@@ -238,7 +242,7 @@ impl HeaderEditor {
         self.set_message(M::TYPE, flags, &body)
     }
 
-    /// Replaces the flags and the body of a message in the edited header.
+    /// Replaces the flags and the body of a message in the edited object header.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no such message.
@@ -263,18 +267,18 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Adds a message to the edited header, after the existing messages of its type.
+    /// Adds a message to the edited object header, after the existing messages of its type.
     pub fn add_message(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         self.add_ordered(kind, flags, 0, body);
     }
 
-    /// Adds an attribute message with its creation order to the edited header.
+    /// Adds an attribute message with its creation order to the edited object header.
     pub fn add_ordered(&mut self, kind: MessageType, flags: MessageFlags, creation_order: u16, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order, body, chunk: None });
     }
 
-    /// Removes a message from the edited header. All other [`MessageId`]s become invalid.
+    /// Removes a message from the edited object header. All other [`MessageId`]s become invalid.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no such message.
@@ -286,8 +290,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Removes the messages of one type for which `which` returns true. Returns the number of
-    /// removed messages.
+    /// Removes the messages of the type `kind` for which `which` returns true from the edited
+    /// object header. Returns the number of removed messages.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if a message is not in its chunk.
@@ -304,7 +308,7 @@ impl HeaderEditor {
         Ok(ids.len())
     }
 
-    /// Returns the number of hard links to the object.
+    /// Returns the number of hard links to the object, from the edited object header.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the reference count message is damaged.
@@ -315,7 +319,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Sets the number of hard links to the object.
+    /// Sets the number of hard links to the object in the edited object header.
     ///
     /// # Errors
     /// Returns no errors in practice: each count fits in its field.
@@ -333,8 +337,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Sets the time of the last change to `now`, in seconds since 1970-01-01 UTC, if the header
-    /// stores times.
+    /// Sets the time of the object's last change to `now`, in seconds since 1970-01-01 UTC, if the
+    /// edited object header stores times.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the time does not fit in its field.
@@ -357,8 +361,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Sets the times in the edited header: all four times, or only the time of the last change,
-    /// depending on the header.
+    /// Sets the times of the object in the edited object header: all four times, or only the time
+    /// of the last change, depending on the header version.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a time does not fit in its field.
@@ -373,7 +377,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Distributes the messages to the chunks of the object header and writes the changed chunks.
+    /// Distributes the messages to the header chunks of the edited object header and writes the
+    /// changed header chunks.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a message is too long for an object header, and the errors of
@@ -383,8 +388,8 @@ impl HeaderEditor {
         self.write(edit)
     }
 
-    /// Frees all chunks of the object header. Before the call, the caller frees the blocks to which
-    /// messages refer.
+    /// Frees all header chunks of the edited object header. Before the call, the caller frees the
+    /// blocks to which messages refer.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].
@@ -398,7 +403,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Copies bytes to the memory that holds all new message bodies. Returns their range.
+    /// Copies the body of a message to the memory that holds all new message bodies of an object
+    /// header editor. Returns the range of the copied bytes.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);
@@ -406,8 +412,8 @@ impl HeaderEditor {
     }
 }
 
-/// Returns the current time as headers store it: seconds since 1970-01-01 UTC. After 2106, returns
-/// the largest 32-bit number.
+/// Returns the current time as object headers store it: seconds since 1970-01-01 UTC. After 2106,
+/// returns the largest 32-bit number.
 pub fn now() -> u32 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -11,15 +11,16 @@ use super::{HeaderEditor, NAME, Slot, no_message};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 
-/// Largest size in bytes of the messages of a continuation block that may be replaced by a larger
-/// block. Because of the replacement, a header that grows by small messages has few blocks.
+/// Largest size in bytes of the messages of an object header's continuation block that may be
+/// replaced by a larger block. Because of the replacement, an object header that grows by small
+/// messages has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Largest number of chunks of an object header. In a header with this number of chunks, a larger
-/// block always replaces the last block.
+/// Largest number of header chunks of an object header. In an object header with this number of
+/// header chunks, a larger block always replaces the last block.
 const MAX_CHUNKS: usize = 32;
 
-/// Largest number of spare bytes in a new continuation block.
+/// Largest number of spare bytes in a new continuation block of an object header.
 const MAX_SPARE_BYTES: usize = 256;
 
 fn not_allocated() -> Error {
@@ -27,12 +28,12 @@ fn not_allocated() -> Error {
 }
 
 impl HeaderEditor {
-    /// Returns the index of the last chunk of the object header.
+    /// Returns the index of the last header chunk of the edited object header.
     fn last_chunk(&self) -> Result<usize> {
         self.chunks.len().checked_sub(1).ok_or_else(|| Error::internal(NAME, "a header has a chunk"))
     }
 
-    /// Assigns all messages of the object header to chunks.
+    /// Assigns all messages of the edited object header to header chunks.
     pub(super) fn lay_out(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.displace_excess()?;
         self.fill_free_space();
@@ -46,9 +47,9 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Displaces the last messages of changed chunks that are too small. Old programs wrote version
-    /// 1 messages whose length is not a multiple of 8. Such messages need more space when they are
-    /// written again.
+    /// Displaces the last messages of an object header's changed header chunks whose messages no
+    /// longer fit. Old programs wrote version 1 messages whose length is not a multiple of 8. These
+    /// old messages need more space when they are written again.
     fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {
@@ -63,7 +64,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Removes a message from its chunk, so that another chunk can hold it.
+    /// Removes a message of an object header from its header chunk, so that another header chunk
+    /// can hold the message.
     fn displace(&mut self, id: usize) -> Result<()> {
         if let Some(slot) = self.messages.get(id).cloned() {
             self.vacate(&slot)?;
@@ -78,7 +80,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Assigns a message to a chunk of the object header.
+    /// Assigns a message of the edited object header to a header chunk.
     fn place(&mut self, id: usize, chunk: usize) {
         self.set_chunk(id, Some(chunk));
         self.touch_chunk(Some(chunk));
@@ -87,7 +89,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Assigns messages to chunks that have enough free space.
+    /// Assigns messages of an object header to header chunks that have enough free space.
     fn fill_free_space(&mut self) {
         for id in 0..self.messages.len() {
             let Some(slot) = self.messages.get(id) else { break };
@@ -101,7 +103,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Returns the messages that are not assigned to a chunk.
+    /// Returns the indexes of the object header's messages that are not assigned to a header chunk.
     fn unplaced(&self) -> Vec<usize> {
         (0..self.messages.len())
             .filter(|id| self.messages.get(*id).is_some_and(|slot| slot.chunk.is_none()))
@@ -112,8 +114,8 @@ impl HeaderEditor {
         ids.iter().filter_map(|id| self.messages.get(*id)).map(|slot| self.total(slot)).sum()
     }
 
-    /// Creates a continuation block for the messages without a chunk, or replaces the last block by
-    /// a larger block.
+    /// Creates a continuation block for the messages of an object header without a header chunk, or
+    /// replaces the last block by a larger block.
     fn grow(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let wanted = self.totals(&self.unplaced());
         if self.extend_first(edit, wanted)? {
@@ -141,8 +143,9 @@ impl HeaderEditor {
         self.add_block(edit)
     }
 
-    /// Extends the only chunk so that `wanted` more bytes fit, if the bytes after the chunk are
-    /// free. Then places all messages. Returns whether the chunk was extended.
+    /// Extends the only header chunk of an object header so that `wanted` more bytes fit, if the
+    /// bytes after the header chunk are free. Then assigns all messages to it. Returns whether the
+    /// header chunk was extended.
     fn extend_first(&mut self, edit: &mut Edit<'_>, wanted: usize) -> Result<bool> {
         let [Chunk { extent: Some((address, length)), capacity, used, .. }] = *self.chunks.as_slice() else {
             return Ok(false);
@@ -188,7 +191,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Allocates a continuation block for `used` bytes of messages and some spare bytes.
+    /// Allocates a continuation block of an object header for `used` bytes of messages and some
+    /// spare bytes.
     fn new_block(&self, edit: &mut Edit<'_>, used: usize) -> Result<Chunk> {
         // The block can always hold a continuation, so that the header can grow further.
         let least = total(self.layout, self.params.offset_width() + self.params.length_width());
@@ -199,7 +203,8 @@ impl HeaderEditor {
         Ok(chunk)
     }
 
-    /// Sets the address and the length of a continuation block in the continuation message `lead`.
+    /// Sets the address and the length of a continuation block in the object header's continuation
+    /// message `lead`.
     fn set_continuation(&mut self, lead: usize, chunk: &Chunk) -> Result<()> {
         let (address, length) = chunk.extent.ok_or_else(not_allocated)?;
         let bytes = Continuation { address, length }.to_bytes(self.params)?;
@@ -211,7 +216,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Returns the continuation message that refers to a chunk of the object header.
+    /// Returns the index of the continuation message that refers to a header chunk of the object
+    /// header.
     fn continuation_to(&self, chunk: usize) -> Result<Option<usize>> {
         let Some((address, _)) = self.chunks.get(chunk).and_then(|chunk| chunk.extent) else {
             return Ok(None);
@@ -226,8 +232,8 @@ impl HeaderEditor {
         Ok(None)
     }
 
-    /// Returns a chunk of the object header with `wanted` free bytes. Displaces messages if
-    /// necessary.
+    /// Returns the index of a header chunk of the object header with `wanted` free bytes. Displaces
+    /// messages if necessary.
     fn chunk_with(&mut self, wanted: usize) -> Result<usize> {
         if let Some(chunk) = self.chunks.iter().rposition(|chunk| chunk.free() >= wanted) {
             return Ok(chunk);
@@ -244,9 +250,9 @@ impl HeaderEditor {
         Err(Error::corrupt(NAME, "size of chunk 0", expected, "smaller chunks").at(self.address))
     }
 
-    /// Returns messages whose displacement leaves `wanted` free bytes in the chunk. Prefers
-    /// attributes, links and comments over messages that all readers of the object need, and a
-    /// small number of bytes over a large one.
+    /// Returns the indexes of messages whose displacement leaves `wanted` free bytes in a header
+    /// chunk of the object header. Prefers attributes, links and comments over messages that all
+    /// readers of the object need, and a small number of bytes over a large one.
     fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
         // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));
@@ -276,8 +282,8 @@ impl HeaderEditor {
         None
     }
 
-    /// Frees an empty continuation block, or the last block if its messages fit in other chunks.
-    /// Returns whether a block was freed.
+    /// Frees an empty continuation block of the object header, or the last block if its messages
+    /// fit in other header chunks. Returns whether a block was freed.
     fn drop_block(&mut self, edit: &mut Edit<'_>) -> Result<bool> {
         let last = self.last_chunk()?;
         let empty = self.chunks.iter().skip(1).position(|chunk| chunk.used == 0);
@@ -299,8 +305,9 @@ impl HeaderEditor {
         Ok(true)
     }
 
-    /// Moves all messages of a block to earlier chunks, if all messages fit. The space of the
-    /// continuation that refers to the block becomes available.
+    /// Moves all messages of a continuation block to earlier header chunks of the object header, if
+    /// all messages fit. The space of the continuation message that refers to the block becomes
+    /// available.
     fn vacate_block(&mut self, block: usize) -> Result<bool> {
         let Some(lead) = self.continuation_to(block)? else { return Ok(false) };
         let Some(lead_slot) = self.messages.get(lead).cloned() else { return Ok(false) };

@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, SpaceKind};
 
-/// Kind of the file space for B-tree nodes and symbol table nodes.
+/// Kind of the file space for B-tree nodes and symbol table nodes of groups.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Creates a symbol table without links, with `names` bytes of space for names.
+/// Creates a group's symbol table without links, with `names` bytes of space for names.
 ///
 /// # Errors
 /// Returns the errors of [`Edit::allocate`].
@@ -32,7 +32,7 @@ pub(in super::super) fn create(
     Ok(SymbolTable { btree, heap })
 }
 
-/// Returns a B-tree node without children.
+/// Returns a node without children of a group's version 1 B-tree.
 pub(super) fn empty_node() -> BTreeV1Node {
     BTreeV1Node {
         level: 0,
@@ -43,8 +43,8 @@ pub(super) fn empty_node() -> BTreeV1Node {
     }
 }
 
-/// Inserts a link, with the cached symbol table of the group that the link refers to. Returns
-/// `false` without a change if there is a link with this name.
+/// Inserts a link into a group's symbol table, with the cached symbol table of the group that the
+/// link refers to. Returns `false` without a change if the group has a link with the same name.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for a link that a symbol table cannot store, read errors, and the
@@ -71,7 +71,8 @@ pub(super) fn insert(
     Ok(true)
 }
 
-/// Returns the texts of a link in the local heap: the name, and the path of a soft link.
+/// Returns the texts of a link that a symbol table stores in the local heap: the name, and the path
+/// of a soft link.
 pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
     let path = match &link.target {
         LinkTarget::Hard(_) => None,
@@ -83,7 +84,8 @@ pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
     Ok(std::iter::once(&*link.name).chain(path))
 }
 
-/// Returns the symbol table entry of a link. `offsets` are the offsets of its [`texts`].
+/// Returns the symbol table entry of a link. `offsets` are the local heap offsets of the link's
+/// [`texts`].
 pub(super) fn entry_of(
     edit: &Edit<'_>,
     link: &Link,
@@ -113,7 +115,7 @@ pub(super) fn entry_of(
     Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
-/// The new right neighbour of a B-tree node or symbol table node that was split.
+/// The new right neighbour of a B-tree node or symbol table node of a group that was split.
 struct Right {
     /// Offset of the greatest name below the left child.
     middle: u64,
@@ -177,7 +179,7 @@ impl Inserting<'_, '_, '_> {
         self.child(path, Right { middle, address, last })
     }
 
-    /// Sets all keys of the B-tree that refer to the greatest name of the group.
+    /// Sets all keys of a group's B-tree that refer to the greatest name of the group.
     fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
@@ -190,7 +192,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Inserts the new node of a split into the B-tree nodes on the path, from the bottom up.
+    /// Inserts the new node of a split into the nodes of a group's B-tree on the path, from the
+    /// bottom up.
     fn child(&mut self, path: &TablePath, right: Right) -> Result<()> {
         let context = tree_context(self.container);
         let capacity = context.capacity().max(2);
@@ -213,8 +216,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Splits a B-tree node with one child too many. The root stays at its address, above two new
-    /// nodes.
+    /// Splits a node of a group's B-tree with one child too many. The root stays at its address,
+    /// above two new nodes.
     fn split(
         &mut self,
         step: &PathNode,
@@ -273,7 +276,7 @@ fn edit_len(
     Ok(edit.store().shared::<SymbolTableNode>(address, context)?.entries.len())
 }
 
-/// Inserts a child into a B-tree node after the child at `position`.
+/// Inserts a child into a node of a group's B-tree after the child with the index `position`.
 fn put_child(node: &mut BTreeV1Node, position: usize, right: &Right) -> Option<()> {
     let after = position.checked_add(1)?;
     if after > node.children.len() {

@@ -20,22 +20,23 @@ use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Largest ratio of existing to new entries at which an insertion rewrites the whole B-tree of a
-/// group.
+/// Largest ratio of existing to new links at which an insertion of links rewrites the whole B-tree
+/// of a group.
 const MAX_REWRITE_RATIO: usize = 8;
 
-/// The present entries of a symbol table in order, and the nodes below the root of its B-tree.
+/// The present entries of a group's symbol table in order, and the nodes below the root of its
+/// B-tree.
 #[derive(Default)]
 struct Present {
     entries: Vec<SymbolTableEntry>,
     nodes: Vec<(Address, u64)>,
 }
 
-/// The address of a B-tree child, and the offset of the greatest name below the child.
+/// A child in a group's B-tree: its address, and the offset of the greatest name below the child.
 type Child = (Address, u64);
 
-/// Inserts links, sorted by name, with the cached symbol tables of groups. No link may have one of
-/// the names.
+/// Inserts links, sorted by name, into a group's symbol table, with the cached symbol tables of
+/// linked groups. The group must have no link with one of the names.
 ///
 /// # Errors
 /// Returns the errors of [`insert`].
@@ -95,7 +96,7 @@ impl Present {
     }
 }
 
-/// Merges two lists of entries in the order of the names.
+/// Merges two lists of symbol table entries into one list in the order of the names.
 fn merged(
     heap: &LocalHeap,
     present: Vec<SymbolTableEntry>,
@@ -117,8 +118,8 @@ fn merged(
     Ok(all)
 }
 
-/// Divides `count` items into the smallest number of runs of at most `capacity` items, with about
-/// equal lengths. Returns the lengths.
+/// Divides `count` entries or children of a group's B-tree into the smallest number of nodes of at
+/// most `capacity` each, with about equal numbers. Returns the number for each node.
 fn runs(count: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(capacity.max(1)).max(1);
     (0..number).map(move |at| count / number + usize::from(at < count % number))
@@ -128,7 +129,8 @@ fn miscounted() -> Error {
     Error::internal("symbol table", "the runs of children contain all children")
 }
 
-/// Creates the nodes of a group's B-tree from the leaves up. The root keeps its address.
+/// Creates the nodes of a group's B-tree from sorted symbol table entries, from the leaves up. The
+/// root keeps its address.
 fn build(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -171,7 +173,8 @@ fn build(
     Ok(())
 }
 
-/// Returns a B-tree node without neighbours. `before` is the key before its first child.
+/// Returns a node of a group's B-tree without neighbours. `before` is the key before the node's
+/// first child.
 fn node_of(level: u8, before: u64, children: &[Child]) -> BTreeV1Node {
     let keys = std::iter::once(before).chain(children.iter().map(|(_, last)| *last)).collect();
     let children = children.iter().map(|(address, _)| *address).collect();

@@ -28,8 +28,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 
-/// Calls `visit` for each link in ascending order of the bytes of the names, until `visit` returns
-/// `Break`.
+/// Calls `visit` for each link of a group's symbol table in ascending order of the bytes of the
+/// names, until the result of `visit` is `Break`.
 pub(super) fn for_each(
     container: &Container,
     table: &SymbolTable,
@@ -52,13 +52,13 @@ pub(super) fn for_each(
     })
 }
 
-/// Returns whether the symbol table has no links.
+/// Returns whether the symbol table of a group has no links.
 pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
     let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
     Ok(root.children.is_empty())
 }
 
-/// Returns the link of the symbol table with this name.
+/// Returns the link with the name `name` from a group's symbol table.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
     let heap = LocalHeap::load(&container.store, table.heap)?;
     let found =
@@ -78,8 +78,9 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
     Ok(None)
 }
 
-/// Compares the names below child `position` with `name`. Key `i` is less than the names below
-/// child `i`, and key `i + 1` is the greatest of these names.
+/// Compares the names below the child with the index `position` of a group's B-tree node with
+/// `name`. Key `i` is less than the names below child `i`, and key `i + 1` is the greatest of these
+/// names.
 fn compare(heap: &LocalHeap, node: &BTreeV1Node, position: usize, name: &[u8]) -> Result<Ordering> {
     let BTreeV1Keys::Group(keys) = &node.keys else {
         return Err(Error::corrupt(BTreeV1Node::NAME, "node type", "0 (group)", 1));

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1::check_level;
 use crate::index::local_heap::LocalHeap;
 
-/// A node of a group's B-tree on the path to a name.
+/// A node of a group's B-tree on the path from the root to a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathNode {
     pub(super) address: Address,
@@ -23,7 +23,7 @@ pub(super) struct PathNode {
     pub(super) right_key: u64,
 }
 
-/// The position of a name in a symbol table: a path in the B-tree, and the position in a symbol
+/// The place of a name in a group's symbol table: a path in the B-tree, and the index in a symbol
 /// table node.
 #[derive(Debug)]
 pub(super) struct TablePath {
@@ -38,12 +38,12 @@ pub(super) struct TablePath {
     pub(super) at_end: bool,
 }
 
-/// Returns the keys of a B-tree node that indexes a group.
+/// Returns the keys of a version 1 B-tree node that indexes a group.
 pub(super) fn group_keys(node: &BTreeV1Node) -> Option<&[u64]> {
     node.keys.as_group()
 }
 
-/// Returns the keys of a B-tree node that indexes a group, for changes.
+/// Returns the keys of a version 1 B-tree node that indexes a group, for changes.
 pub(super) fn change_keys(node: &mut BTreeV1Node) -> Option<&mut Vec<u64>> {
     match &mut node.keys {
         BTreeV1Keys::Group(keys) => Some(keys),
@@ -51,7 +51,8 @@ pub(super) fn change_keys(node: &mut BTreeV1Node) -> Option<&mut Vec<u64>> {
     }
 }
 
-/// Returns the number of names that precede `name` among `count` names in ascending order.
+/// Returns the number of names that precede `name` among `count` names of a symbol table in
+/// ascending order.
 fn before(
     heap: &LocalHeap,
     count: usize,
@@ -123,7 +124,7 @@ impl TablePath {
     }
 }
 
-/// Creates an error about a B-tree node with the wrong number of keys.
+/// Creates an error about a node of a group's B-tree with the wrong number of keys.
 pub(super) fn wrong_keys(address: Address) -> Error {
     Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "another number").at(address)
 }

@@ -19,8 +19,8 @@ use crate::index::VisitedBlocks;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Removes the link with this name from the symbol table and returns it, or returns `None` without
-/// such a link.
+/// Removes the link with the name `name` from a group's symbol table and returns the link, or
+/// returns `None` without such a link.
 ///
 /// # Errors
 /// Returns read errors.
@@ -82,9 +82,9 @@ impl Removing<'_, '_, '_> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the B-tree key after the child of `step`. If the key is the last key of its node, also
-    /// sets the keys that must equal it: keys in the nodes above, and the first key of the right
-    /// neighbour.
+    /// Sets the key after the child of `step` in a group's B-tree. If the key is the last key of
+    /// its node, also sets the keys that must equal it: keys in the nodes above, and the first key
+    /// of the right neighbour.
     fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);
         let (last, right) = self.node(step.address, |node| -> Result<(bool, Address)> {
@@ -96,8 +96,8 @@ impl Removing<'_, '_, '_> {
         if last { self.end_key(right, above, key) } else { Ok(()) }
     }
 
-    /// Sets the B-tree keys that must equal the last key of a node: the first key of its right
-    /// neighbour, and a key of the node above.
+    /// Sets the keys of a group's B-tree that must equal the last key of a node: the first key of
+    /// the node's right neighbour, and a key of the node above.
     fn end_key(&mut self, right: Address, above: &[PathNode], key: u64) -> Result<()> {
         if right.is_defined() {
             self.node(right, |node| set_first_key(node, right, key))??;
@@ -108,7 +108,8 @@ impl Removing<'_, '_, '_> {
         }
     }
 
-    /// Removes the child at the end of a B-tree path, and then nodes without children on the path.
+    /// Removes the child at the end of a path in a group's B-tree, and then nodes without children
+    /// on the path.
     fn child(&mut self, steps: &[PathNode]) -> Result<()> {
         let Some((step, above)) = steps.split_last() else { return Ok(()) };
         let position = step.position;
@@ -146,7 +147,8 @@ impl Removing<'_, '_, '_> {
     }
 }
 
-/// Frees all blocks of a group's symbol table: the B-tree, its nodes and the local heap.
+/// Frees all blocks of a group's symbol table: the B-tree nodes, the symbol table nodes and the
+/// local heap.
 ///
 /// # Errors
 /// Returns read errors, without a change.

@@ -15,7 +15,8 @@ use crate::ops::OpenFile;
 use crate::store::Edit;
 
 impl Copier<'_> {
-    /// Copies all attributes of an object. Returns whether the object has attributes.
+    /// Copies all attributes of a source object to its copy. Returns whether the object has
+    /// attributes.
     ///
     /// # Errors
     /// Returns the errors of reading and writing attributes, except damage in a salvage.

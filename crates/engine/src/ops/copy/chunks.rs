@@ -17,10 +17,11 @@ use crate::object::dataset::{DatasetDescription, Filters};
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Largest number of bytes of chunks that a copy holds in memory. A single chunk may be larger.
+/// Largest number of bytes of chunks that a copy of a dataset holds in memory. A single chunk may
+/// be larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Largest number of chunks in one batch of a copy.
+/// Largest number of chunks in one batch of a dataset's copy.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 impl Copier<'_> {
@@ -62,8 +63,8 @@ impl Copier<'_> {
     }
 }
 
-/// Copies a short chunk with all its elements: the missing elements get the fill value. Returns the
-/// number of written bytes.
+/// Copies a short chunk of a dataset with all its elements: the missing elements get the fill
+/// value. Returns the number of written bytes.
 ///
 /// # Errors
 /// Returns filter and I/O errors.
@@ -92,7 +93,7 @@ fn copy_whole(
     Ok(size)
 }
 
-/// Returns all stored chunks inside the extent, in C order of their coordinates.
+/// Returns all stored chunks inside the shape of a dataset, in C order of their coordinates.
 ///
 /// # Errors
 /// Returns an error if the index is damaged.
@@ -114,8 +115,8 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
     Ok(stored)
 }
 
-/// Returns batches of at most [`BATCH_BYTES`] bytes, as `bytes_of` counts them, or of one larger
-/// chunk.
+/// Divides the chunks to copy into batches of at most [`BATCH_BYTES`] bytes, as `bytes_of` counts
+/// them, or of one larger chunk.
 pub(super) fn batches<L>(
     chunks: &[(Dims, L)],
     bytes_of: impl Fn(&L) -> u64,
@@ -134,7 +135,8 @@ pub(super) fn batches<L>(
     })
 }
 
-/// Copies a batch of chunks. Reads and writes adjacent chunks together.
+/// Copies a batch of stored chunks to the target dataset. Reads and writes adjacent chunks
+/// together. Returns the number of copied bytes.
 ///
 /// # Errors
 /// Returns I/O errors and the errors of the index.
@@ -164,7 +166,7 @@ fn copy_batch(
     Ok(bytes.len() as u64)
 }
 
-/// Returns the concatenated bytes of chunks, each given by its address and size.
+/// Returns the concatenated stored bytes of chunks, each given by its address and size.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if a chunk lies outside the file, [`Error::Memory`] if memory is
@@ -189,7 +191,7 @@ pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<
     Ok(buffer)
 }
 
-/// Writes the concatenated bytes of chunks to their addresses.
+/// Writes the concatenated stored bytes of chunks to the addresses of the chunks.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if `bytes` and the sizes of the chunks differ, and I/O errors.
@@ -218,7 +220,7 @@ fn other_size() -> Error {
     Error::internal("chunks to copy", "the bytes are those of all chunks")
 }
 
-/// Returns whether two datasets have the same chunk shape, filters and edge filtering.
+/// Returns whether a dataset and its copy have the same chunk shape, filters and edge filtering.
 pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
     let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
         return false;
@@ -230,7 +232,7 @@ pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescriptio
     from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
 }
 
-/// Returns whether two pipelines encode with the same filters and parameters.
+/// Returns whether two filter pipelines encode with the same filters and parameters.
 pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
     from.stages.len() == to.stages.len()
         && from

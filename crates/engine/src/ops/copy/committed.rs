@@ -17,8 +17,8 @@ use crate::object::link::LinkTarget;
 use crate::ops::OpenFile;
 
 impl Copier<'_> {
-    /// Returns the committed datatype of the target file that equals the datatype with this header,
-    /// if the copy options require its reuse.
+    /// Returns the address of a committed datatype of the target file that equals the source
+    /// datatype with the given object header, if the copy options require its reuse.
     ///
     /// # Errors
     /// Returns the errors of reading the datatypes.
@@ -39,8 +39,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the committed datatypes of the target file to which hard links lead. Returns only the
-/// first of several equal datatypes.
+/// Returns the committed datatypes of the target file, and their addresses, to which hard links
+/// lead. Returns only the first of several equal datatypes.
 ///
 /// # Errors
 /// Returns the errors of reading groups and datatypes.

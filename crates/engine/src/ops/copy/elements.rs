@@ -10,8 +10,8 @@ use hyperslab_format::reference::StoredReference;
 
 use crate::error::{Error, Result};
 
-/// A plan for the conversion of elements between files: it lists the parts of an element that refer
-/// to other data of the file.
+/// A plan for the conversion of elements between files: the list of the parts of an element that
+/// refer to other data of the file.
 #[derive(Debug, Clone)]
 pub(super) struct ElementPlan {
     /// Size of an element in the source, in bytes.
@@ -21,8 +21,8 @@ pub(super) struct ElementPlan {
     pub(super) parts: Vec<PlanPart>,
 }
 
-/// A part of an element that refers to other data, with its offsets in the source and in the
-/// target.
+/// A part of an element to copy that refers to other data of the file, with the part's offsets in
+/// the source element and in the target element.
 #[derive(Debug, Clone)]
 pub(super) struct PlanPart {
     pub(super) from: usize,
@@ -30,7 +30,8 @@ pub(super) struct PlanPart {
     pub(super) kind: PartKind,
 }
 
-/// The kind of an element part: a reference, or variable-length data.
+/// The kind of an element part that refers to other data of the file: a reference, or
+/// variable-length data.
 #[derive(Debug, Clone)]
 pub(super) enum PartKind {
     /// This number of bytes, equal in both files.
@@ -44,8 +45,8 @@ pub(super) enum PartKind {
 }
 
 impl ElementPlan {
-    /// Creates the plan for elements of a datatype. Also returns the datatype in a file with the
-    /// widths `params`.
+    /// Creates the plan for the conversion of elements of a datatype between files. Also returns
+    /// the datatype in a file with the widths `params`.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if types are nested too deeply or elements are too large, and
@@ -54,15 +55,15 @@ impl ElementPlan {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether the elements have the same bytes in both files, so that they need no
-    /// relocation.
+    /// Returns whether the elements to copy have the same bytes in both files, so that they need no
+    /// conversion.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Returns whether elements with variable-length data in their chunk have the same bytes in
-    /// both files.
+    /// Returns whether elements to copy whose variable-length data is in their structured chunk
+    /// have the same bytes in both files.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {
@@ -134,8 +135,8 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
     }
 }
 
-/// Adds the parts of a compound type to the plan. The size changes of earlier members move later
-/// members.
+/// Returns the plan for the conversion of compound elements between files, and the compound
+/// datatype in the target file. The size changes of earlier members move later members.
 fn plan_compound(
     size: u32,
     compound: &Compound,

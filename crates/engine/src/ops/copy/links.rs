@@ -16,11 +16,12 @@ use crate::object::path::{self, Resolved, lossy};
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// Largest number of consecutive external links.
+/// Largest number of consecutive external links that a copy of objects follows.
 const MAX_EXTERNAL_LINKS: usize = 16;
 
 impl Copier<'_> {
-    /// Copies the links of a group, and creates the headers of the copies to which they lead.
+    /// Copies the links of a group, and creates the object headers of the copies to which the links
+    /// lead.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the group, except damage in a salvage.
@@ -86,7 +87,8 @@ impl Copier<'_> {
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
-    /// Returns the object at a path that begins at a group, or `None` if no object has this path.
+    /// Returns the source object at a path that begins at a group, or `None` if no object has this
+    /// path.
     ///
     /// # Errors
     /// Returns the errors of reading the groups.
@@ -108,8 +110,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Returns the object at a path in another file, or `None` if the file cannot be opened or no
-    /// object has this path.
+    /// Returns the source object at a path in another file, or `None` if the file cannot be opened
+    /// or no object has this path.
     ///
     /// # Errors
     /// Returns the errors of adding the file to the sources.
@@ -131,7 +133,8 @@ impl Copier<'_> {
         Ok(None)
     }
 
-    /// Returns the index of a file in the list `sources`. Adds the file if the list lacks it.
+    /// Returns the index of a file in the list of a copy's source files. Adds the file if the list
+    /// lacks it.
     fn number_of(&mut self, file: &Arc<OpenFile>) -> usize {
         let name = file.container.store.name();
         let known = self

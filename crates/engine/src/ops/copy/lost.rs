@@ -21,13 +21,13 @@ use crate::object::scan;
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// The name of the group for objects to which no link leads.
+/// The name of the group that a salvage creates for objects to which no link leads.
 const LOST_FOUND: &str = "lost+found";
 
 impl OpenFile {
-    /// Copies a damaged file like [`copy_contents`](Self::copy_contents). The guide receives the
-    /// report of lost parts. If `search` returns true, the file is searched for objects that no
-    /// link leads to.
+    /// Copies the readable objects of a damaged file to this file, like
+    /// [`copy_contents`](Self::copy_contents). The guide receives the report of lost parts. If
+    /// `search` returns true, the damaged file is searched for objects that no link leads to.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -71,15 +71,15 @@ impl OpenFile {
     }
 }
 
-/// An object of a damaged file to which no link leads.
+/// An object of a damaged file to which no link leads, found in a salvage.
 struct LostObject {
     address: Address,
     kind: ObjectKind,
 }
 
 impl Copier<'_> {
-    /// Copies the root group, with all objects to which its links lead. Returns `None` if the
-    /// object is not a group.
+    /// Copies the root group of a damaged file, with all objects to which its links lead. Returns
+    /// the address of the copy, or `None` if the object is not a group.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -105,8 +105,8 @@ impl Copier<'_> {
         Ok(root)
     }
 
-    /// Returns the objects that have no copy yet, without the objects to which another such object
-    /// leads.
+    /// Returns the objects of a damaged file that have no copy yet, without the objects to which
+    /// another uncopied object leads.
     ///
     /// # Errors
     /// Returns the errors of the search.
@@ -129,8 +129,8 @@ impl Copier<'_> {
         Ok(tops.filter_map(|address| Some(LostObject { address, kind: kinds.remove(&address)? })).collect())
     }
 
-    /// Copies the objects that no link leads to into a new group. Returns the group if it has
-    /// members.
+    /// Copies the objects of a damaged file that no link leads to into a new group. Returns the
+    /// address of the group if it has members.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -175,9 +175,9 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
-    /// Returns the copies to which no links from `from` lead, with the addresses of the original
-    /// and of the copy. Such copies are datatypes and targets of references, and copies whose link
-    /// could not be inserted.
+    /// Returns the copies to which no links from the objects `from` lead, each as two addresses: of
+    /// the original and of the copy. Unlinked copies are datatypes and targets of references, and
+    /// copies whose link could not be inserted.
     fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
         let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
         for (group, copy) in &self.links {
@@ -210,8 +210,9 @@ impl Copier<'_> {
     }
 }
 
-/// Returns objects from which links lead to all objects in `all`: the objects without a link from
-/// another object, then one object of each cycle. Objects in `seen` are omitted.
+/// Returns objects of a damaged file from which links lead to all objects in `all`: the objects
+/// without a link from another object, then one object of each cycle. Objects in `seen` are
+/// omitted.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,
@@ -229,8 +230,8 @@ fn tops(
     tops
 }
 
-/// Adds `from`, and all objects to which its links lead, to `seen`. Returns whether `from` was not
-/// in `seen` before.
+/// Adds the object `from` of a damaged file, and all objects to which its links lead, to `seen`.
+/// Returns whether `from` was not in `seen` before.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];
@@ -251,7 +252,8 @@ fn hard_link(name: String, copy: Address) -> Link {
     }
 }
 
-/// Returns the objects to which an object refers, by hard links or as its committed datatype.
+/// Returns the addresses of the objects to which an object of a damaged file refers, by hard links
+/// or as its committed datatype.
 fn leads_to(source: &OpenFile, found: &LostObject) -> Vec<Address> {
     let container = &source.container;
     let Ok(header) = ObjectHeader::load(&container.store, found.address) else { return Vec::new() };

@@ -36,7 +36,7 @@ use storage::SparseCopy;
 pub use salvage::{ChunkTally, LostPart, Salvage};
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
-/// The options of a copy, which correspond to the options of `H5Ocopy`.
+/// The options of a copy of objects, which correspond to the options of `H5Ocopy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CopyOptions {
     /// True to copy only the direct members of a group. Groups among the members are copied without
@@ -58,7 +58,8 @@ pub struct CopyOptions {
     pub merge_committed_datatypes: bool,
 }
 
-/// The identity of a source object during a copy: the index of its file and its address.
+/// The identity of a source object during a copy: the index of the source file and the address of
+/// the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Original {
     /// The index of its file in `Copier::sources`.
@@ -66,7 +67,8 @@ struct Original {
     address: Address,
 }
 
-/// A copy whose header is created, and whose links, elements and attributes are still to be copied.
+/// A task of a copy: an object whose copied object header exists, and whose links, elements and
+/// attributes are still to be copied.
 #[derive(Debug, Clone)]
 struct Task {
     original: Original,
@@ -79,7 +81,7 @@ struct Task {
     is_top: bool,
 }
 
-/// A copy task in a queue, without its path.
+/// A task of a copy that waits in a queue, without the path of its object.
 #[derive(Debug, Clone, Copy)]
 struct QueuedTask {
     original: Original,
@@ -88,8 +90,8 @@ struct QueuedTask {
     is_top: bool,
 }
 
-/// The number of links to a copy, and of its other uses, that the reference count in its header
-/// does not yet include.
+/// The numbers of links to a copied object, and of its other uses, that the reference count in its
+/// object header does not yet include.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
     count: u64,
@@ -97,8 +99,8 @@ struct Uses {
     is_new: bool,
 }
 
-/// The state of a copy. Headers are created first, then the links of groups, then elements and
-/// attributes, because these may contain references to any object.
+/// The state of a copy of objects. Object headers are created first, then the links of groups, then
+/// elements and attributes, because these may contain references to any object.
 struct Copier<'a> {
     target: &'a OpenFile,
     sources: Vec<Arc<OpenFile>>,
@@ -122,8 +124,9 @@ struct Copier<'a> {
 }
 
 impl OpenFile {
-    /// Copies the object at `object` of the file `source` to this file. Both files may be the same.
-    /// Returns the address of the copy's header, to which the caller adds one hard link.
+    /// Copies the object at the address `object` of the file `source` to this file. Both files may
+    /// be the same. Returns the address of the copied object header, to which the caller adds one
+    /// hard link.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of writing the copy. Objects that were copied
@@ -147,7 +150,7 @@ impl OpenFile {
         Ok(copy)
     }
 
-    /// Replaces the root group of this file by a copy of the root group of `source`.
+    /// Replaces the root group of this file by a copy of the root group of the file `source`.
     ///
     /// # Errors
     /// As [`copy_object`](Self::copy_object).
@@ -194,13 +197,13 @@ impl<'a> Copier<'a> {
         self.sources.get(file).cloned().ok_or_else(|| Error::internal("copy", "the source file is known"))
     }
 
-    /// Returns whether the source with the index `file` is the target.
+    /// Returns whether the source file of a copy with the index `file` is the target file.
     fn is_same(&self, file: usize) -> bool {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }
 
-    /// Returns the copy of an object. If the object has no copy yet, creates the header of the
-    /// copy; links, elements and attributes follow later.
+    /// Returns the address of an object's copy in the target file. If the object has no copy yet,
+    /// creates the object header of the copy; links, elements and attributes follow later.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of creating the header.
@@ -238,13 +241,14 @@ impl<'a> Copier<'a> {
         made.map_err(|error| error.context(format!("cannot copy `{path}`")))
     }
 
-    /// Counts one more link to a copy, or one more use of a committed datatype.
+    /// Counts one more link to a copied object, or one more use of a copied committed datatype.
     fn count_use(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
         uses.count += 1;
     }
 
-    /// Processes all queued tasks, and then writes the reference counts.
+    /// Processes all queued tasks of a copy, and then writes the reference counts of the copied
+    /// objects.
     fn finish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.process_queues(edit)?;
         self.write_reference_counts(edit)
@@ -269,7 +273,8 @@ impl<'a> Copier<'a> {
         Task { original, copy, path: self.paths.text(path_id), path_id, is_top }
     }
 
-    /// Adds the links and uses of the copies to the reference counts in their headers.
+    /// Adds the links and uses of the copied objects to the reference counts in their object
+    /// headers.
     fn write_reference_counts(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         for (copy, uses) in std::mem::take(&mut self.uses) {
             // The initial count of a new header is the first use.

@@ -34,12 +34,12 @@ use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// Largest size in bytes of an attribute message in a version 1 object header.
+/// Largest size in bytes of an attribute message that a copy stores in a version 1 object header.
 const MAX_V1_ATTRIBUTE_BYTES: usize = 65_528;
 
 impl Copier<'_> {
-    /// Creates the header of an object's copy, and queues the copies of its links, elements and
-    /// attributes.
+    /// Creates the object header of an object's copy, and queues the copies of the object's links,
+    /// elements and attributes. Returns the address of the copy.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of creating the header.
@@ -212,7 +212,7 @@ impl Copier<'_> {
         Ok(NewStorage { layout, pipeline, section_pipelines: before.section_pipelines(), undefined: None })
     }
 
-    /// Copies the mappings of a virtual dataset to the global heap of the target.
+    /// Copies the mappings of a virtual dataset to the global heap of the target file of a copy.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the mappings.
@@ -242,7 +242,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Returns the options of the copy's header: times, attribute order, and space for the
+    /// Returns the properties of a copied object header: times, attribute order, and space for the
     /// attributes.
     ///
     /// # Errors
@@ -294,7 +294,7 @@ impl Copier<'_> {
     }
 
     /// Copies the attributes and the comment of an object. Then writes the times of the copy, which
-    /// these changes have updated.
+    /// these two steps have updated.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of writing the copy.
@@ -329,7 +329,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the properties of a new dataset like `before`, with another storage.
+/// Returns the properties of a copied dataset: those of the source dataset `before`, with another
+/// storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),
@@ -343,7 +344,7 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     }
 }
 
-/// Checks the properties of a new dataset, except its fill value: fill values of old files may
+/// Checks the properties of a copied dataset, except its fill value: fill values of old files may
 /// break the rules for new datasets.
 fn check(new: &NewDataset) -> Result<()> {
     let fill = FillDescription { value: StoredFillValue::Default, ..new.fill.clone() };
@@ -351,7 +352,7 @@ fn check(new: &NewDataset) -> Result<()> {
 }
 
 impl StoredBefore<'_> {
-    /// Checks that the target file of a copy can store a dataset with this storage.
+    /// Checks that the target file of a copy can store a dataset with the storage `storage`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] or [`Error::Unsupported`] with the reason if it cannot.
@@ -363,7 +364,8 @@ impl StoredBefore<'_> {
     }
 }
 
-/// Returns the times of an object. If the header stores only one time, all times equal it.
+/// Returns the times of a source object of a copy. If the object header stores only one time, all
+/// times equal it.
 fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTimes>> {
     if let Some(times) = annotation::times(header) {
         return Ok(Some(times));
@@ -373,7 +375,7 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// Returns a chunk shape that is reduced to the maximum shape of the dataset.
+/// Returns a copied dataset's chunk shape that is reduced to the maximum shape of the dataset.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let max = before.dataspace.max_dims();
     let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));
@@ -384,7 +386,7 @@ fn has_chunks(dataset: &DatasetDescription) -> bool {
     matches!(&dataset.layout.layout, Layout::Chunked(layout) if layout.address.is_defined())
 }
 
-/// Returns the dataspace of the copy. Contiguous and compact datasets cannot grow.
+/// Returns the dataspace of a copied dataset. Contiguous and compact datasets cannot grow.
 fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
     match (dataspace, layout) {
         (Dataspace::Simple(extent), NewLayout::Contiguous | NewLayout::Compact)
@@ -397,9 +399,9 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// Returns the copy of a committed datatype that a dataset or attribute uses, or `None` if the
-    /// object of a damaged file is not a datatype. The creation of the dataset or attribute counts
-    /// the use.
+    /// Returns the address of the copy of a committed datatype that a dataset or attribute uses, or
+    /// `None` if the object of a damaged file is not a datatype. The creation of the dataset or
+    /// attribute counts the use.
     ///
     /// # Errors
     /// Returns the errors of reading and copying the datatype.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Task;
 
-/// The path of an object whose header is to be copied.
+/// The path of a source object whose object header is to be copied.
 #[derive(Debug, Clone)]
 pub(super) struct ObjectPath {
     /// The index of the parent's path.
@@ -15,7 +15,7 @@ pub(super) struct ObjectPath {
     pub(super) text: Arc<str>,
 }
 
-/// The paths of all copied objects.
+/// The paths of all objects that a copy of objects has copied, by index.
 #[derive(Debug, Default)]
 pub(super) struct ObjectPaths {
     all: Vec<(Option<usize>, Box<str>)>,
@@ -24,13 +24,13 @@ pub(super) struct ObjectPaths {
 }
 
 impl ObjectPath {
-    /// Creates a path without a parent.
+    /// Creates an object path of a copy that has no parent path.
     pub(super) fn whole(path: impl Into<Arc<str>>) -> Self {
         let text = path.into();
         Self { above: None, name: text.as_ref().into(), text }
     }
 
-    /// Returns the path of a link in the object of `task`.
+    /// Returns the path of a link in the group that the task `task` copies.
     pub(super) fn below(task: &Task, name: &str) -> Self {
         let text = format!("{}/{name}", task.path.trim_end_matches('/'));
         Self { above: Some(task.path_id), name: name.into(), text: text.into() }
@@ -38,14 +38,14 @@ impl ObjectPath {
 }
 
 impl ObjectPaths {
-    /// Stores the path of an object, and returns the index of the path.
+    /// Stores the path of a copied object, and returns the index of the path.
     pub(super) fn add(&mut self, object_path: &ObjectPath) -> usize {
         let path_id = self.all.len();
         self.all.push((object_path.above, object_path.name.clone()));
         path_id
     }
 
-    /// Returns the complete path with the index `path_id` as text.
+    /// Returns the complete path of a copied object with the index `path_id` as text.
     pub(super) fn text(&mut self, path_id: usize) -> Arc<str> {
         let mut names = Vec::new();
         let mut at = Some(path_id);

@@ -20,15 +20,15 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
 
-/// Smallest number of zero bytes that a copy does not write. Blocks of this size are allocated at
-/// the end of the file, where all bytes are zero.
+/// Smallest number of zero bytes that a copy of raw data does not write. Blocks of at least this
+/// size are allocated at the end of the file, where all bytes are zero.
 const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 
-/// Largest number of bytes of a contiguous dataset that the copy holds in memory.
+/// Largest number of bytes of a contiguous dataset that a copy holds in memory.
 const BLOCK_BYTES: u64 = 8 << 20;
 
 impl Copier<'_> {
-    /// Copies the elements, the attributes and the comment of an object.
+    /// Copies the elements, the attributes and the comment of a source object to its copy.
     ///
     /// # Errors
     /// Returns the errors of reading the original and writing the copy, except damage in a salvage.
@@ -95,7 +95,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies elements that cannot be copied as stored contiguous data or as encoded flat chunks.
+    /// Copies elements of a dataset that cannot be copied as stored contiguous data or as encoded
+    /// flat chunks.
     ///
     /// # Errors
     /// As [`copy_body`](Self::copy_body).
@@ -125,7 +126,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies the elements of a contiguous dataset.
+    /// Copies the elements of a contiguous dataset to the target file.
     ///
     /// # Errors
     /// As [`copy_body`](Self::copy_body).
@@ -171,7 +172,7 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the total size of a dataset's elements in bytes.
+/// Returns the total size in bytes of a copied dataset's elements.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if the number does not fit in 64 bits.

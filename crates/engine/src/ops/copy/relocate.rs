@@ -37,8 +37,8 @@ pub(super) struct RelocationSource<'a> {
 }
 
 impl Copier<'_> {
-    /// Converts elements to the form that the target file stores. Copies their variable-length data
-    /// and changes their references.
+    /// Converts elements to the form that the target file of a copy stores. Copies their
+    /// variable-length data and changes their references.
     ///
     /// # Errors
     /// Returns the errors of reading references and variable-length data, and of writing them.
@@ -52,8 +52,9 @@ impl Copier<'_> {
         self.relocate_elements_of(edit, source_of, plan, elements, "")
     }
 
-    /// Relocates elements like [`relocate_elements`](Self::relocate_elements), for the object at
-    /// `path`. In a salvage, unreadable variable-length data becomes empty.
+    /// Converts elements for the target file of a copy like
+    /// [`relocate_elements`](Self::relocate_elements), for the object at `path`. In a salvage,
+    /// unreadable variable-length data becomes empty.
     ///
     /// # Errors
     /// As [`relocate_elements`](Self::relocate_elements).
@@ -78,8 +79,8 @@ impl Copier<'_> {
         Ok(relocated)
     }
 
-    /// Returns the address in the target of a referenced object, or `None` if the target has no
-    /// such object.
+    /// Returns the address in the target file of the copy of a referenced object, or `None` if the
+    /// target file has no such object.
     ///
     /// # Errors
     /// Returns the errors of copying the object.
@@ -141,14 +142,15 @@ impl Relocator<'_, '_> {
         Ok(())
     }
 
-    /// Returns the bytes of a stored part. In a salvage, reports an unreadable part and returns no
-    /// bytes.
+    /// Returns the bytes of a stored element part. In a salvage, reports an unreadable part and
+    /// returns no bytes.
     fn or_empty(&self, stored: Result<Vec<u8>>) -> Result<Vec<u8>> {
         let stored = self.copier.or_report(self.path, LostPart::VariableData, stored)?;
         Ok(stored.unwrap_or_default())
     }
 
-    /// Stores variable-length data in the target file, and returns the descriptor of the data.
+    /// Stores variable-length data of a copied element in the target file, and returns the
+    /// descriptor of the data.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the data.
@@ -190,7 +192,7 @@ impl Relocator<'_, '_> {
         Ok(writer.finish()?)
     }
 
-    /// Returns a reference to the copy of the original target. Returns a null reference if the
+    /// Returns a reference to the copy of a reference's target. Returns a null reference if the
     /// target is not copied.
     ///
     /// # Errors
@@ -296,7 +298,8 @@ fn beyond() -> Error {
     Error::corrupt("datatype message", "member", "parts inside the element", "a part beyond its end")
 }
 
-/// Copies `bytes` to the start of `to`, and fills the remaining bytes of `to` with zeros.
+/// Copies `bytes` to the start of the element part `to`, and fills the remaining bytes of `to` with
+/// zeros.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {

@@ -20,25 +20,27 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{NewDataset, OpenFile};
 use crate::store::{Damage, Store};
 
-/// Smallest number of bytes that are read separately: a sector.
+/// Smallest number of bytes that a salvage reads separately: a sector.
 const SECTOR_BYTES: usize = 512;
 
-/// The factor in the size limit for a contiguous dataset whose missing elements get fill values.
-/// The limit is the length of the file times this factor, plus a constant number of bytes.
+/// The factor in the size limit for a contiguous dataset whose missing elements a salvage fills
+/// with the fill value. The limit is the length of the file times this factor, plus a constant
+/// number of bytes.
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Approximate number of bytes that one chunk takes in a chunk index.
+/// Approximate number of bytes that one chunk takes in a chunk index, for the limits of a salvage.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// The flat chunks of a dataset that a salvage can copy.
+/// The flat chunks of a source dataset to copy, with the list of chunks that decode to too few
+/// bytes.
 pub(super) struct SoundChunks {
     pub(super) chunks: Vec<(Dims, ChunkLocation)>,
     /// The coordinates of filtered chunks that decode to too few bytes.
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that the copy of a damaged file omits.
+/// A part of an object that a salvage, which copies a damaged file, could not copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.
@@ -70,7 +72,7 @@ pub enum LostPart {
     VariableData,
 }
 
-/// The numbers of copied, damaged and possible chunks of a dataset.
+/// The numbers of copied, damaged and possible chunks of a dataset in a salvage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkTally {
     /// Number of copied chunks.
@@ -81,15 +83,17 @@ pub struct ChunkTally {
     pub possible: u64,
 }
 
-/// A receiver of the report on the objects of a damaged file.
+/// A trait of receivers of a salvage's report on the objects of a damaged file.
 pub trait Salvage {
-    /// Reports that the copy of an object has a header.
+    /// Reports that the salvage of a damaged file has created the object header of an object's
+    /// copy.
     fn object(&self, path: &str, kind: ObjectKind, address: Address);
 
-    /// Reports that a part of the object at `path` could not be copied.
+    /// Reports that a salvage could not copy a part of the object at `path`.
     fn lost(&self, path: &str, part: LostPart, damage: Damage);
 
-    /// Reports how many chunks of a dataset were copied, are damaged, and are possible.
+    /// Reports how many chunks of a dataset a salvage has copied, how many are damaged, and how
+    /// many are possible.
     fn chunks(&self, path: &str, tally: ChunkTally);
 }
 
@@ -98,8 +102,8 @@ impl Copier<'_> {
         self.guide.salvage().is_some()
     }
 
-    /// Returns the value of `result`. In a salvage, an error is reported as a lost part, and the
-    /// value is `None`.
+    /// Returns the value of `result` during a copy. In a salvage, an error is reported as a lost
+    /// part, and the value is `None`.
     ///
     /// # Errors
     /// Returns the error of `result`, except in a salvage.
@@ -113,8 +117,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Reports the damage that the store has recorded since the last call, as damage of the object
-    /// at `path`. Returns whether there is any.
+    /// Reports the damage that the source file's store has recorded since the last call, as damage
+    /// of the object at `path`. Returns whether the store has recorded damage.
     pub(super) fn report_damage(&self, source: &OpenFile, path: &str, part: &LostPart) -> bool {
         let Some(salvage) = self.guide.salvage() else { return false };
         let damages = source.container.store.take_damages();
@@ -125,8 +129,9 @@ impl Copier<'_> {
         any
     }
 
-    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
-    /// Only a salvage decodes chunks and detects chunks that are too short.
+    /// Returns the flat chunks of a source dataset to copy. In a salvage, the result contains only
+    /// the chunks that can be decoded. Only a salvage decodes chunks and detects chunks that are
+    /// too short.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -157,8 +162,8 @@ impl Copier<'_> {
         Ok(SoundChunks { chunks: sound, short: short.into_inner() })
     }
 
-    /// Returns the structured chunks to copy. In a salvage, these are only the chunks that can be
-    /// decoded.
+    /// Returns the structured chunks of a source dataset to copy. In a salvage, the result contains
+    /// only the chunks that can be decoded.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -217,8 +222,8 @@ impl Copier<'_> {
         failed.map_or(Ok(stored), Err)
     }
 
-    /// Reads contiguous elements. In a salvage, missing elements get the fill value. Returns
-    /// whether any byte may differ from zero.
+    /// Reads elements of a contiguous source dataset. In a salvage, missing elements get the fill
+    /// value. Returns whether any byte may differ from zero.
     ///
     /// # Errors
     /// Returns I/O errors, except in a salvage.
@@ -256,8 +261,8 @@ impl Copier<'_> {
         Ok(piece.iter().any(|byte| *byte != 0))
     }
 
-    /// Makes all dimensions of a damaged dataset unlimited if its fixed array index would be out of
-    /// proportion to the file. Returns whether the dimensions changed.
+    /// Makes all dimensions of a damaged dataset's copy unlimited if its fixed array chunk index
+    /// would be out of proportion to the file. Returns whether the dimensions changed.
     pub(super) fn bound_index(
         &self,
         source: &OpenFile,
@@ -289,8 +294,8 @@ impl Copier<'_> {
         true
     }
 
-    /// Checks that contiguous elements lie in the file. In a salvage, their number is bounded
-    /// instead, because missing elements get fill values.
+    /// Checks that the elements of a contiguous source dataset lie in the file. In a salvage, their
+    /// number is limited instead, because missing elements get fill values.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the elements lie outside the file.
@@ -303,7 +308,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the largest size of a contiguous dataset whose missing elements get fill values.
+/// Returns the largest size in bytes of a contiguous dataset whose missing elements a salvage fills
+/// with the fill value.
 fn max_filled_bytes(store: &Store) -> u64 {
     // Saturates: a limit above 2^64 has no effect.
     store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)
@@ -313,7 +319,8 @@ fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
     pipeline.missing(&store.filters()).next().is_some()
 }
 
-/// Reads the readable sectors, and adds the start and the end of unreadable ranges to `bad`.
+/// Reads the readable sectors of a damaged file into a buffer, and adds the start and the end of
+/// unreadable ranges to `bad`.
 fn read_sectors(store: &Store, address: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
     let start = address.checked_add(to_u64(at));
     if start.is_some_and(|start| store.read_raw(start, piece).is_ok()) {

@@ -19,7 +19,7 @@ use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
 impl Copier<'_> {
-    /// Returns whether the copy can store the chunks of the source without changes.
+    /// Returns whether a copy can store the structured chunks of the source dataset as they are.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,
@@ -46,7 +46,7 @@ impl Copier<'_> {
                 .all(|(from, to)| from.checksum == to.checksum && same_filters(&from.pipeline, &to.pipeline))
     }
 
-    /// Copies structured chunks as stored, and creates a new index.
+    /// Copies structured chunks as stored to the target file, and creates a new chunk index.
     ///
     /// # Errors
     /// Returns the errors of reading and writing chunks.
@@ -140,8 +140,8 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Writes defined elements of a copied dataset. If a chunk is defined as a whole, writes a
-    /// region; otherwise writes elements by their coordinates.
+    /// Writes defined elements of a sparse source dataset to the copy. If a chunk is defined as a
+    /// whole, writes a region; otherwise writes elements by their coordinates.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -172,7 +172,7 @@ impl Copier<'_> {
         writer.write(self.target.writer_context(), edit, &Selection::Points(points), &source)
     }
 
-    /// Copies the elements of a dense dataset to a sparse dataset. Skips elements that count as
+    /// Copies the elements of a dense dataset to a sparse copy. Skips elements that count as
     /// undefined.
     ///
     /// # Errors
@@ -222,9 +222,9 @@ impl Copier<'_> {
 }
 
 impl Streamed<'_> {
-    /// Returns the regions of a dense dataset that may contain defined elements. No region cuts a
-    /// stored chunk. If `bytes` permits, a region covers whole chunks of the shape `target`, so
-    /// that each target chunk is written once.
+    /// Returns the regions of a dense dataset that may contain defined elements. Each stored chunk
+    /// lies in one region. If `bytes` permits, a region covers whole chunks of the shape `target`,
+    /// so that each target chunk is written once.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
@@ -258,8 +258,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Returns a chunk shape that is enlarged to several whole chunks of at most `bytes` bytes. The
-/// shape grows up to `target`, along the fastest dimension first.
+/// Returns a chunk shape of a copied dataset that is enlarged to several whole chunks of at most
+/// `bytes` bytes. The shape grows up to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {
@@ -275,8 +275,8 @@ fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     shape
 }
 
-/// Returns the number of bytes of a chunk's defined elements and their coordinates in memory, by
-/// its index entry.
+/// Returns the number of bytes in memory of a structured chunk's defined elements and their
+/// coordinates, from the entry of the chunk in the chunk index.
 fn bytes_in_memory(form: &StructuredForm, location: &StructuredLocation) -> u64 {
     let Ok(sections) = form.sections_of(location) else { return location.size };
     let values = if form.kind.is_sparse() { sections.0.get(1) } else { None };

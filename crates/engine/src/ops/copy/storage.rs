@@ -31,13 +31,13 @@ pub struct NewStorage {
 }
 
 impl NewStorage {
-    /// Creates the storage of a copied dataset without filters.
+    /// Creates the storage of a dataset's copy without filters, from a layout.
     pub fn unfiltered(layout: NewLayout) -> Self {
         Self { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new(), undefined: None }
     }
 }
 
-/// The description of a dataset that a copy is about to read.
+/// The description of a source dataset that a copy of objects is about to read.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
     /// The description in the header, with the datatype of the copy.
@@ -52,11 +52,11 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// A guide of a copy: it chooses the storage of copied datasets, and receives the progress of the
-/// copy.
+/// A trait of guides of a copy of objects. A guide chooses the storage of copied datasets, and
+/// receives the progress of the copy.
 pub trait CopyGuide {
-    /// Returns the storage for the copy of a dataset. `None` stands for the storage of the
-    /// original.
+    /// Returns the storage for the copy of the dataset `dataset`. `None` stands for the storage of
+    /// the original.
     ///
     /// # Errors
     /// Returns an error if the dataset cannot be copied. The error ends the copy.
@@ -65,31 +65,31 @@ pub trait CopyGuide {
         Ok(None)
     }
 
-    /// Returns the limits for the number of links at which groups change between compact and dense
-    /// storage. `None` stands for the limits of the original.
+    /// Returns the limits for the number of links at which copied groups change between compact and
+    /// dense storage. `None` stands for the limits of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }
 
-    /// Reports that `bytes` bytes of raw data were copied.
+    /// Reports to the guide of a copy that `bytes` bytes of raw data were copied.
     fn copied(&self, path: &str, bytes: u64) {
         let _ = (path, bytes);
     }
 
-    /// Returns the receiver of the damage report. Without a receiver, damage ends the copy.
+    /// Returns the receiver of a salvage's damage report. Without a receiver, damage ends the copy.
     fn salvage(&self) -> Option<&dyn Salvage> {
         None
     }
 }
 
-/// A copy guide that keeps the storage of each original dataset.
+/// A guide for a copy of objects that keeps the storage of each original dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 
 impl CopyGuide for AsStored {}
 
-/// Returns the layout of a dataset as the layout of a new dataset; `None` for a virtual dataset,
-/// whose mappings the caller copies.
+/// Returns the layout of a source dataset as the layout of a new dataset; `None` for a virtual
+/// dataset, whose mappings the caller copies.
 pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout> {
     Some(match &description.layout.layout {
         Layout::Compact(_) => NewLayout::Compact,
@@ -109,7 +109,7 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
     })
 }
 
-/// The properties of a sparse copy that no object header stores.
+/// The properties of a dataset's copy in structured chunks that no object header stores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseCopy {
     /// The encoding of the defined elements; `None` for the encoding of the original.
@@ -119,7 +119,8 @@ pub(super) struct SparseCopy {
 }
 
 impl SparseCopy {
-    /// Returns the properties of a copy in structured chunks, or `None` for other layouts.
+    /// Returns the properties of a dataset's copy in structured chunks, or `None` for other
+    /// layouts.
     pub(super) fn of(storage: &NewStorage) -> Option<Self> {
         match &storage.layout {
             NewLayout::Structured { encoding, .. } => {
@@ -129,7 +130,8 @@ impl SparseCopy {
         }
     }
 
-    /// Returns whether elements that were never written count as undefined.
+    /// Returns whether elements of the source dataset that were never written count as undefined in
+    /// the copy.
     pub(super) fn skips_unwritten(&self, before: &DatasetDescription) -> bool {
         self.undefined.as_ref().is_none_or(|undefined| match before.fill_element() {
             Some(fill) => fill == undefined.as_slice(),

@@ -20,16 +20,17 @@ use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::Edit;
 
-/// Largest number of bytes of elements that a copy holds in memory.
+/// Largest number of bytes of elements that a copy of a dataset holds in memory.
 const BLOCK_BYTES: u64 = 16 << 20;
 
-/// Largest number of bytes in memory of elements with references or variable-length data.
+/// Largest number of bytes of elements with references or variable-length data that a copy of a
+/// dataset holds in memory.
 const RELOCATED_BLOCK_BYTES: u64 = 1 << 20;
 
-/// Number of failed reads after which the remaining elements of a dataset count as lost.
+/// Number of failed reads after which a salvage counts the remaining elements of a dataset as lost.
 const MAX_FAILED_READS: u32 = 1 << 16;
 
-/// A copy of one dataset that reads and writes its elements block by block.
+/// The state of a copy of one dataset whose elements are read and written block by block.
 pub(super) struct Streamed<'s> {
     pub(super) source: &'s Arc<OpenFile>,
     pub(super) dataset: OpenDataset,
@@ -37,7 +38,8 @@ pub(super) struct Streamed<'s> {
     pub(super) sparse: SparseCopy,
 }
 
-/// The regions that a copy reads one after the other: the whole dataset, or its stored chunks.
+/// The regions of a source dataset that a copy reads one after the other: the whole dataset, or its
+/// stored chunks.
 pub(super) enum CopyRegions {
     All(Boxes),
     Stored(std::vec::IntoIter<Region>),
@@ -54,7 +56,7 @@ impl Iterator for CopyRegions {
     }
 }
 
-/// The stored chunks of a dense dataset, which a copy reads one after the other.
+/// The stored chunks of a dense source dataset, which a copy reads one after the other.
 pub(super) struct StoredRegions {
     /// The elements of each chunk.
     pub(super) regions: Vec<Region>,
@@ -65,8 +67,8 @@ pub(super) struct StoredRegions {
 }
 
 impl StoredRegions {
-    /// Returns the stored chunks of a dense dataset, or `None` if the dataset is not in dense
-    /// chunks.
+    /// Returns the stored chunks of a dense source dataset, or `None` if the dataset is not in
+    /// dense chunks.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
@@ -97,8 +99,8 @@ impl StoredRegions {
 }
 
 impl Streamed<'_> {
-    /// Returns the selected elements in the stored form of the source. Collects variable-length
-    /// data of other files in `foreign`.
+    /// Returns the selected elements of a copied dataset in the stored form of the source file.
+    /// Collects variable-length data of other files in the heap `foreign`.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.
@@ -110,24 +112,26 @@ impl Streamed<'_> {
         }
     }
 
-    /// Returns an empty heap for variable-length data.
+    /// Returns an empty heap for the variable-length data of a copied dataset.
     pub(super) fn empty_heap(&self) -> Arc<ForeignHeap> {
         Arc::new(ForeignHeap::new(self.source.container.store.limits().result_bytes))
     }
 
-    /// Divides a dataset into boxes: whole chunks of the shape `chunk`, or rows of elements.
+    /// Divides a dataset to copy into boxes: whole chunks of the shape `chunk`, or rows of
+    /// elements.
     pub(super) fn boxes(&self, chunk: Option<Dims>) -> Boxes {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
         let chunk = chunk.unwrap_or_else(|| Dims::from_elem(1, dims.len()));
         Boxes::new(&dims, &chunk, self.element_bytes(), self.budget())
     }
 
-    /// Returns the larger element size of the source and the target, in bytes.
+    /// Returns the larger element size in bytes of a source dataset and its copy.
     pub(super) fn element_bytes(&self) -> u64 {
         self.plan.from_size.max(self.plan.to_size) as u64
     }
 
-    /// Returns the largest number of bytes of elements that the copy may hold in memory.
+    /// Returns the largest number of bytes of elements that the copy of a dataset may hold in
+    /// memory.
     pub(super) fn budget(&self) -> u64 {
         if self.plan.is_copy() { BLOCK_BYTES } else { RELOCATED_BLOCK_BYTES }
     }
@@ -162,7 +166,8 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Returns the regions of the dataset to copy, or `None` if the source has no stored chunk.
+    /// Returns the regions of a source dataset to copy, or `None` if the source dataset has no
+    /// stored chunk.
     ///
     /// # Errors
     /// Returns the errors of the chunk index, and of allocating the copy.
@@ -239,7 +244,8 @@ impl Copier<'_> {
     }
 }
 
-/// Divides a box along its slowest dimension with more than one element.
+/// Divides a box of elements into two halves along its slowest dimension with more than one
+/// element.
 fn halves(region: &Region) -> Option<[Region; 2]> {
     let dimension = region.count.iter().position(|count| *count > 1)?;
     let (mut one, mut other) = (region.clone(), region.clone());

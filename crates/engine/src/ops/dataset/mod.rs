@@ -23,8 +23,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use sources::{Nesting, Sources, Virtual};
 
-/// An open dataset: its description, and the sources of its elements, which are opened at the first
-/// read.
+/// An open dataset: its description, and the sources from which reads take elements, which are
+/// opened at the first read.
 #[derive(Debug)]
 pub struct OpenDataset {
     /// The description in the header.
@@ -38,8 +38,8 @@ pub struct OpenDataset {
 }
 
 impl OpenDataset {
-    /// Opens the dataset with the object header `header`. The sources of a virtual dataset without
-    /// a fixed shape determine its shape.
+    /// Opens the dataset with the object header `header`. The source datasets determine the shape
+    /// of a virtual dataset without a fixed shape.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the header is damaged, and the errors of reading the sources.
@@ -65,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that stores its own elements. Virtual datasets are errors.
+    /// Opens a dataset that stores its own elements. A virtual dataset leads to an error.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -107,7 +107,7 @@ impl OpenDataset {
         Ok(Self::of(address, description, virtual_))
     }
 
-    /// Returns the total size of all elements of the dataset, as stored, in bytes.
+    /// Returns the total size in bytes of all elements of the open dataset, as stored.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the number does not fit in 64 bits.
@@ -122,8 +122,8 @@ impl OpenDataset {
         })
     }
 
-    /// Returns all elements of the dataset, as stored, in C order. Variable-length elements are
-    /// descriptors of objects in the global heap.
+    /// Returns all elements of the open dataset, as stored, in C order. Variable-length elements
+    /// are descriptors of objects in the global heap.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -131,7 +131,8 @@ impl OpenDataset {
         self.read(file, &Selection::All)
     }
 
-    /// Returns a view of all elements, as stored, if the driver holds them contiguously in memory.
+    /// Returns a view of all elements of the open dataset, as stored, if the driver holds them
+    /// contiguously in memory.
     pub fn view<'a>(&self, file: &'a OpenFile) -> Option<&'a [u8]> {
         match &self.description.layout.layout {
             Layout::Contiguous(contiguous) if self.description.external.is_empty() => {
@@ -141,8 +142,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements of the dataset, as stored, in the order of the selection. The
-    /// blocks of the selection must be disjoint.
+    /// Returns the selected elements of the open dataset, as stored, in the order of the selection.
+    /// The blocks of the selection must be disjoint.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the elements exceed the limit, and filter and I/O errors.
@@ -153,8 +154,9 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Reads like [`read`](Self::read). If elements of a virtual dataset refer to variable-length
-    /// data of other files, collects this data in `foreign`.
+    /// Reads selected elements of the open dataset like [`read`](Self::read). If elements of a
+    /// virtual dataset refer to variable-length data of other files, collects this data in the heap
+    /// `foreign`.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -174,7 +176,8 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Returns a zeroed buffer for the selected elements. Each element has `size` bytes.
+    /// Returns a zeroed buffer for the selected elements of a dataset. Each element has `size`
+    /// bytes.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the buffer exceeds the limit or the available memory.
@@ -196,7 +199,8 @@ impl OpenDataset {
         Ok(vec![0; bytes])
     }
 
-    /// Reads the selected elements into the read target `to`, like [`read`](Self::read).
+    /// Reads the selected elements of the open dataset into the read target `to`, like
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read`](Self::read), and conversion errors.
@@ -224,8 +228,8 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that stores its own elements (no
-    /// virtual dataset).
+    /// Returns the selected elements, as stored, of a dataset that stores its own elements and is
+    /// not virtual.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.
@@ -270,17 +274,17 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the address of the dataset's object header.
+    /// Returns the address of the open dataset's object header.
     pub(super) fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the mappings of a virtual dataset.
+    /// Returns the mappings of an open virtual dataset.
     pub(super) fn mappings(&self) -> &[Mapping] {
         self.virtual_.as_ref().map_or(&[], |virtual_| virtual_.mappings.as_slice())
     }
 
-    /// Closes the files of the source datasets.
+    /// Closes the files of the open virtual dataset's source datasets.
     pub(super) fn close_sources(&self) {
         if let Some(virtual_) = &self.virtual_ {
             virtual_.close();
@@ -309,7 +313,7 @@ impl OpenDataset {
         to.put(0, &stored)
     }
 
-    /// Returns the source of the dataset's flat chunks, or `None` if the dataset has another
+    /// Returns the source of the open dataset's flat chunks, or `None` if the dataset has another
     /// layout.
     ///
     /// # Errors
@@ -321,7 +325,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the number of elements in a selection of this dataset.
+    /// Returns the number of elements of the open dataset that a selection contains.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the selection does not fit the dataspace.
@@ -360,8 +364,8 @@ impl OpenDataset {
         let index = chunk_index::open(&file.container.store, layout, &shape)?;
         Ok(ChunkedSource { index, ..source })
     }
-    /// Returns the source of the dataset's structured chunks, or `None` if the dataset has another
-    /// layout.
+    /// Returns the source of the open dataset's structured chunks, or `None` if the dataset has
+    /// another layout.
     ///
     /// # Errors
     /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.

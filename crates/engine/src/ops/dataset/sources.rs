@@ -20,7 +20,7 @@ use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
 /// Largest depth of virtual datasets in virtual datasets, and largest number of consecutive
-/// external links.
+/// external links to source datasets.
 pub(in crate::ops) const MAX_DEPTH: usize = 16;
 
 /// Largest number of source datasets that a virtual dataset keeps open.
@@ -43,8 +43,8 @@ struct SourceDataset {
     dataset: OpenDataset,
 }
 
-/// The depth at which a read is nested in virtual datasets, and the remaining steps of its work
-/// budget.
+/// The depth at which a read is nested in virtual datasets, and the remaining steps of the read's
+/// work budget.
 #[derive(Debug)]
 pub(in crate::ops) struct Nesting<'a> {
     depth: usize,
@@ -54,8 +54,8 @@ pub(in crate::ops) struct Nesting<'a> {
 }
 
 impl Nesting<'_> {
-    /// Calls `run` at nesting depth 0, outside of all virtual datasets, with a work budget for
-    /// `elements` elements.
+    /// Calls `run` at nesting depth 0, outside of all virtual datasets, with a work budget for a
+    /// read of `elements` elements.
     pub(in crate::ops) fn outermost<R>(
         file: &OpenFile,
         elements: u64,
@@ -65,13 +65,14 @@ impl Nesting<'_> {
         run(&Nesting { depth: 0, steps: &steps, foreign: None })
     }
 
-    /// Returns the heap that collects variable-length data of other files.
+    /// Returns the heap in which a read of virtual datasets collects variable-length data of other
+    /// files.
     pub(in crate::ops) fn foreign(&self) -> Option<&ForeignHeap> {
         self.foreign.map(|foreign| &**foreign)
     }
 
-    /// Runs `run` like [`outermost`](Self::outermost), with a heap that collects variable-length
-    /// data of other files.
+    /// Calls `run` like [`outermost`](Self::outermost), at nesting depth 0 of virtual datasets,
+    /// with a heap that collects variable-length data of other files.
     pub(in crate::ops) fn collecting<R>(
         file: &OpenFile,
         elements: u64,
@@ -84,7 +85,7 @@ impl Nesting<'_> {
 }
 
 impl Virtual {
-    /// Reads the mappings of the dataset, if the dataset is virtual.
+    /// Reads the mappings of a dataset, if the dataset is virtual.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the mappings are damaged.
@@ -101,13 +102,13 @@ impl Virtual {
         Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()), generation: AtomicU64::new(0) }))
     }
 
-    /// Closes the files of the open source datasets.
+    /// Closes the files of a virtual dataset's open source datasets.
     pub(in crate::ops) fn close(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// The source datasets of one virtual dataset during one operation.
+/// The source datasets of one virtual dataset during one read.
 #[derive(Debug)]
 pub(in crate::ops) struct Sources<'a> {
     pub(in crate::ops) file: &'a Arc<OpenFile>,
@@ -142,8 +143,8 @@ impl SourceDatasets for Sources<'_> {
 }
 
 impl Sources<'_> {
-    /// Returns the conversions for elements of a source dataset. The conversions collect
-    /// variable-length data of another file.
+    /// Returns the conversions for elements of a virtual dataset's source dataset. The conversions
+    /// collect variable-length data of another file.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if elements of another file contain references, or if the
@@ -173,9 +174,9 @@ impl Sources<'_> {
         Ok(Nesting { depth, ..*self.nesting })
     }
 
-    /// Returns the file with a name if the program has it open. Closes the sources in other files
-    /// if the program has opened or closed a file since then, because the program may have changed
-    /// the sources.
+    /// Returns the source file with the name `file_name` if the program has it open. Closes source
+    /// datasets in other files if the program has opened or closed a file since then, because the
+    /// program may have changed the source datasets.
     fn find_open(&self, file_name: &[u8]) -> Option<Arc<OpenFile>> {
         let resolver = self.file.resolver.as_ref()?;
         let generation = resolver.generation();
@@ -248,7 +249,8 @@ impl Sources<'_> {
     }
 }
 
-/// Converts [`Error::NotFound`] to `None`, because elements of missing sources have the fill value.
+/// Converts the error [`Error::NotFound`] to `None`, because elements of missing source datasets
+/// have the fill value.
 pub(in crate::ops) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

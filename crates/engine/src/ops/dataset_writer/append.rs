@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl DatasetWriter {
-    /// Extends the dataset at the end of a dimension and writes the new elements. `added` is their
-    /// shape; the dimension `axis` may be omitted if its length is 1.
+    /// Extends a dataset at the end of the dimension `axis` and writes the new elements. `added` is
+    /// the shape of the new elements; the dimension `axis` may be omitted if its length is 1.
     ///
     /// # Errors
     /// As [`resize`](Self::resize) and [`write`](Self::write), and if `added` differs from the
@@ -40,8 +40,9 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Appends like [`append`](Self::append), with chunks that were encoded for an earlier shape of
-    /// the dataset. If the shape has changed since then, encodes the chunks again.
+    /// Appends elements to a dataset like [`append`](Self::append), with chunks that were encoded
+    /// for an earlier shape of the dataset. If the shape has changed since then, encodes the chunks
+    /// again.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -67,7 +68,8 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns the coordinates of the first element after the end of a dimension.
+    /// Returns the coordinates of the first element that an append adds after the end of the
+    /// dimension `axis`.
     pub(in crate::ops) fn first_new_element(&self, axis: usize) -> Dims {
         let dims = self.description.dataspace.dims();
         let mut start = Dims::from_elem(0, dims.len());
@@ -77,8 +79,8 @@ impl DatasetWriter {
         start
     }
 
-    /// Appends one whole chunk, which is the most frequent append. Returns false, and changes
-    /// nothing, if the append does not consist of one whole chunk.
+    /// Appends one whole chunk to a dataset, which is the most frequent append. Returns false, and
+    /// changes nothing, if the append does not consist of one whole chunk.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -109,8 +111,8 @@ impl DatasetWriter {
         Ok(true)
     }
 
-    /// Returns the shape of the added array with all dimensions, and the shape of the dataset after
-    /// the append.
+    /// Returns two shapes of an append: the shape of the added elements with all dimensions, and
+    /// the shape of the dataset after the append.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dimension does not exist, the other dimensions differ, or
@@ -143,7 +145,7 @@ impl DatasetWriter {
     }
 }
 
-/// Returns the number of elements of an appended array.
+/// Returns the number of elements that an append adds to a dataset.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if the number does not fit in 64 bits.

@@ -24,7 +24,8 @@ use sink::DatasetSink;
 
 pub(super) use context::WriterContext;
 
-/// The writer of one dataset: its description, its sink and its dirty state.
+/// The writer of one dataset: the dataset's description, its storage that is open for writes, and
+/// its dirty state.
 #[derive(Debug)]
 pub(crate) struct DatasetWriter {
     address: Address,
@@ -37,7 +38,7 @@ pub(crate) struct DatasetWriter {
 }
 
 impl DatasetWriter {
-    /// Opens the writer of the dataset whose header is at `address`.
+    /// Opens the writer of the dataset with the object header at `address`.
     ///
     /// # Errors
     /// Returns an error if the header is damaged or the layout cannot be written.
@@ -56,17 +57,19 @@ impl DatasetWriter {
         Ok(Self { address, description, sink, layout_changed: false, dataspace_changed: false })
     }
 
-    /// Declares that all elements will be written. The first chunks then need no fill values.
+    /// Declares that all elements of the dataset will be written. The first chunks then need no
+    /// fill values.
     pub(super) fn expect_all(&mut self) {
         self.sink.get_mut().expect_all();
     }
 
-    /// Returns whether a flush of the dataset writes only its object header.
+    /// Returns whether a flush of the writer's dataset writes only its object header.
     pub(super) fn flushes_header_only(&self) -> bool {
         matches!(self.sink, DatasetSink::Other(_))
     }
 
-    /// Returns the sink of flat chunks, if the dataset has flat chunks.
+    /// Returns the storage of the dataset's flat chunks that is open for writes, if the dataset has
+    /// flat chunks.
     pub(super) fn chunked(&self) -> Option<&ChunkedSink> {
         match &self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -74,7 +77,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the sink of flat chunks for changes, if the dataset has flat chunks.
+    /// Returns the storage of the dataset's flat chunks that is open for writes, for changes, if
+    /// the dataset has flat chunks.
     pub(super) fn chunked_mut(&mut self) -> Option<&mut ChunkedSink> {
         match &mut self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -82,7 +86,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the writer of structured chunks, if the dataset has structured chunks.
+    /// Returns the writer of the dataset's structured chunks, if the dataset has structured chunks.
     pub(super) fn structured(&self) -> Option<&StructuredWriter> {
         match &self.sink {
             DatasetSink::Structured(sink) => Some(sink),
@@ -90,44 +94,46 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns whether the dataset stores only defined elements.
+    /// Returns whether the writer's dataset is sparse, so that it stores only defined elements.
     pub(super) fn is_sparse(&self) -> bool {
         self.structured().is_some_and(|structured| structured.form.kind.is_sparse())
     }
 
-    /// Sets the encoding of the defined elements in new chunks. `None` stands for the encoding of
-    /// the stored chunks.
+    /// Sets the encoding of the set of defined elements in a dataset's new structured chunks.
+    /// `None` stands for the encoding of the stored chunks.
     pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
         if let DatasetSink::Structured(structured) = &mut self.sink {
             structured.form.encoding = encoding;
         }
     }
 
-    /// Returns the address of the dataset's object header.
+    /// Returns the address of the object header of the writer's dataset.
     pub(super) fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the description of the dataset that the header has after the next flush.
+    /// Returns the description of the writer's dataset that the object header has after the next
+    /// flush.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.description
     }
 
-    /// Returns whether the dataset has dirty chunks, a dirty dataspace or a dirty layout.
+    /// Returns whether the writer's dataset has dirty chunks, a dirty dataspace or a dirty layout
+    /// message.
     pub(crate) fn is_dirty(&self) -> bool {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Marks the chunks that other threads have read and not yet changed as out of date, because
-    /// the stored chunks may be replaced.
+    /// Marks the chunks of a dataset that other threads have read and not yet changed as out of
+    /// date, because the stored chunks may be replaced.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
         }
     }
 
-    /// Calls `work` with the sink of the dataset, and copies the state of the chunk index into the
-    /// layout message.
+    /// Calls `work` with the storage of the writer's dataset that is open for writes, and copies
+    /// the state of the chunk index into the layout message.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -144,7 +150,8 @@ impl DatasetWriter {
         outcome
     }
 
-    /// Calls `work` with the writer of the dataset's structured chunks.
+    /// Calls `work` with the writer of a dataset's structured chunks, and then copies the state of
+    /// the chunk index into the layout message.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no structured chunks, and the errors of `work`.
@@ -164,7 +171,7 @@ impl DatasetWriter {
         outcome
     }
 
-    /// Writes the selected elements of the dataset.
+    /// Writes the selected elements of the writer's dataset from the write source `from`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if `from` does not have the selected number of elements. Returns
@@ -182,8 +189,8 @@ impl DatasetWriter {
         self.with_sink(file, edit, |sink, writing| sink.write(writing, selection, from))
     }
 
-    /// Allocates the missing space of the dataset, and writes fill values to it if the dataset
-    /// requires that.
+    /// Allocates the missing file space of the writer's dataset, and writes fill values to it if
+    /// the dataset requires that.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -194,7 +201,7 @@ impl DatasetWriter {
         self.with_sink(file, edit, |sink, writing| sink.allocate(writing))
     }
 
-    /// Changes the shape of the dataset.
+    /// Changes the shape of the writer's dataset to `dims`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset cannot have the shape. Returns filter and I/O
@@ -215,7 +222,8 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes the selected elements. Skips the elements of the first `done` chunks.
+    /// Writes the selected elements of a chunked dataset. Skips the elements of the first `done`
+    /// chunks, which are already written.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -235,7 +243,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns a copy of the dataspace with another shape.
+    /// Returns a copy of the dataset's dataspace with the shape `dims`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset cannot have the shape.
@@ -269,7 +277,8 @@ impl DatasetWriter {
         Ok(after)
     }
 
-    /// Stores the dirty chunks of the dataset, and writes the changed messages of its header.
+    /// Stores the dirty chunks of the writer's dataset, and writes the changed messages of its
+    /// object header.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -284,7 +293,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes a changed dataspace of the dataset into its object header.
+    /// Writes a changed dataspace of the writer's dataset into its object header.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -297,18 +306,18 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Copies the state of the chunk index into the layout message.
+    /// Copies the state of the dataset's chunk index into the layout message.
     pub(super) fn note_layout(&mut self) {
         self.layout_changed |= self.sink.get().note_layout(&mut self.description.layout.layout);
     }
 
-    /// Returns whether the layout allocates all chunks together, so that their addresses follow
-    /// from the address of the first chunk.
+    /// Returns whether the dataset's layout allocates all chunks together, so that their addresses
+    /// follow from the address of the first chunk.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }
 
-    /// Returns the location of a chunk of the dataset, if the chunk is stored.
+    /// Returns the location of a chunk of the writer's dataset, if the chunk is stored.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -319,8 +328,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Inserts the locations of stored chunks into the chunk index, in C order of their
-    /// coordinates. [`flush`](Self::flush) writes the header.
+    /// Inserts the locations of stored chunks into the dataset's chunk index, in C order of their
+    /// coordinates. [`flush`](Self::flush) writes the object header.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no flat chunks, and the errors of the index.
@@ -331,8 +340,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Frees the space of all elements of the dataset. Does not change the object header, which the
-    /// caller deletes.
+    /// Frees the file space of all elements of the writer's dataset. Does not change the object
+    /// header, which the caller deletes.
     ///
     /// # Errors
     /// Returns an error if the index of the chunks is damaged.

@@ -14,13 +14,14 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Edit;
 
-/// Number of bytes of elements that a prepend moves in one step.
+/// Number of bytes of a dataset's elements that a prepend moves in one step.
 const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
-    /// Extends the dataset at the start of a dimension and writes the new elements there. `added`
-    /// is their shape; the dimension `axis` may be omitted if its length is 1. If the length is a
-    /// multiple of the chunk's length, chunks keep their addresses and only their index changes.
+    /// Extends a dataset at the start of the dimension `axis` and writes the new elements there.
+    /// `added` is the shape of the new elements; the dimension `axis` may be omitted if its length
+    /// is 1. If the length is a multiple of the chunk's length, chunks keep their addresses and
+    /// only the chunk index changes.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -53,9 +54,9 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Returns the index of the chunks, and the number of chunks by which a prepend shifts the
-    /// coordinates. Returns `None` unless `length` elements along the dimension are whole chunks
-    /// and the stored chunks can keep their addresses.
+    /// Returns the table of a dataset's chunk locations, and the number of chunks by which a
+    /// prepend shifts the coordinates. Returns `None` unless `length` elements along the dimension
+    /// are whole chunks and the stored chunks can keep their addresses.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
@@ -70,7 +71,8 @@ impl DatasetWriter {
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
-    /// Moves all elements of the former shape `before` by `length` coordinates along a dimension.
+    /// Moves all elements of a dataset's former shape `before` by `length` coordinates along the
+    /// dimension `axis`.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -106,7 +108,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Returns the elements of a box of the dataset, as stored.
+    /// Returns the elements of a box of the writer's dataset, as stored.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -130,7 +132,8 @@ impl DatasetWriter {
         Ok(out)
     }
 
-    /// Replaces the stored bytes of the chunk that contains an element. The bytes are not decoded.
+    /// Replaces the stored bytes of the chunk that contains the element with the coordinates
+    /// `element`. The bytes are not decoded.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset has no chunks or no such element, or if the length

@@ -19,7 +19,8 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The sink of a dataset, by its layout. Chunks have operations that other layouts do not have.
+/// The storage of a dataset that is open for writes, by its layout. The storage of chunks has
+/// operations that other layouts do not have.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
@@ -31,7 +32,7 @@ pub(in crate::ops) enum DatasetSink {
 }
 
 impl DatasetSink {
-    /// Opens the sink of the dataset whose header is at `address`.
+    /// Opens the storage of the dataset with the object header at `address` for writes.
     ///
     /// # Errors
     /// Returns an error if the index of the chunks is damaged, or the layout cannot be written.
@@ -74,7 +75,7 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the sink of the dataset, whatever its layout.
+    /// Returns the dataset's storage that is open for writes, whatever its layout.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -83,7 +84,7 @@ impl DatasetSink {
         }
     }
 
-    /// Returns the sink of the dataset for changes, whatever its layout.
+    /// Returns the dataset's storage that is open for writes, for changes, whatever its layout.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -93,7 +94,7 @@ impl DatasetSink {
     }
 }
 
-/// Returns whether new space of the dataset gets fill values.
+/// Returns whether newly allocated file space of a dataset gets fill values.
 fn writes_fill(description: &DatasetDescription) -> bool {
     let fill = &description.fill;
     match fill.write_time {
@@ -103,7 +104,7 @@ fn writes_fill(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Returns the writer of the dataset's structured chunks.
+/// Returns the writer of the structured chunks of the dataset with the object header at `owner`.
 fn structured_writer(
     file: WriterContext<'_>,
     owner: Address,

@@ -8,11 +8,12 @@ use super::Change;
 use super::errors::unwritable;
 use crate::error::Result;
 
-/// Number of buffered bytes at which the buffer of journal records is written.
+/// Number of buffered bytes of journal records at which a commit writes the buffer to the journal.
 const FLUSH_BYTES: usize = 1 << 20;
 
-/// A batch of journal records that are written after the end of the journal. After all records of a
-/// batch were written, the journal continues at the end of the batch and with its checksum chain.
+/// A batch of journal records that a commit writes after the end of the journal. After all records
+/// of a batch were written, the journal continues at the end of the batch and with the checksum
+/// chain of the batch.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
     /// The offset of `bytes` in the journal's file.
@@ -21,19 +22,20 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Creates a batch after the first `end` bytes of a journal. A batch at offset 0 begins with
-    /// the header of a new journal.
+    /// Creates a batch of journal records after the first `end` bytes of a journal. A batch at
+    /// offset 0 begins with the header of a new journal.
     pub(super) fn new(chain: JournalChain, end: u64, sequence: u64) -> Result<Self> {
         let bytes = if end == 0 { JournalHeader::new(sequence).encode()? } else { Vec::new() };
         Ok(Self { chain, at: end, bytes })
     }
 
-    /// Returns the offset of the next journal record.
+    /// Returns the offset in the journal of the batch's next journal record.
     pub(super) fn end(&self) -> u64 {
         self.at + to_u64(self.bytes.len())
     }
 
-    /// Adds the journal record of a change. Returns the offset of the new bytes in the journal.
+    /// Adds the journal record of a change of the file to the batch. Returns the offset in the
+    /// journal of the changed bytes.
     pub(super) fn add(&mut self, file: &dyn Driver, change: &Change<'_>) -> Result<u64> {
         let record = self.chain.bytes(change.offset, change.old, change.new)?;
         let head = to_u64(record.len() - change.new.len());
@@ -43,8 +45,8 @@ impl Batch {
         Ok(journal_offset)
     }
 
-    /// Adds the journal records of the new space on which the commit relies. A commit has at least
-    /// one such record, which states the synced length.
+    /// Adds the journal records of the extents of new space on which a commit relies to the batch.
+    /// A commit has at least one record of an extent, which states the synced length.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,
@@ -59,7 +61,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the journal records of unlinked objects, if there are unlinked objects.
+    /// Adds the journal records of unlinked objects to the batch, if there are unlinked objects.
     pub(super) fn add_unlinked(&mut self, file: &dyn Driver, addresses: &[u64]) -> Result<()> {
         for addresses in addresses.chunks(MAX_ENTRIES) {
             let record = self.chain.unlinked(addresses)?;
@@ -68,8 +70,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the journal record that ends the commit. The next [`flush`](Self::flush) writes the
-    /// bytes of the record.
+    /// Adds the journal record that ends the commit to the batch. The next [`flush`](Self::flush)
+    /// writes the bytes of the record.
     pub(super) fn add_commit(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;
         self.bytes.extend_from_slice(&record);
@@ -81,7 +83,7 @@ impl Batch {
         if self.bytes.len() >= FLUSH_BYTES { self.flush(file) } else { Ok(()) }
     }
 
-    /// Writes the buffered journal records.
+    /// Writes the buffered journal records of the batch to the journal.
     pub(super) fn flush(&mut self, file: &dyn Driver) -> Result<()> {
         file.write_at(self.at, &self.bytes).map_err(unwritable)?;
         self.at = self.end();

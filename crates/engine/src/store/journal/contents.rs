@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::walk::JournalStep;
 
-/// The checksum of a file sector in one version: before or after a change.
+/// The checksum of a file sector in one version that a journal states: before or after a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SectorVersion {
     /// The number of bytes that the change covers, counted from the key of the sector.
@@ -17,10 +17,10 @@ pub(super) struct SectorVersion {
     pub(super) journal_offset: Option<u64>,
 }
 
-/// The versions of one file sector in a journal, in the order of the changes.
+/// The versions of one file sector that a journal states, in the order of the changes.
 pub(super) type SectorVersions = SmallVec<[SectorVersion; 4]>;
 
-/// The contents of a journal: sectors, extents and lengths.
+/// The contents of a journal: changed sectors of the file, extents of new space, and lengths.
 #[derive(Debug)]
 pub(super) struct JournalContents {
     pub(super) sums: SectorSums,
@@ -35,7 +35,7 @@ pub(super) struct JournalContents {
 }
 
 impl JournalContents {
-    /// Creates the contents of a journal without records.
+    /// Creates the decoded contents of a journal without records.
     pub(super) fn new(header: JournalHeader) -> Self {
         Self {
             sums: header.sums(),
@@ -47,7 +47,7 @@ impl JournalContents {
         }
     }
 
-    /// Adds the next journal record to the contents.
+    /// Adds the next journal record to the decoded contents of a journal.
     pub(super) fn add(&mut self, step: JournalStep) {
         match step {
             JournalStep::Bytes { offset, sums, bytes, journal_offset } => {
@@ -77,7 +77,7 @@ impl JournalContents {
         }
     }
 
-    /// Returns the changed sectors in a range of the file, from `start` up to `end`.
+    /// Returns the sectors that a journal changes in a range of the file, from `start` up to `end`.
     pub(super) fn changed(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &SectorVersions)> {
         self.sectors.range(start..end.max(start)).map(|(at, versions)| (*at, versions))
     }

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use hyperslab_exact::{TooLarge, to_u64, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 
-/// Size of the largest run of sectors with one sum. After a partial change of the run, the sum must
-/// be computed again.
+/// Size in bytes of the largest run of sectors of new space with one checksum. After a partial
+/// change of the run, the checksum must be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
-/// The extents of new space that were written into the file since the last commit.
+/// The extents of new space of the file that were written since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     /// Runs of whole sectors by their first offset. Runs do not overlap.
@@ -19,7 +19,7 @@ pub(super) struct Extents {
     edges: BTreeSet<u64>,
 }
 
-/// A run of neighbouring whole sectors that were written.
+/// A run of neighbouring whole sectors of new space that were written.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     end: u64,
@@ -27,8 +27,8 @@ struct Run {
     sum: Option<u64>,
 }
 
-/// The sectors of one write: runs of whole sectors with their checksums, if known, and the sectors
-/// that the write covers only in part.
+/// The sectors of one write to the file: runs of whole sectors with their checksums, if known, and
+/// the sectors that the write covers only in part.
 #[derive(Debug)]
 pub(in crate::store) struct WrittenSectors {
     runs: Vec<(u64, u64, Option<u64>)>,
@@ -36,7 +36,8 @@ pub(in crate::store) struct WrittenSectors {
 }
 
 impl WrittenSectors {
-    /// Computes the checksums of bytes that are written at `offset`.
+    /// Computes the checksums of the sectors that a write of bytes at `offset` of the file covers,
+    /// and returns the sectors.
     pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
         Self::with(offset, to_u64(bytes.len()), |start, end| {
             // The commit reads the bytes of a run without a sum.
@@ -45,8 +46,8 @@ impl WrittenSectors {
         })
     }
 
-    /// Returns the sectors of a write that failed. The bytes in the file are unknown, so the commit
-    /// reads them.
+    /// Returns the sectors of a write to the file that failed. The bytes in the file are unknown,
+    /// so the commit reads them.
     pub(in crate::store) fn unknown(offset: u64, length: u64) -> Self {
         Self::with(offset, length, |_, _| None)
     }
@@ -70,7 +71,8 @@ impl WrittenSectors {
 }
 
 impl Extents {
-    /// Adds the sectors of a write, which replaces earlier writes of the same sectors.
+    /// Adds the sectors of a write to the extents of new space. The write replaces earlier writes
+    /// of the same sectors.
     pub(super) fn add(&mut self, written: &WrittenSectors) {
         for (start, end, sum) in &written.runs {
             self.cut_out(*start, *end);
@@ -85,8 +87,8 @@ impl Extents {
         }
     }
 
-    /// Removes the sectors from `start` up to `end` from all runs. The remaining parts of a run
-    /// have no checksum.
+    /// Removes the sectors from `start` up to `end` from all runs of sectors of new space. The
+    /// remaining parts of a run have no checksum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start
@@ -102,8 +104,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run of sectors that overlaps no other run. If this run and the previous run are
-    /// short, joins them.
+    /// Adds a run of sectors of new space that overlaps no other run. Joins the new run with the
+    /// previous run if both are short.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
@@ -116,15 +118,15 @@ impl Extents {
         self.runs.insert(start, Run { end, sum });
     }
 
-    /// Removes all recorded extents.
+    /// Removes all recorded extents of new space of the file.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         self.edges.clear();
     }
 
-    /// Returns the extents before `file_end`: first the runs in ascending order, joined where they
-    /// touch, then the sectors that were written in part, in ascending order. `read` fills a buffer
-    /// with bytes of the file.
+    /// Returns the extents of new space before `file_end`: first the runs in ascending order,
+    /// joined where they touch, then the sectors that were written in part, in ascending order.
+    /// `read` fills a buffer with bytes of the file.
     pub(super) fn list<E: From<TooLarge>>(
         &self,
         file_end: u64,

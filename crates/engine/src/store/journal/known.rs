@@ -7,8 +7,9 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::Ranges;
 
-/// A set of file offsets: the bytes that the commits of the journal change or rely on. While the
-/// journal holds these commits, new contents of these bytes go into the journal before the file.
+/// A set of known bytes, as file offsets: the bytes that the commits of the journal change or rely
+/// on. While the journal holds these commits, new contents of these bytes go into the journal
+/// before the file.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KnownBytes {
     ranges: RwLock<Ranges>,
@@ -17,13 +18,13 @@ pub(in crate::store) struct KnownBytes {
 }
 
 impl KnownBytes {
-    /// Returns the end of the last range of known bytes.
+    /// Returns the end of the last range of the bytes that the journal's commits change or rely on.
     pub(in crate::store) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Returns the parts of a range, from `start` up to `end`, that lie in sectors with known
-    /// bytes.
+    /// Returns the parts of a range of the file, from `start` up to `end`, that lie in sectors that
+    /// the journal's commits change or rely on.
     pub(in crate::store) fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         if start >= self.end() {
             return Vec::new();

@@ -41,18 +41,17 @@ pub(super) use recover::{
 use state::{JournalState, Phase};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
-/// The largest size of a small commit: the bytes of its changed pages, and the bytes by which the
-/// file grows. A small commit is written to the journal as a whole, with its new space.
+/// The largest size in bytes of a small commit: the bytes of its changed pages, and the bytes by
+/// which the file grows. A small commit is written to the journal as a whole, with its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
-/// Length of a journal up to which commits are appended. A longer journal is truncated before it is
-/// used again.
+/// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
 /// The reason in the error of writes that are refused after a failed sync.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
-/// A change of bytes of the file, with the bytes before and after the change.
+/// A change of bytes of the file that goes into the journal, with the bytes before and after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub(super) offset: u64,
@@ -98,7 +97,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal of a file. `side` stores the bytes of the journal.
+    /// Creates the journal of a file. The side file `side` stores the bytes of the journal.
     pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
         // The sequence number is random, because it must differ from the number of an earlier
         // journal in `side`.
@@ -133,30 +132,30 @@ impl Journal {
         }
     }
 
-    /// Returns whether in-place changes go through the journal.
+    /// Returns whether in-place changes of the file go through the journal.
     pub(super) fn is_enabled(&self) -> bool {
         self.side.is_some()
             && self.durability != Durability::None
             && !self.is_disabled.load(Ordering::Acquire)
     }
 
-    /// Disables the journal: later in-place changes go directly into the file.
+    /// Disables the journal: later in-place changes of the file bypass the journal.
     pub(super) fn disable(&self) {
         self.is_disabled.store(true, Ordering::Release);
     }
 
-    /// Returns whether a commit waits until the disk has its bytes.
+    /// Returns whether a commit to the journal waits until the disk has the bytes of the commit.
     pub(super) fn waits_for_disk(&self) -> bool {
         self.durability == Durability::Full
     }
 
-    /// Records that the file on disk was changed, so that a later sync is needed.
+    /// Records in the journal that the file on disk was changed and needs a sync.
     pub(super) fn note_write(&self) {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records that bytes were written into new space of the file. The next commit relies on these
-    /// bytes.
+    /// Records in the journal that bytes were written into new space of the file. The next commit
+    /// relies on these bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -164,7 +163,7 @@ impl Journal {
         }
     }
 
-    /// Records that an extent of new space was written. The next commit relies on the extent.
+    /// Records that an extent of new space was written to the file. The next commit relies on it.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
@@ -188,7 +187,7 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file: the next commits are appended to it.
+    /// Continues a journal that was found beside the file: the next commits are appended.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -209,7 +208,7 @@ impl Journal {
         self.is_enabled() && self.state.lock().must_append()
     }
 
-    /// Checks that the journal has not refused further writes.
+    /// Checks that an earlier failure has not made the journal refuse writes to the file.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -217,7 +216,7 @@ impl Journal {
         )))
     }
 
-    /// Refuses all further writes to the file, with a reason.
+    /// Makes the journal refuse all further writes to the file, with a reason.
     pub(super) fn refuse_writes(&self, why: &'static str) {
         self.state.lock().refusal.get_or_insert(why);
     }
@@ -246,17 +245,17 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether the journal holds spilled pages.
+    /// Returns whether the journal holds spilled pages of the file, which no commit contains yet.
     pub(super) fn has_spilled(&self) -> bool {
         self.spilled_count.load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether the journal holds a spilled page with bytes from `start` up to `end`.
+    /// Returns whether the journal holds a spilled page with file bytes from `start` up to `end`.
     pub(super) fn has_spilled_in(&self, start: u64, end: u64) -> bool {
         self.has_spilled() && self.spilled.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
 
-    /// Copies the bytes of spilled pages over bytes that were read from the file.
+    /// Copies the bytes of the journal's spilled pages over bytes that were read from the file.
     pub(super) fn overlay_spilled(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
         if !self.has_spilled() || buffer.is_empty() {
             return Ok(());
@@ -275,8 +274,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes dirty pages to the journal before their commit. They are read from the journal until
-    /// the commit.
+    /// Writes dirty pages to the journal before their commit. Until the commit, reads of these
+    /// pages use the journal.
     pub(super) fn spill(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -333,14 +332,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the extents of new space on which the commit relies.
+    /// Returns the extents of new space of the file on which the journal's next commit relies.
     fn list_extents(&self, driver: &dyn Driver, file_length: u64) -> Result<Vec<JournalExtent>> {
         let read = |offset: u64, buffer: &mut [u8]| driver.read_at(offset, buffer);
         let unreadable = |source| Error::Io { action: "cannot read new space of the file".into(), source };
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the bytes that a commit changes or relies on to the set of known bytes.
+    /// Adds the bytes that a commit changes or relies on to the journal's set of known bytes.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));
@@ -354,12 +353,12 @@ impl Journal {
         }
     }
 
-    /// Removes the recorded extents after a commit that needs no journal.
+    /// Removes the journal's recorded extents after a commit that needs no journal.
     pub(super) fn clear_extents(&self) {
         self.extents.lock().clear();
     }
 
-    /// Calls `each` with the offset and the bytes of each spilled page.
+    /// Calls `each` with the file offset and the bytes of each page spilled to the journal.
     pub(super) fn for_each_spilled(&self, mut each: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
         let mut bytes = vec![0; PAGE_BYTES];
@@ -371,7 +370,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Records that the changes of the last commit are in the file.
+    /// Records in the journal that the changes of the last commit are in the file.
     pub(super) fn note_applied(&self) {
         self.note_applied_in(&mut self.state.lock());
     }
@@ -383,7 +382,7 @@ impl Journal {
         self.spilled_count.store(0, Ordering::Release);
     }
 
-    /// Writes the changes of the last commit into the file, if an earlier attempt failed.
+    /// Writes the changes of the journal's last commit into the file, if an earlier attempt failed.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
         if !self.is_unapplied.load(Ordering::Acquire) {
             return Ok(());
@@ -415,7 +414,7 @@ impl Journal {
         self.empty(state, &*file)
     }
 
-    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo this.
+    /// Truncates the journal to length 0 and syncs it. A loss of power cannot undo the truncation.
     fn empty(&self, state: &mut JournalState, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         if self.waits_for_disk() {
@@ -477,7 +476,7 @@ impl Journal {
         Ok(file)
     }
 
-    /// Completes the last commit, syncs the file and removes the journal.
+    /// Completes the last commit in the file, syncs the file and removes the journal.
     pub(super) fn close(&self, driver: &dyn Driver) -> Result<()> {
         self.check()?;
         let mut state = self.state.lock();

@@ -16,7 +16,7 @@ use super::contents::JournalContents;
 /// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The result of a comparison of a journal's extents with the file.
+/// The result of a comparison of a journal's extents of new space with the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ExtentComparison {
     /// The number of extents.
@@ -27,9 +27,9 @@ pub(super) struct ExtentComparison {
     pub(super) first_changed: Option<u64>,
 }
 
-/// Compares the extents of a journal with a file of `file_length` bytes. An extent past the end of
-/// the file does not match: each extent was synced before its commit, and no commit of the same
-/// journal makes the file shorter.
+/// Compares the extents of new space in a journal with a file of `file_length` bytes. An extent
+/// past the end of the file does not match: each extent was synced before its commit, and no commit
+/// of the same journal makes the file shorter.
 ///
 /// A sector of an extent that the journal also changes may hold any version that the journal knows;
 /// the comparison of sectors has checked that.
@@ -54,8 +54,8 @@ pub(super) fn compare_extents(
     Ok(found)
 }
 
-/// Returns whether the file holds the bytes that an extent states. The extent lies before the end
-/// of the file.
+/// Returns whether the file holds the bytes that a journal's extent of new space states. The extent
+/// lies before the end of the file.
 fn matches(
     contents: &JournalContents,
     file: &dyn Driver,
@@ -87,8 +87,8 @@ fn matches(
     Ok(sum == expected)
 }
 
-/// Returns the range of the whole sectors of an extent. If the extent has no whole sector, returns
-/// an empty range at its end.
+/// Returns the range of the whole sectors of a journal's extent. If the extent has no whole sector,
+/// returns an empty range at its end.
 fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     let end = extent.offset + extent.length;
     let whole_end = end - end % SECTOR;
@@ -98,7 +98,8 @@ fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     }
 }
 
-/// The checksums over the whole sectors before an offset of the file.
+/// The checksums over the whole sectors before an offset of the file, for a comparison with a
+/// journal.
 #[derive(Debug, Clone, Copy, Default)]
 struct Prefix {
     /// The sum of the sectors in the file that the journal does not change.
@@ -109,12 +110,13 @@ struct Prefix {
     partial: u64,
 }
 
-/// The checksums before each offset at which the whole sectors of an extent begin or end. Sectors
-/// that no extent covers do not count.
+/// The checksums of a file before each offset at which the whole sectors of a journal's extent
+/// begin or end. Sectors that no extent covers do not count.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {
-    /// Reads the sectors of all extents that lie before the end of the file, each sector once.
+    /// Reads the sectors of all extents of a journal that lie before the end of the file, each
+    /// sector once, and computes their checksums.
     fn read(contents: &JournalContents, file: &dyn Driver, file_length: u64) -> Result<Self, DriverError> {
         let inside = contents.extents.iter().map(whole_sectors).filter(|range| range.end <= file_length);
         let mut ranges: Vec<(u64, u64)> =
@@ -137,14 +139,16 @@ impl Prefixes {
         Ok(Self(prefixes))
     }
 
-    /// Returns the checksums before `offset`, or `None` if no extent begins or ends at this offset.
+    /// Returns the checksums of the file's sectors before `offset`, or `None` if no extent of the
+    /// journal begins or ends at this offset.
     fn at(&self, offset: u64) -> Option<Prefix> {
         self.0.get(&offset).copied()
     }
 }
 
 impl Prefix {
-    /// Adds the whole sectors in `range` to the checksums.
+    /// Adds the whole sectors in `range` of the file to the checksums for a comparison with a
+    /// journal.
     fn add(
         &mut self,
         contents: &JournalContents,

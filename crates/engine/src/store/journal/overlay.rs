@@ -10,7 +10,8 @@ use super::MAX_SMALL_COMMIT_BYTES;
 use super::walk::{JournalStep, for_each};
 use crate::store::bytes::count_before;
 
-/// A file together with the changes of its journal, which replace bytes of the file in reads.
+/// A view of a file together with the changes of its journal, which replace bytes of the file in
+/// reads.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn Driver>,
@@ -47,7 +48,8 @@ impl Overlay {
     }
 }
 
-/// Adds a run of changed bytes to the view. The run replaces the covered parts of earlier runs.
+/// Adds a run of changed bytes to the view of a file with its journal. The run replaces the covered
+/// parts of earlier runs.
 fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, journal_offset: u64) {
     let end = start + length;
     while let Some((&other, &(other_length, other_offset))) = runs.range(..end).next_back() {

@@ -15,10 +15,11 @@ use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
-/// Number of bytes in one read of a journal.
+/// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of a search for a journal beside a file.
+/// The result of a search for a journal beside a file: no journal, an empty or damaged journal,
+/// another file, or a journal that was compared with the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundJournal {
     /// No file has the name of a journal.
@@ -33,7 +34,8 @@ pub(crate) enum FoundJournal {
     Unrelated,
 }
 
-/// The kind of contents in a file that has the name of a journal.
+/// The kind of contents in a file that has the name of a journal: a journal, a damaged journal,
+/// zeros only, or other contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     /// A file of zeros: a journal that was emptied, or that lost its bytes with a loss of power.
@@ -77,7 +79,8 @@ fn kind_of(file: &dyn Driver) -> Result<FileKind> {
     Ok(FileKind::Blank)
 }
 
-/// Returns whether a file is a journal, or can be the remains of a journal after a loss of power.
+/// Returns whether a file with the name of a journal is a journal, or can be the remains of a
+/// journal after a loss of power.
 pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
     Ok(kind_of(file)? != FileKind::Other)
 }
@@ -104,8 +107,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the result of the
-/// comparison.
+/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
+/// whatever the result of a comparison of journal and file.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -117,7 +120,8 @@ pub(crate) fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result
     copy.sync_data().map_err(|source| Error::Io { action: "cannot sync the copy".into(), source })
 }
 
-/// Reads the journal in `side` and compares it with the file beside it. Changes nothing.
+/// Reads the journal in the side file `side` and compares it with the file `file` beside it.
+/// Changes nothing.
 pub(crate) fn read_report(side: &dyn SideFile, file: &dyn Driver) -> Result<FoundJournal> {
     match side.open(SideAccess::Read).map_err(unreadable)? {
         Some(journal) => judge(&*journal, side.name(), file),
@@ -136,7 +140,7 @@ fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<FoundJou
     Ok(report.map_or(FoundJournal::Empty, FoundJournal::Compared))
 }
 
-/// The purpose for which a file is opened beside its journal.
+/// The purpose for which a file is opened and recovered from the journal beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecoverFor {
     /// The file is opened for reading. Nothing is changed on disk.
@@ -149,7 +153,7 @@ pub(crate) enum RecoverFor {
 }
 
 /// A journal whose commits the file holds, and which still lists unlinked objects. The next commits
-/// are appended to it, so that the list exists at every instant.
+/// are appended to the journal, so that the list exists at every instant.
 #[derive(Debug)]
 pub(crate) struct KeptJournal {
     pub(super) file: Arc<dyn Driver>,
@@ -163,7 +167,7 @@ pub(crate) struct KeptJournal {
 }
 
 impl KeptJournal {
-    /// Reads a journal up to its last commit.
+    /// Reads a journal that lists unlinked objects, up to its last commit.
     fn read(file: Arc<dyn Driver>) -> Result<Option<Self>, DriverError> {
         let Some(header) = header(&*file)? else { return Ok(None) };
         let mut known = Vec::new();
@@ -190,8 +194,8 @@ impl KeptJournal {
     }
 }
 
-/// The result of a recovery: a file in the state of its last commit, and the journal that was found
-/// beside it.
+/// The result of a recovery from a journal: a file in the state of its last commit, and the journal
+/// that was found beside it.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) driver: Arc<dyn Driver>,
@@ -201,8 +205,8 @@ pub(crate) struct Recovered {
 }
 
 /// Reads the journal that a writer left beside a file, and restores the state of the last commit.
-/// If the file is open for writing, this changes the file on disk; otherwise only the view of the
-/// returned driver. A journal that does not belong to the file stays unchanged.
+/// If the file is open for writing, the recovery changes the file on disk; otherwise only the view
+/// of the returned driver. A journal that does not belong to the file stays unchanged.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,
@@ -250,8 +254,8 @@ pub(crate) fn recover(
     Ok(Recovered { driver, found, kept: None })
 }
 
-/// Removes a journal. If the journal may hold complete commits (`is_whole`), its emptied state is
-/// synced first, so that a loss of power does not bring the commits back.
+/// Removes the journal beside a file. If the journal may hold complete commits (`is_whole`), its
+/// emptied state is synced first, so that a loss of power does not bring the commits back.
 pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, is_whole: bool) -> Result<()> {
     journal.set_len(0).map_err(unwritable)?;
     if is_whole {

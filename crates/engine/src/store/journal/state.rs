@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// Length in bytes of a journal that lists unlinked objects, up to which commits are appended.
+/// Largest length in bytes of a journal that lists unlinked objects, at which commits are still
+/// appended.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
-/// The state of a journal between two commits.
+/// The state of the journal of an open file between two commits.
 #[derive(Debug)]
 pub(super) struct JournalState {
     pub(super) file: Option<Arc<dyn Driver>>,
@@ -33,7 +34,7 @@ pub(super) struct JournalState {
     pub(super) refusal: Option<&'static str>,
 }
 
-/// The phase of a journal, which states the contents of the journal on disk.
+/// The phase of the journal of an open file, which states the contents of the journal on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No commits, also after a loss of power.

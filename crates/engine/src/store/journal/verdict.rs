@@ -15,7 +15,7 @@ use super::new_space::compare_extents;
 use super::walk::{LastCommit, for_each, header};
 use crate::store::bytes::count_before;
 
-/// The conclusion of a comparison of a journal with the file beside it.
+/// The verdict on a journal: the conclusion of a comparison of the journal with the file beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalVerdict {
@@ -30,7 +30,8 @@ pub enum JournalVerdict {
     Foreign,
 }
 
-/// The numbers of file sectors that agree or disagree with a journal.
+/// The result of a comparison of a journal with its file: the numbers of file sectors that agree or
+/// disagree with the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JournalComparison {
@@ -68,8 +69,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns true if the file is shorter than its last commit states, by more bytes than unsynced
-    /// commits can have added.
+    /// Returns true if the file is shorter than the last commit of its journal states, by more
+    /// bytes than unsynced commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);
@@ -185,7 +186,8 @@ pub(super) fn compare(
     }))
 }
 
-/// Reads bytes of a file of `file_length` bytes, and fills the buffer with zeros past the end.
+/// Reads bytes of a file of `file_length` bytes for a comparison with a journal, and fills the
+/// buffer with zeros past the end.
 fn read(file: &dyn Driver, file_length: u64, offset: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
     let (inside, outside) = buffer.split_at_mut(count_before(file_length, offset, buffer.len()));
     outside.fill(0);
@@ -223,10 +225,10 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector looks truncated: it begins with the bytes of a later version, up to the
-/// end that the file has or had at a commit, and holds zeros after that end. A disk may have stored
-/// the new bytes of a sector but not the new length of the file. When such a file grows again,
-/// zeros follow its end.
+/// Returns whether a sector of a file looks truncated in a comparison with a journal: the sector
+/// begins with the bytes of a later version, up to the end that the file has or had at a commit,
+/// and holds zeros after that end. A disk may have stored the new bytes of a sector but not the new
+/// length of the file. When a truncated file grows again, zeros follow its end.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

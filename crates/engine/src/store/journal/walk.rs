@@ -6,7 +6,7 @@ use hyperslab_format::journal::{
 };
 use hyperslab_vfd::{Driver, DriverError};
 
-/// A verified record that a walk over a journal returns.
+/// A verified journal record that a walk over a journal returns.
 pub(super) enum JournalStep {
     /// A change of the file.
     Bytes {
@@ -35,7 +35,7 @@ pub(super) enum JournalStep {
     },
 }
 
-/// The state of the file after the last commit of a journal.
+/// The state of a file after the last commit of its journal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastCommit {
     /// The offset of the next record in the journal.
@@ -58,14 +58,15 @@ struct JournalWalk<'j> {
 }
 
 impl<'j> JournalWalk<'j> {
-    /// Returns a cursor at the first record, or `None` if the journal has no valid header.
+    /// Returns a cursor at the first record of a journal, or `None` if the journal has no valid
+    /// header.
     fn new(journal: &'j dyn Driver) -> Result<Option<Self>, DriverError> {
         let Some(header) = header(journal)? else { return Ok(None) };
         let (length, chain) = (journal.len()?, JournalChain::new(header));
         Ok(Some(Self { journal, length, at: JournalHeader::SIZE as u64, chain }))
     }
 
-    /// Returns the next record with its kind, or `None` if no valid record follows.
+    /// Returns the next record of the journal with its kind, or `None` if no valid record follows.
     fn next(&mut self) -> Result<Option<(JournalRecordKind, JournalStep)>, DriverError> {
         let mut head = [0; JournalRecord::SIZE];
         let body_start = self.at + head.len() as u64;
@@ -131,8 +132,8 @@ pub(super) fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, Dr
     Ok(last)
 }
 
-/// Calls `visit` with each record up to the last commit, and returns the last commit. Returns
-/// `None` without a call if the journal has no complete commit.
+/// Calls `visit` with each record of a journal up to the last commit, and returns the last commit.
+/// Returns `None` without a call if the journal has no complete commit.
 pub(super) fn for_each(
     journal: &dyn Driver,
     mut visit: impl FnMut(JournalStep) -> Result<(), DriverError>,

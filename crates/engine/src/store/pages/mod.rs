@@ -33,16 +33,16 @@ use super::page_source::PageSource;
 use super::sharded_cache::cache;
 pub use rows::ByteRows;
 
-/// Number of slots that count short reads of pages which are not in memory.
+/// Number of slots in the page buffer that count short reads of pages that are not in memory.
 const READ_COUNTERS: usize = 1024;
 
-/// Number of the short read at which a page is read into memory and kept there.
+/// Number of the short read at which the page buffer reads a page into memory and keeps it there.
 const READS_BEFORE_CACHING: u64 = 3;
 
-/// Smallest limit of a page buffer, in pages.
+/// Smallest number of pages to which a page buffer can be limited.
 const MIN_PAGES: usize = 8;
 
-/// Largest limit of a page buffer, in pages: more pages than memory can hold.
+/// Largest number of pages to which a page buffer can be limited: more pages than memory can hold.
 const MAX_PAGES: usize = usize::MAX / PAGE_BYTES;
 
 /// The page buffer: clean and dirty pages of the file by their numbers.
@@ -66,8 +66,8 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Creates a page buffer with limits in bytes for clean and for dirty pages. Only dirty pages
-    /// that may be spilled count against their limit.
+    /// Creates a page buffer of a file with limits in bytes for clean and for dirty pages. Only
+    /// dirty pages that may be spilled count against their limit.
     pub(crate) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         let pages = |bytes: u64| {
             usize::try_from(bytes / PAGE).map_or(MAX_PAGES, |pages| pages.clamp(MIN_PAGES, MAX_PAGES))
@@ -85,8 +85,8 @@ impl Pages {
         }
     }
 
-    /// Returns `length` bytes of the file, beginning at the offset `start`. The caller has checked
-    /// that they lie in the file.
+    /// Returns `length` bytes of the file through the page buffer, beginning at the offset `start`.
+    /// The caller has checked that the bytes lie in the file.
     pub(crate) fn read(&self, source: PageSource<'_>, start: u64, length: u64) -> Result<Bytes, DriverError> {
         let first = start / PAGE;
         let last = last_page(start, length);
@@ -110,9 +110,9 @@ impl Pages {
         Ok(buffer.into())
     }
 
-    /// Fills `buffer` from a page in memory, and returns whether the page is in memory. A page is
-    /// read into memory at its third short read, because then it is probably one of few pages with
-    /// many short reads.
+    /// Fills `buffer` with bytes of the file from a page in memory, and returns whether the page is
+    /// in memory. A page is read into memory at its third short read, because then it is probably
+    /// one of few pages with many short reads.
     pub(crate) fn read_short(
         &self,
         source: PageSource<'_>,
@@ -147,7 +147,7 @@ impl Pages {
         Ok(true)
     }
 
-    /// Returns bytes of the file without use of the clean pages in memory.
+    /// Returns bytes of the file without use of the clean pages in the page buffer.
     pub(crate) fn read_uncached(
         &self,
         source: PageSource<'_>,
@@ -161,8 +161,8 @@ impl Pages {
         Ok(bytes.into())
     }
 
-    /// Fills `buffer` with bytes of the driver and of dirty pages, without use of the clean pages
-    /// in memory.
+    /// Fills `buffer` with bytes of the file from the driver and from dirty pages, without use of
+    /// the clean pages in memory.
     pub(crate) fn read_into(
         &self,
         source: PageSource<'_>,
@@ -179,8 +179,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Copies the bytes of dirty pages over bytes that were read from the driver. Only the thread
-    /// that writes may call this function.
+    /// Copies the bytes of dirty pages of the page buffer over bytes that were read from the
+    /// driver. Only the thread that writes may call this function.
     pub(crate) fn overlay_dirty(&self, start: u64, buffer: &mut [u8]) {
         if self.dirty_count.load(Ordering::Acquire) != 0 {
             Self::overlay(&self.dirty.read(), start, buffer);
@@ -215,12 +215,12 @@ impl Pages {
         Ok(page)
     }
 
-    /// Writes bytes to pages in memory, which become dirty.
+    /// Writes bytes to pages of the file in memory, which become dirty.
     pub(crate) fn write(&self, source: PageSource<'_>, start: u64, bytes: &[u8]) -> Result<(), DriverError> {
         self.with_dirty(|dirty| Self::write_into(dirty, &self.clean, source, start, bytes))
     }
 
-    /// Runs `work` with exclusive access to the dirty pages.
+    /// Calls `work` with exclusive access to the dirty pages of the page buffer.
     fn with_dirty<R>(&self, work: impl FnOnce(&mut BTreeMap<u64, Arc<[u8]>>) -> R) -> R {
         // The count is increased before the lock is taken. A thread that writes to the driver from
         // now on therefore also checks the dirty pages: `work` may read a page before that write
@@ -258,7 +258,7 @@ impl Pages {
     }
 
     /// Updates the pages in memory after `bytes`, which are not empty, were written to the driver:
-    /// changes dirty pages of this range, and changes or evicts clean pages.
+    /// changes dirty pages of the written range, and changes or evicts clean pages.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -278,7 +278,8 @@ impl Pages {
         }
     }
 
-    /// Evicts the clean pages of a range, because the bytes of the driver may have changed.
+    /// Evicts the clean pages of a range of the file from the page buffer, because the bytes of the
+    /// driver may have changed.
     pub(crate) fn evict(&self, start: u64, length: u64) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let _dirty = self.dirty.write();
@@ -296,14 +297,14 @@ impl Pages {
         }
     }
 
-    /// Returns the number of bytes of dirty pages.
+    /// Returns the number of bytes of dirty pages in the page buffer.
     pub(crate) fn dirty_bytes(&self) -> u64 {
         to_u64(self.dirty_count.load(Ordering::Acquire)) * PAGE
     }
 
-    /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except the ranges in
-    /// `but`. The pages stay dirty. Calls `note` before each write. Returns whether any bytes were
-    /// written.
+    /// Writes the bytes of the page buffer's dirty pages from the file offset `from` up to `end` to
+    /// the driver, except the ranges in `but`. The pages stay dirty. Calls `note` before each
+    /// write. Returns whether any bytes were written.
     pub(crate) fn write_from(
         &self,
         driver: &dyn Driver,
@@ -331,14 +332,15 @@ impl Pages {
         Ok(!requests.is_empty())
     }
 
-    /// Returns the dirty pages that begin before `border`, in ascending order.
+    /// Returns the dirty pages of the page buffer that begin before the file offset `border`, in
+    /// ascending order.
     pub(crate) fn dirty_before(&self, border: u64) -> Vec<(u64, Arc<[u8]>)> {
         let dirty = self.dirty.read();
         let pages = dirty.range(..border.div_ceil(PAGE));
         pages.map(|(number, page)| (number * PAGE, Arc::clone(page))).collect()
     }
 
-    /// Makes all dirty pages clean, because the driver has their bytes.
+    /// Makes all dirty pages of the page buffer clean, because the driver has their bytes.
     pub(crate) fn make_all_clean(&self) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -349,9 +351,9 @@ impl Pages {
         self.spill_at.store(self.max_dirty, Ordering::Release);
     }
 
-    /// Makes some dirty pages clean, because the driver or the journal has their bytes. The next
-    /// spill happens only after the same number of further pages is dirty, so that it does not
-    /// visit the remaining pages for every new page.
+    /// Makes some dirty pages of the page buffer clean, because the driver or the journal has their
+    /// bytes. The next spill happens only after the same number of further pages is dirty, so that
+    /// the spill does not visit the remaining pages for every new page.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -363,19 +365,20 @@ impl Pages {
         self.spill_at.store(dirty.len() + self.max_dirty, Ordering::Release);
     }
 
-    /// Returns whether the caller should call [`spill`](Self::spill), because many pages are dirty.
+    /// Returns whether the caller should call [`spill`](Self::spill), because the page buffer has
+    /// many dirty pages.
     pub(crate) fn should_spill(&self) -> bool {
         self.dirty_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
     }
 
-    /// Returns whether there are more dirty pages than their limit.
+    /// Returns whether the page buffer holds more dirty pages than their limit.
     pub(crate) fn is_over_limit(&self) -> bool {
         self.dirty_count.load(Ordering::Acquire) > self.max_dirty
     }
 
-    /// Writes the dirty pages that lie wholly between `from` and `end` to the driver, and makes
-    /// them clean. No byte from `from` on is part of the committed file. Calls `note` before each
-    /// write. Returns the end of the last written page, or 0.
+    /// Writes the dirty pages that lie wholly between the file offsets `from` and `end` to the
+    /// driver, and makes them clean. No byte from `from` on is part of the committed file. Calls
+    /// `note` before each write. Returns the end of the last written page, or 0.
     pub(crate) fn spill(
         &self,
         driver: &dyn Driver,

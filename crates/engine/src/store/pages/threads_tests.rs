@@ -12,15 +12,15 @@ use super::{PAGE, PageSource, Pages};
 const PAGE_COUNT: u64 = 6;
 const PAGES: usize = 6;
 
-/// The state of a test of concurrent reads: for each page, the last version whose write has begun,
-/// and the last version whose write has ended.
+/// The state of a test of concurrent reads: for each page, the versions of the last write that has
+/// begun and of the last write that has ended.
 #[derive(Default)]
 struct Versions {
     begun: [AtomicU64; PAGES],
     ended: [AtomicU64; PAGES],
 }
 
-/// A generator of pseudo-random numbers for tests.
+/// A generator of pseudo-random numbers for tests of concurrent reads.
 struct Dice(u64);
 
 impl Dice {

@@ -10,7 +10,8 @@ pub mod prelude {
     /// A replacement for rayon's trait of collections that can become a parallel iterator. This
     /// version iterates on one thread.
     pub trait IntoParallelIterator: IntoIterator + Sized {
-        /// Returns a sequential iterator over the items, in place of a parallel one.
+        /// Returns a sequential iterator over the items of a collection, in place of a parallel
+        /// iterator.
         fn into_par_iter(self) -> Self::IntoIter {
             self.into_iter()
         }
@@ -21,11 +22,14 @@ pub mod prelude {
     /// A replacement for rayon's trait of slices that can be iterated in parallel. This version
     /// iterates on one thread.
     pub trait ParallelSlice<T> {
-        /// Returns a sequential iterator over the items, in place of a parallel one.
+        /// Returns a sequential iterator over the items of a slice, in place of a parallel
+        /// iterator.
         fn par_iter(&self) -> Iter<'_, T>;
-        /// Returns an iterator over slices of `size` items, without a shorter one at the end.
+        /// Returns a sequential iterator over parts of a slice with `size` items, without a shorter
+        /// part at the end.
         fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
-        /// Returns an iterator over slices of `size` items. The last slice may be shorter.
+        /// Returns a sequential iterator over mutable parts of a slice with `size` items. The last
+        /// part may be shorter.
         fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
     }
 
@@ -43,16 +47,17 @@ pub mod prelude {
         }
     }
 
-    /// The methods of rayon's parallel iterators that iterators of the standard library do not
-    /// have.
+    /// A replacement for the methods of rayon's parallel iterators that iterators of the standard
+    /// library do not have.
     pub trait ParallelIterator: Iterator + Sized {
-        /// Returns the iterator unchanged: one thread takes all items.
+        /// Returns the iterator unchanged, in a build without threads: one thread takes all items.
         #[must_use]
         fn with_min_len(self, _: usize) -> Self {
             self
         }
 
-        /// Maps the items of the iterator with one state that all calls share.
+        /// Maps the items of the iterator with one state that all calls share, in a build without
+        /// threads.
         fn map_init<S, R>(
             self,
             init: impl FnOnce() -> S,
@@ -62,7 +67,8 @@ pub mod prelude {
             self.map(move |item| work(&mut state, item))
         }
 
-        /// Calls `work` with each item and a state that all calls share, until a call fails.
+        /// Calls `work` with each item of the iterator and a state that all calls share, until a
+        /// call fails, in a build without threads.
         ///
         /// # Errors
         /// Returns the first error of `work`.
@@ -79,7 +85,8 @@ pub mod prelude {
             outcome.break_value().map_or(Ok(()), Err)
         }
 
-        /// Replaces the contents of the vector `target` by the items of the iterator.
+        /// Replaces the contents of the vector `target` by the items of the iterator, in a build
+        /// without threads.
         fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
             target.clear();
             target.extend(self);
@@ -89,30 +96,33 @@ pub mod prelude {
     impl<I: Iterator> ParallelIterator for I {}
 }
 
-/// Returns the number of threads, which is 1 because all work runs on the calling thread.
+/// Returns the number of threads in a build without threads, which is 1 because all work runs on
+/// the calling thread.
 pub fn current_num_threads() -> usize {
     1
 }
 
-/// Returns `None`, because the calling thread belongs to no thread pool.
+/// Returns `None` in a build without threads, because the calling thread belongs to no thread pool.
 pub(crate) fn current_thread_index() -> Option<usize> {
     None
 }
 
 type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
 
-/// A scope of jobs that run on the calling thread after the closure of the scope.
+/// A replacement for a scope of jobs in a build without threads. The jobs run on the calling thread
+/// after the closure of the scope.
 #[derive(Default)]
 pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
 
 impl<'scope> Scope<'scope> {
-    /// Adds a job to the scope.
+    /// Adds a job to a scope of jobs in a build without threads, whose jobs run on the calling
+    /// thread.
     pub(crate) fn spawn(&self, job: impl FnOnce(&Self) + Send + 'scope) {
         self.0.borrow_mut().push(Box::new(job));
     }
 }
 
-/// Calls `work`, then runs the jobs that `work` has added to the scope.
+/// Calls `work`, then runs the jobs that `work` has added to the scope, on the calling thread.
 pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
     let scope = Scope::default();
     let outcome = work(&scope);
@@ -140,7 +150,7 @@ impl ThreadPool {
     }
 }
 
-/// A replacement for the builder of a thread pool in a build without threads.
+/// A replacement for the builder of a thread pool, in a build without threads.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadPoolBuilder;
 

@@ -1,21 +1,22 @@
 //! Free sections by their length, in lists of sections of similar lengths.
 
-/// The number that stands for no free section, at the end of a list.
+/// The number in place of a free section's number at the end of a list of free sections.
 pub(super) const NO_SECTION: u32 = u32::MAX;
 
-/// The largest section length for which each length has a separate list.
+/// The largest length of a free section of the file for which each length has a separate list of
+/// free sections.
 const MAX_EXACT_LENGTH: u64 = 1024;
 
-/// The number of section lists for each power of two from `MAX_EXACT_LENGTH` on.
+/// The number of lists of free sections for each power of two from `MAX_EXACT_LENGTH` on.
 const LISTS_PER_POWER: u64 = 64;
 
-/// The number of section lists that cover all lengths of 64 bits.
+/// The number of lists of free sections that cover all section lengths of 64 bits.
 const LIST_COUNT: usize = 1024 + 54 * 64;
 
-/// The number of the last section list.
+/// The number of the last list of free sections.
 pub(super) const LAST_LIST: usize = LIST_COUNT - 1;
 
-/// The lists of free sections by length: the first section of each list.
+/// The lists of the file's free sections by length: the first free section of each list.
 #[derive(Debug)]
 pub(super) struct Bins {
     heads: Vec<u32>,
@@ -25,7 +26,7 @@ pub(super) struct Bins {
     words: [u64; 2],
 }
 
-/// Returns the number of the list for free sections of that length.
+/// Returns the number of the list for free sections of the length `length`.
 pub(super) fn list_of(length: u64) -> usize {
     let list = if length < MAX_EXACT_LENGTH {
         length
@@ -37,7 +38,8 @@ pub(super) fn list_of(length: u64) -> usize {
     usize::try_from(list).map_or(LAST_LIST, |list| list.min(LAST_LIST))
 }
 
-/// Returns whether every free section in the list of `length` has at least that length.
+/// Returns whether every free section in the list for the length `length` is at least `length`
+/// bytes long.
 pub(super) fn all_fit(length: u64) -> bool {
     length < MAX_EXACT_LENGTH || length.trailing_zeros() >= length.ilog2() - 6
 }
@@ -47,12 +49,12 @@ impl Bins {
         Self { heads: vec![NO_SECTION; LIST_COUNT], filled: [0; LIST_COUNT / 64], words: [0; 2] }
     }
 
-    /// Returns the first free section of a list.
+    /// Returns the number of the first free section of a list of free sections.
     pub(super) fn head(&self, list: usize) -> u32 {
         self.heads.get(list).copied().unwrap_or(NO_SECTION)
     }
 
-    /// Sets the first free section of a list. `NO_SECTION` makes the list empty.
+    /// Sets the first free section of a list of free sections. `NO_SECTION` makes the list empty.
     pub(super) fn set_head(&mut self, list: usize, section: u32) {
         if let Some(head) = self.heads.get_mut(list) {
             *head = section;
@@ -67,7 +69,8 @@ impl Bins {
         }
     }
 
-    /// Returns the first list that is not empty, beginning with `list`.
+    /// Returns the number of the first list of free sections that is not empty, beginning with
+    /// `list`.
     pub(super) fn next_filled(&self, list: usize) -> Option<usize> {
         if let Some(bit) = first_bit(*self.filled.get(list / 64)?, list % 64) {
             return Some(list / 64 * 64 + bit);
@@ -86,7 +89,7 @@ fn set_bit(bits: &mut u64, bit: usize, on: bool) {
     *bits = if on { *bits | mask } else { *bits & !mask };
 }
 
-/// Returns the lowest bit that is set, beginning with the bit `from`.
+/// Returns the index of the lowest bit of `bits` that is set, beginning with the bit `from`.
 fn first_bit(bits: u64, from: usize) -> Option<usize> {
     let rest = bits & (u64::MAX << (from % 64));
     (rest != 0).then(|| rest.trailing_zeros() as usize)

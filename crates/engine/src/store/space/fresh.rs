@@ -5,7 +5,8 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::{RangeList, Ranges};
 
-/// The set of newly allocated addresses that no commit contains. Several threads may read the set.
+/// The set of newly allocated file addresses that no commit contains. Several threads may read the
+/// set.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(RwLock<Ranges>);
 
@@ -22,8 +23,9 @@ impl Fresh {
         self.0.write().clear();
     }
 
-    /// Splits the addresses from `start` up to `end` at the bounds of the set, into ascending
-    /// pieces. Each piece has a flag: true if the piece lies in the set.
+    /// Splits the file addresses from `start` up to `end` at the bounds of the set of newly
+    /// allocated addresses, into ascending pieces. Each piece has a flag: true if the piece lies in
+    /// the set.
     pub(crate) fn pieces(&self, start: u64, end: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = start;

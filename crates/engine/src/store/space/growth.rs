@@ -6,7 +6,7 @@ use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
 impl Space {
-    /// Allocates bytes in a file without paged allocation.
+    /// Allocates bytes of file space in a file without paged allocation.
     pub(super) fn allocate_flat(&mut self, class: Class, length: u64) -> Result<u64> {
         let alignment = self.rules.alignment(length);
         if let Some(start) = self.pool(class).take(length, alignment) {
@@ -19,7 +19,8 @@ impl Space {
         }
     }
 
-    /// Cuts a small piece from the current block for small pieces, or from a new block.
+    /// Cuts a small piece of file space from the current block for small pieces, or from a new
+    /// block.
     fn cut(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         if let Some(to) = self.end_of(start, length, alignment).filter(|to| *to <= end) {
@@ -38,7 +39,7 @@ impl Space {
         Ok(self.cut_up_to(class, to, length))
     }
 
-    /// Allocates bytes for a block at the end of the file.
+    /// Allocates bytes for a block at the end of the file, in a file without paged allocation.
     pub(super) fn append(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         // The remainder of a block at the end of the file becomes the start of the piece.
@@ -55,13 +56,14 @@ impl Space {
         Ok(start)
     }
 
-    /// Returns the end of an aligned piece of that length that begins at `start` or later.
+    /// Returns the end of an aligned piece of file space of `length` bytes that begins at `start`
+    /// or later.
     fn end_of(&self, start: u64, length: u64, alignment: u64) -> Option<u64> {
         align_up(start, alignment)?.checked_add(length)
     }
 
-    /// Cuts a piece of that length from the current block for small pieces. The piece ends at `to`,
-    /// and skipped bytes become free.
+    /// Cuts a piece of file space of `length` bytes from the current block for small pieces. The
+    /// piece ends at `to`, and skipped bytes become free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
         let piece = to - length;
@@ -80,7 +82,7 @@ impl Space {
         }
     }
 
-    /// Moves the end of allocation up to `end`.
+    /// Moves the end of allocation of the file up to `end`.
     fn grow(&mut self, end: u64) -> Result<()> {
         if end > self.end {
             if end >= self.rules.limit {
@@ -91,8 +93,8 @@ impl Space {
         Ok(())
     }
 
-    /// Allocates bytes in a file with paged allocation. A small block lies on one page, together
-    /// with blocks of its class. A large block begins at a page boundary.
+    /// Allocates bytes of file space in a file with paged allocation. A small block lies on one
+    /// page, together with blocks of its class. A large block begins at a page boundary.
     pub(super) fn allocate_paged(&mut self, class: Class, length: u64, page: u64) -> Result<u64> {
         if class == Class::Large {
             return match self.pool(class).take(length, page) {
@@ -121,7 +123,8 @@ impl Space {
         Ok(start)
     }
 
-    /// Extends a block that ends at `tail` by `more` bytes, in a file without paged allocation.
+    /// Extends a block of the file that ends at `tail` by `more` bytes, in a file without paged
+    /// allocation.
     pub(super) fn extend_flat(&mut self, class: Class, tail: u64, more: u64) -> Result<bool> {
         if self.pool(class).take_at(tail, more) {
             return Ok(true);
@@ -143,8 +146,8 @@ impl Space {
         Ok(true)
     }
 
-    /// Extends a block of `old` bytes that ends at `tail` by `more` bytes, in a file with paged
-    /// allocation. A small block must stay smaller than a page and on its page.
+    /// Extends a block of the file of `old` bytes that ends at `tail` by `more` bytes, in a file
+    /// with paged allocation. A small block must stay smaller than a page and on its page.
     pub(super) fn extend_paged(
         &mut self,
         class: Class,
@@ -172,9 +175,9 @@ impl Space {
         Ok(true)
     }
 
-    /// Allocates bytes for the blocks that the close of the file writes last. No remainder follows
-    /// the bytes. Without paged allocation, the bytes lie at the end of the file, so that the free
-    /// space does not change while it is stored.
+    /// Allocates file space for the blocks that the close of the file writes last. No remainder
+    /// follows the allocated bytes. Without paged allocation, the bytes lie at the end of the file,
+    /// so that the free space does not change while it is stored.
     pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
         let class = self.rules.class(kind, length);
         let start = match self.rules.page {
@@ -185,7 +188,7 @@ impl Space {
         Ok(start)
     }
 
-    /// Frees the unused remainders of the blocks from which small pieces are cut.
+    /// Frees the unused remainders of the file blocks from which small pieces are cut.
     pub(crate) fn release_blocks(&mut self) {
         for class in [Class::Metadata, Class::Raw] {
             let (start, end) = self.block(class);

@@ -13,11 +13,12 @@ use super::{Result, Space};
 /// the lengths that result from the previous attempt.
 const MAX_ROUNDS: usize = 4;
 
-/// Number of gap lengths that are tried for the placement of free-space managers. Other remainders
-/// lead to lists of other lengths.
+/// Number of gap lengths that are tried for the placement of free-space managers. Other gap lengths
+/// lead to section lists of other lengths.
 const GAP_LENGTHS: u64 = 16;
 
-/// Number of pages that are tried beyond the smallest number that appears to be sufficient.
+/// Number of pages that are tried for the placement of free-space managers beyond the smallest
+/// number that appears to be sufficient.
 const MAX_EXTRA_PAGES: u64 = 3;
 
 /// The reserved file space for one free-space manager: its header and its section list.
@@ -30,10 +31,12 @@ pub(crate) struct ReservedManager {
     pub(crate) allocated: u64,
 }
 
-/// The class of a free-space manager, and the size of its section list in bytes.
+/// The need for a free-space manager: the class of its free sections, and the size of its section
+/// list in bytes.
 type Need = (Class, u64);
 
-/// Free gaps before the first `count` pieces in a placement of free-space managers.
+/// The gaps of free space before the first `count` pieces in a placement of free-space managers on
+/// pages.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,
@@ -43,14 +46,15 @@ struct Gaps {
 impl Gaps {
     const NONE: Self = Self { count: 0, length: 0 };
 
-    /// Returns all sizes and numbers of gaps to try, one after the other.
+    /// Returns all sizes and numbers of gaps to try in a placement of free-space managers, one
+    /// after the other.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
         let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
         std::iter::once(Self::NONE).chain((1..=GAP_LENGTHS).flat_map(some))
     }
 }
 
-/// The placement of free-space managers on pages.
+/// A plan for the placement of free-space managers on pages of the file.
 struct ManagerPlan {
     managers: Vec<ReservedManager>,
     /// Ranges of the pages that no manager uses.
@@ -59,10 +63,10 @@ struct ManagerPlan {
 }
 
 impl ManagerPlan {
-    /// Places free-space managers from `start` on, which is a page boundary: first the lists of at
-    /// least a page, then the short pieces, which do not cross page boundaries. Gaps precede the
-    /// first short pieces. Unused pages before `end` stay free after the first list, if it has at
-    /// least a page.
+    /// Plans the places of free-space managers from `start` on, which is a page boundary: first the
+    /// section lists of at least a page, then the short pieces, which do not cross page boundaries.
+    /// Gaps precede the first short pieces. Unused pages before `end` stay free after the first
+    /// section list, if it has at least a page.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
         match end.checked_sub(plan.end) {
@@ -131,8 +135,8 @@ impl ManagerPlan {
 }
 
 impl Space {
-    /// Places the managers of all free space on new pages. Returns no managers if the file has no
-    /// free space, or if no placement is exact.
+    /// Places the free-space managers of all free space on new pages of the file. Returns no
+    /// managers if the file has no free space, or if no placement is exact.
     pub(crate) fn place_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ReservedManager>> {
         let header = to_u64(FreeSpaceHeader::size(&params));
         let first = self.needs(params)?;
@@ -160,8 +164,8 @@ impl Space {
         Ok(Vec::new())
     }
 
-    /// Places the free-space managers on the pages from `start` up to `end`, if the lists can then
-    /// record the free space with the remainders. The remainders become free.
+    /// Places the free-space managers on the pages from `start` up to `end`, if the section lists
+    /// can then record the free space with the remainders. The remainders become free.
     fn fit_managers(
         &mut self,
         before: &[Need],
@@ -191,8 +195,8 @@ impl Space {
         Ok(None)
     }
 
-    /// Returns the class and the list size of each free-space manager that the present free space
-    /// needs.
+    /// Returns the class and the section list size of each free-space manager that the present free
+    /// space of the file needs.
     fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
         let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
         let need = |class| {

@@ -8,7 +8,7 @@ use super::persist::MessageLocation;
 use super::rules::SpaceKind;
 use super::{Rules, Space};
 
-/// The members of a multi driver file after the first one, each with its own space, and the
+/// The members of a multi driver file after the first one, each with its own file space, and the
 /// assignment of kinds of data to members.
 #[derive(Debug, Default)]
 pub(super) struct Members {
@@ -18,7 +18,8 @@ pub(super) struct Members {
     takes: [usize; SpaceKind::ALL.len()],
 }
 
-/// The first address and the end of one member of a multi driver file.
+/// The start and the end of one member of a multi driver file: its first address and its end
+/// address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemberEnd {
     /// The address of the first byte.
@@ -27,15 +28,16 @@ pub(crate) struct MemberEnd {
     pub(crate) end: u64,
 }
 
-/// The description of the multi driver's members in the file, and the location of this description.
+/// The description of the multi driver's members as the HDF5 file states it, and the location of
+/// this description.
 #[derive(Debug)]
 pub(crate) struct StatedMembers {
     pub(crate) information: MultiInformation,
     pub(crate) location: MembersLocation,
 }
 
-/// The location of the description of the multi driver's members: the driver information block or a
-/// message.
+/// The location in the file of the description of the multi driver's members: the driver
+/// information block or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MembersLocation {
     /// The driver information block at an address.
@@ -45,8 +47,8 @@ pub(crate) enum MembersLocation {
 }
 
 impl Members {
-    /// Creates the members of a multi driver file after the first one. Returns them with the limit
-    /// of addresses in the first member.
+    /// Creates the description of the members of a multi driver file after the first one. Returns
+    /// the description, and the limit of addresses in the first member.
     pub(super) fn new(rules: Rules, ends: &[MemberEnd]) -> (Self, u64) {
         let limit = |number: usize| ends.get(number).map_or(rules.limit, |next| next.start.min(rules.limit));
         let others = ends.iter().enumerate().skip(1).map(|(number, member)| {
@@ -58,8 +60,8 @@ impl Members {
 }
 
 impl Space {
-    /// Divides the space of a file among members with the given ends. This space becomes the space
-    /// of the first member, which takes all new blocks.
+    /// Divides the file space among members with the given ends. The undivided space becomes the
+    /// space of the first member, which takes all new blocks.
     pub(crate) fn spread(&mut self, ends: &[MemberEnd]) {
         if ends.len() < 2 {
             return;
@@ -73,8 +75,8 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the space among members like another space of the same file, with the same
-    /// assignment of kinds of data.
+    /// Divides the file space among members with the same member ends as the file space `other`,
+    /// and with the same assignment of kinds of data.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
         if self.has_members() {
@@ -82,13 +84,13 @@ impl Space {
         }
     }
 
-    /// Returns whether the members of the file have ends of their own.
+    /// Returns whether the file has members with ends of their own.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }
 
-    /// Assigns new blocks of each kind to the member that begins at the given address, or to the
-    /// first member if there is none.
+    /// Assigns new blocks of each kind to the file member that begins at the given address, or to
+    /// the first member if no member begins there.
     pub(crate) fn assign(&mut self, kinds: &[(SpaceKind, u64)]) {
         for (kind, start) in kinds {
             let number = self.members.others.iter().position(|(other, _)| other == start);
@@ -98,8 +100,8 @@ impl Space {
         }
     }
 
-    /// Returns the start and the end of each member. The list is empty if the file has no members
-    /// with ends of their own.
+    /// Returns the start and the end of each member of the file. The list is empty if the file has
+    /// no members with ends of their own.
     pub(crate) fn member_ends(&self) -> Vec<MemberEnd> {
         if !self.has_members() {
             return Vec::new();
@@ -109,35 +111,36 @@ impl Space {
         std::iter::once(MemberEnd { start: 0, end: self.end }).chain(others).collect()
     }
 
-    /// Returns the end of allocation in the last member that has any bytes.
+    /// Returns the end of allocation in the last member of the file that has any bytes.
     pub(crate) fn furthest(&self) -> u64 {
         let used = |(start, space): &(u64, Self)| (space.end > *start).then_some(space.end);
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
     }
 
-    /// Returns the end that the new superblock must state, if the old superblock stated `before`:
-    /// the end of the first member, or the end of the last member in files of HDF5 1.6.
+    /// Returns the end of the file that the new superblock must state, if the old superblock stated
+    /// `before`: the end of the first member, or the end of the last member in files of HDF5 1.6.
     pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
         let second = self.members.others.first().map(|(start, _)| *start);
         let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);
         if is_of_all { self.furthest() } else { self.end }
     }
 
-    /// Returns the space of the member that takes new blocks of that kind, or `None` for the first
-    /// member.
+    /// Returns the file space of the member that takes new blocks of the kind `kind`, or `None` for
+    /// the first member.
     pub(super) fn taking(&mut self, kind: SpaceKind) -> Option<&mut Self> {
         let number = self.members.takes.get(kind.index())?.checked_sub(1)?;
         self.members.others.get_mut(number).map(|(_, space)| space)
     }
 
-    /// Returns the space of the member that contains an address, or `None` for the first member.
+    /// Returns the file space of the member that contains an address, or `None` for the first
+    /// member.
     pub(super) fn holding(&mut self, address: Address) -> Option<&mut Self> {
         let address = address.get()?;
         let mut others = self.members.others.iter_mut().rev();
         others.find(|(start, _)| *start <= address).map(|(_, space)| space)
     }
 
-    /// Returns the spaces of all members except the first one.
+    /// Returns the file spaces of all members except the first one.
     pub(super) fn others(&self) -> impl Iterator<Item = &Self> {
         self.members.others.iter().map(|(_, space)| space)
     }

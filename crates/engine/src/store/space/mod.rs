@@ -32,19 +32,21 @@ use pool::{Pool, align_up};
 pub use rules::{BlockPlacement, FileSpace, SpaceKind};
 pub(crate) use rules::{Class, Rules};
 
-/// The divisor for the smallest part of the file that must be pending before a commit is worth its
-/// cost: a fortieth. With this fraction, a file whose contents are replaced repeatedly grows by
-/// less than a twentieth.
+/// The divisor for the smallest part of the file that must be pending (freed, but not yet
+/// allocatable) before a commit is worth its cost: a fortieth. With this fraction, a file whose
+/// contents are replaced repeatedly grows by less than a twentieth.
 const PENDING_FRACTION: u64 = 40;
 
-/// The smallest number of pending bytes for which a commit is worth its cost.
+/// The smallest number of pending bytes (freed, but not yet allocatable) for which a commit is
+/// worth its cost.
 pub(crate) const MIN_PENDING_BYTES: u64 = 2048;
 
-/// The smallest number of pending bytes for which a commit that waits for the disk is worth its
-/// cost.
+/// The smallest number of pending bytes (freed, but not yet allocatable) for which a commit that
+/// waits for the disk is worth its cost.
 pub(crate) const MIN_SYNCED_PENDING_BYTES: u64 = 1 << 20;
 
-/// The space of one file: allocated, free and pending bytes. Addresses count from the base address.
+/// The file space of one file: allocated, free and pending bytes. Addresses count from the base
+/// address of the file.
 #[derive(Debug)]
 pub(crate) struct Space {
     rules: Rules,
@@ -68,7 +70,8 @@ pub(crate) struct Space {
     members: Members,
 }
 
-/// The numbers of bytes before the end of allocation, by state: allocated, free, pending and lost.
+/// The numbers of bytes of a file before the end of allocation, by state: allocated, free, pending
+/// and lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpaceUsage {
     /// All bytes before the end of allocation.
@@ -82,7 +85,8 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Returns the number of allocated bytes, including the bytes that earlier writers lost.
+    /// Returns the number of allocated bytes of a file, including the bytes that earlier writers
+    /// lost.
     pub fn allocated(&self) -> u64 {
         // Saturates: in a damaged file, bytes that belong to two blocks may be freed twice.
         self.end.saturating_sub(self.free + self.pending + self.lost)
@@ -90,7 +94,7 @@ impl SpaceUsage {
 }
 
 impl Space {
-    /// Creates the space of a file in which all bytes up to `end` are allocated.
+    /// Creates the file space of a file in which all bytes up to `end` are allocated.
     pub(crate) fn new(rules: Rules, end: u64) -> Self {
         let small = || Pool::new(rules.page);
         Self {
@@ -108,13 +112,13 @@ impl Space {
         }
     }
 
-    /// Returns the set of addresses before the committed end that were allocated since the last
-    /// commit.
+    /// Returns the set of file addresses before the committed end that were allocated since the
+    /// last commit.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
 
-    /// Returns the end of allocation: the first address that no block has.
+    /// Returns the end of allocation of the file: the first address that no block has.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -129,12 +133,12 @@ impl Space {
         self.rules.page.is_some()
     }
 
-    /// Returns the end of allocation at the last commit.
+    /// Returns the end of allocation of the file at the last commit.
     pub(crate) fn committed_end(&self) -> u64 {
         self.committed_end
     }
 
-    /// Returns the numbers of allocated, free, pending and lost bytes, in all members.
+    /// Returns the numbers of allocated, free, pending and lost bytes of the file, in all members.
     pub(crate) fn usage(&self) -> SpaceUsage {
         let blocks = self.blocks.iter().map(|(start, end)| end - *start);
         let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
@@ -151,7 +155,7 @@ impl Space {
     }
 
     /// Returns whether a commit is worth its cost: at least `min_pending` bytes, and a large enough
-    /// fraction of the file, are pending.
+    /// fraction of the file, are pending (freed, but not yet allocatable).
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
         self.rules.tracks
             && self.pending_bytes >= min_pending
@@ -177,7 +181,7 @@ impl Space {
         }
     }
 
-    /// Allocates `length` bytes of the file for a block.
+    /// Allocates `length` bytes of the file for a block, and returns the address.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
@@ -198,7 +202,7 @@ impl Space {
         Ok(Address::new(start))
     }
 
-    /// Frees `length` bytes of the file at `address`.
+    /// Frees `length` bytes at `address` in the file space.
     pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
         if let Some(other) = self.holding(address) {
             return other.free(kind, address, length);
@@ -206,8 +210,8 @@ impl Space {
         self.free_as(self.rules.class(kind, length), address, length);
     }
 
-    /// Extends the block of `old` bytes at `address` by `more` bytes, if the adjacent bytes are
-    /// free. Returns whether the block was extended.
+    /// Extends the file's block of `old` bytes at `address` by `more` bytes, if the adjacent bytes
+    /// are free. Returns whether the block was extended.
     ///
     /// # Errors
     /// Returns the same errors as [`allocate`](Self::allocate).
@@ -236,8 +240,8 @@ impl Space {
         Ok(extended)
     }
 
-    /// Shrinks the block at `address` from `old` to `new` bytes and frees the bytes after it, if a
-    /// block of `new` bytes may lie at that address. Returns true if the block was shrunk.
+    /// Shrinks the file's block at `address` from `old` to `new` bytes and frees the bytes after
+    /// it, if a block of `new` bytes may lie at that address. Returns true if the block was shrunk.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
@@ -273,8 +277,8 @@ impl Space {
         }
     }
 
-    /// Adds a range of the committed file to the pending bytes, which become free at the next
-    /// commit.
+    /// Adds a range of the committed file to the pending bytes of the file space, which become free
+    /// at the next commit.
     fn add_pending(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
@@ -282,7 +286,7 @@ impl Space {
         }
     }
 
-    /// Records that a range of allocated space is not part of the committed file.
+    /// Records that a range of allocated file space is not part of the committed file.
     fn note_allocated(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
@@ -290,8 +294,8 @@ impl Space {
         }
     }
 
-    /// Records a commit in the space of the file: pending bytes become free, and free bytes at the
-    /// end are truncated.
+    /// Records a commit in the file space: pending bytes become free, and free bytes at the end are
+    /// truncated.
     pub(crate) fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));
@@ -320,7 +324,7 @@ impl Space {
         self.others_mut().for_each(Self::commit);
     }
 
-    /// Adds a range of the file to the free sections.
+    /// Adds a range of the file to the free sections of a class of file space.
     fn put(&mut self, class: Class, start: u64, end: u64) {
         if start >= end || end > self.end {
             // The range is empty, or was truncated already.
@@ -335,8 +339,8 @@ impl Space {
         }
     }
 
-    /// Frees a range on pages for small blocks. A page that becomes free as a whole may be used for
-    /// any block.
+    /// Frees a range of the file on pages for small blocks. A page that becomes free as a whole may
+    /// be used for any block.
     fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
         let mut from = start;
         while from < end {
@@ -375,8 +379,8 @@ impl Space {
         (start, length)
     }
 
-    /// Extends the block at the end of the file by the free section that precedes it, so that
-    /// longer pieces fit.
+    /// Extends the block for small pieces at the end of the file by the free section that precedes
+    /// it, so that longer pieces fit.
     fn join_block(&mut self, class: Class, start: u64, end: u64) {
         let Some(block) = self.blocks.get_mut(class.index()) else { return };
         if block.0 == end && block.0 < block.1 && block.1 == self.end {
@@ -385,8 +389,9 @@ impl Space {
         }
     }
 
-    /// Frees a range in a file without pools of free sections. A range at the end of the file, or
-    /// before a block from which pieces are cut, can be used again. Other ranges are lost.
+    /// Frees a range of the file in a file without pools of free sections. A range at the end of
+    /// the file, or before a block from which pieces are cut, can be used again. Other ranges are
+    /// lost.
     fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
@@ -396,7 +401,7 @@ impl Space {
         self.reset_empty_blocks();
     }
 
-    /// Removes the free section at the end of the file by truncating the file. With paged
+    /// Removes the free section at the end of the file by truncation of the file. With paged
     /// allocation, removes whole pages. Returns whether the file was truncated.
     fn trim_section(&mut self, class: Class, start: u64) -> bool {
         let page = self.rules.page.unwrap_or(1);
@@ -417,7 +422,7 @@ impl Space {
         true
     }
 
-    /// Moves the used-up blocks for small pieces to the end of the file.
+    /// Moves the used-up blocks of file space for small pieces to the end of the file.
     fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {
@@ -427,8 +432,8 @@ impl Space {
         }
     }
 
-    /// Removes all free sections at the end of the file by truncating it. Blocks from which small
-    /// pieces are cut stay.
+    /// Removes all free sections at the end of the file by truncating the file. Blocks from which
+    /// small pieces are cut stay.
     fn trim(&mut self) {
         loop {
             let before = self.end;

@@ -13,7 +13,7 @@ use super::{Rules, Space};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// The file space info message of a file, and its location.
+/// The file space info message of a file, and the location of this message.
 #[derive(Debug)]
 pub(crate) struct SpaceRecord {
     /// The message in its present form in the file.
@@ -23,7 +23,7 @@ pub(crate) struct SpaceRecord {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// The location of a message in the file, whose length does not change.
+/// The location in the file of a message whose length does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageLocation {
     /// The address of the chunk of the object header, with its signature and checksum if it has
@@ -45,8 +45,8 @@ pub(crate) struct StoredSpace {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Returns the free-space managers in the two lists of the file space info message. The position of
-/// a manager in its list determines its class of space.
+/// Returns the class and the address of each free-space manager in the two lists of the file space
+/// info message. The index of a manager in its list determines its class of space.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |number: usize| if matches!(number, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |number: usize| if paged { Class::Large } else { small(number) };
@@ -55,7 +55,8 @@ fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 
-/// Sets the address of the free-space manager of a class in the message.
+/// Sets the address of the free-space manager of a class of file space in the file space info
+/// message.
 pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
     match class {
         Class::Metadata => managers.small[0] = address,
@@ -65,7 +66,8 @@ pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, addres
 }
 
 impl StoredSpace {
-    /// Reads the free-space managers that the file space info message names.
+    /// Reads the free space of a file from the free-space managers that the file space info message
+    /// names.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the managers are damaged, or if their sections overlap or lie
@@ -80,7 +82,7 @@ impl StoredSpace {
         Ok(stored)
     }
 
-    /// Converts the free sections of a space to the form that free-space managers store.
+    /// Converts the free sections of a file space to the form that free-space managers store.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
@@ -110,7 +112,7 @@ impl StoredSpace {
         Ok(())
     }
 
-    /// Checks that free sections and managers lie in the file and do not overlap.
+    /// Checks that stored free sections and free-space managers lie in the file and do not overlap.
     fn check(&mut self, end: u64) -> Result<()> {
         self.sections.sort_unstable_by_key(|(_, start, _)| *start);
         let sections = self.sections.iter().map(|(_, start, length)| (*start, *length));
@@ -132,7 +134,8 @@ impl StoredSpace {
 }
 
 impl Space {
-    /// Takes over the free space that the file stores.
+    /// Takes over the free space that the file stores in its free-space managers into the file
+    /// space.
     pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
@@ -142,8 +145,8 @@ impl Space {
         self.changed |= self.end != end;
     }
 
-    /// Returns whether space was allocated or freed after the free-space managers in the file were
-    /// last up to date.
+    /// Returns whether file space was allocated or freed after the free-space managers in the file
+    /// were last up to date.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
@@ -159,13 +162,14 @@ impl Space {
         self.changed = true;
     }
 
-    /// Returns whether a class of space has free sections.
+    /// Returns whether a class of file space has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
         self.pool_of(class).len() > 0
     }
 
-    /// Returns the header and the sections of the free-space manager of a class. The header has the
-    /// address `address` and the length of the list, but not the address of the list.
+    /// Returns the header and the free sections of the free-space manager of a class of file space.
+    /// The header has the address `address` and the length of the section list, but not the address
+    /// of the section list.
     pub(crate) fn manager(
         &self,
         class: Class,

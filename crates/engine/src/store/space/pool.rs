@@ -5,13 +5,16 @@ use std::collections::HashMap;
 
 use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// Largest number of free sections of a list that are compared for the best fit.
+/// Largest number of free sections in a list of similar lengths that an allocation compares for the
+/// best fit.
 const MAX_PROBES: usize = 4;
 
-/// Largest number of free sections of a list that are compared before the file grows.
+/// Largest number of free sections in a list of similar lengths that an allocation compares before
+/// the file grows.
 const MAX_LAST_PROBES: usize = 64;
 
-/// A pool of free sections. Sections never overlap, and adjacent sections are joined.
+/// A pool of the file's free sections. Free sections never overlap, and adjacent free sections are
+/// joined.
 #[derive(Debug)]
 pub(super) struct Pool {
     sections: Vec<Section>,
@@ -38,7 +41,7 @@ impl Section {
         self.start + self.length
     }
 
-    /// Returns the number of bytes in a section before the first multiple of `alignment`, if
+    /// Returns the number of bytes in a free section before the first multiple of `alignment`, if
     /// `length` bytes fit after them.
     fn skip(&self, length: u64, alignment: u64) -> Option<u64> {
         let skip = align_up(self.start, alignment)?.checked_sub(self.start)?;
@@ -46,7 +49,8 @@ impl Section {
     }
 }
 
-/// Returns the first multiple of `alignment` that is not less than `value`.
+/// Returns the first multiple of `alignment` that is not less than `value`, or `None` if it exceeds
+/// 64 bits.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }
@@ -64,17 +68,17 @@ impl Pool {
         }
     }
 
-    /// Returns the total number of bytes in all free sections.
+    /// Returns the total number of bytes in all free sections of the pool.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the number of free sections.
+    /// Returns the number of free sections in the pool.
     pub(super) fn len(&self) -> usize {
         self.by_start.len()
     }
 
-    /// Returns the start and the length of all free sections, in ascending order.
+    /// Returns the start and the length of all free sections of the pool, in ascending order.
     pub(super) fn sections(&self) -> Vec<(u64, u64)> {
         let section = |index: &u32| self.get(*index).map(|section| (section.start, section.length));
         let mut sections: Vec<(u64, u64)> = self.by_start.values().filter_map(section).collect();
@@ -82,18 +86,19 @@ impl Pool {
         sections
     }
 
-    /// Returns the start of the free section that ends at `end`.
+    /// Returns the start of the pool's free section that ends at `end`.
     pub(super) fn ending_at(&self, end: u64) -> Option<u64> {
         self.get(*self.by_end.get(&end)?).map(|section| section.start)
     }
 
-    /// Returns the end of the free section that begins at `start`.
+    /// Returns the end of the pool's free section that begins at `start`.
     pub(super) fn starting_at(&self, start: u64) -> Option<u64> {
         self.get(*self.by_start.get(&start)?).map(Section::end)
     }
 
-    /// Removes `length` bytes that begin at a multiple of `alignment` from the free sections, and
-    /// returns their start. Compares some sections, and uses the section that fits best.
+    /// Removes `length` bytes that begin at a multiple of `alignment` from the pool's free
+    /// sections, and returns their start. Compares some free sections, and uses the free section
+    /// that fits best.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -105,8 +110,8 @@ impl Pool {
         Some(start)
     }
 
-    /// Removes `length` bytes from the free section that begins at `start`. Returns whether the
-    /// section is long enough.
+    /// Removes `length` bytes from the pool's free section that begins at `start`. Returns whether
+    /// the free section is long enough.
     pub(super) fn take_at(&mut self, start: u64, length: u64) -> bool {
         let Some(&index) = self.by_start.get(&start) else { return false };
         match self.get(index).copied() {
@@ -118,7 +123,8 @@ impl Pool {
         }
     }
 
-    /// Removes the whole free section that begins at `start`. Returns its length.
+    /// Removes the whole free section that begins at `start` from the pool. Returns the length of
+    /// the free section.
     pub(super) fn remove(&mut self, start: u64) -> Option<u64> {
         let index = *self.by_start.get(&start)?;
         let section = *self.get(index)?;
@@ -126,8 +132,8 @@ impl Pool {
         Some(section.length)
     }
 
-    /// Adds a free section and joins it with its neighbours. Returns the start and the length of
-    /// the joined section.
+    /// Adds a free section to the pool and joins it with its neighbours. Returns the start and the
+    /// length of the joined free section.
     pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
         let end = start + length;
         if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
@@ -161,7 +167,7 @@ impl Pool {
         self.sections.get(to_usize(index))
     }
 
-    /// Returns the free section from which an allocation takes bytes.
+    /// Returns the number of the pool's free section from which an allocation takes bytes.
     fn find(&self, length: u64, alignment: u64) -> Option<u32> {
         let own = list_of(length);
         let exact = alignment <= 1 && all_fit(length);
@@ -182,7 +188,8 @@ impl Pool {
         if exact { None } else { self.probe(own, MAX_LAST_PROBES, length, alignment) }
     }
 
-    /// Returns the shortest free section that fits, among the first `probes` sections of a list.
+    /// Returns the number of the shortest free section that fits, among the first `probes` free
+    /// sections of a list.
     fn probe(&self, list: usize, probes: usize, length: u64, alignment: u64) -> Option<u32> {
         let mut best: Option<(u64, u32)> = None;
         let mut index = self.bins.head(list);
@@ -200,7 +207,8 @@ impl Pool {
         best.map(|(_, index)| index)
     }
 
-    /// Removes bytes from a free section. The other bytes of the section stay free.
+    /// Removes bytes from a free section of the pool. The other bytes of the free section stay
+    /// free.
     fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
         let end = start + length;
         self.bytes -= length;
@@ -249,7 +257,8 @@ impl Pool {
         self.vacant.push(index);
     }
 
-    /// Changes the start and the end of a free section. Returns its start and length.
+    /// Changes the start and the end of a free section of the pool. Returns the new start and the
+    /// new length of the free section.
     fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
         let Some(section) = self.get(index).copied() else { return (0, 0) };
         let (start, end) = change(&section);
@@ -300,8 +309,8 @@ impl Pool {
     }
 }
 
-/// Converts the number of a section to an index. [`NO_SECTION`] is past the end of every vector of
-/// sections.
+/// Converts the number of a free section to an index. [`NO_SECTION`] is past the end of every
+/// vector of free sections.
 fn to_usize(index: u32) -> usize {
     index as usize
 }

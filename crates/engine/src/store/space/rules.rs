@@ -2,7 +2,8 @@
 
 use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
-/// The kind of data in a block, in the order of the managers in file space info messages.
+/// The kind of data in a block of file space, in the order of the managers in file space info
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceKind {
     /// The superblock and its extension.
@@ -20,11 +21,11 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// All kinds of space, in order.
+    /// All kinds of file space, in the order of the managers in file space info messages.
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
-    /// Returns the index of the kind in [`ALL`](Self::ALL).
+    /// Returns the index of the kind of file space in the list [`ALL`](Self::ALL).
     pub(super) const fn index(self) -> usize {
         match self {
             Self::Superblock => 0,
@@ -52,7 +53,7 @@ pub struct FileSpace {
 }
 
 impl FileSpace {
-    /// Size of the smallest page of paged allocation in bytes.
+    /// Smallest page size in bytes of a file with paged allocation.
     pub const MIN_PAGE_SIZE: u64 = 512;
 }
 
@@ -67,8 +68,8 @@ impl Default for FileSpace {
     }
 }
 
-/// The rules for the placement of new blocks while a file is open for writing. The file does not
-/// store these rules.
+/// The rules for the placement of new blocks in a file while it is open for writing. The file does
+/// not store these rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockPlacement {
     /// Size of the blocks from which small metadata are cut, in bytes (`H5Pset_meta_block_size`).
@@ -88,7 +89,8 @@ impl Default for BlockPlacement {
     }
 }
 
-/// The class of a block, which determines the free sections from which the block can be taken.
+/// The class of a block of file space, which determines the free sections from which the block can
+/// be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Metadata; with paged allocation, only blocks that are shorter than a page.
@@ -112,7 +114,7 @@ impl Class {
     }
 }
 
-/// The rules for the allocation of space in one open file.
+/// The rules for the allocation of file space in one open file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     /// True if free sections are tracked.
@@ -130,8 +132,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the allocation rules that a file space info message states. Addresses stay below
-    /// `limit`.
+    /// Returns the rules for the allocation of file space that a file space info message states.
+    /// Addresses stay below `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
@@ -143,7 +145,7 @@ impl Rules {
         Self { tracks, aggregates, page, threshold: info.threshold, page_end_threshold, placement, limit }
     }
 
-    /// Returns the allocation class of a block of that kind and length.
+    /// Returns the allocation class of a file block of the kind `kind` and the length `length`.
     pub(super) fn class(&self, kind: SpaceKind, length: u64) -> Class {
         match kind {
             _ if self.page.is_some_and(|page| length >= page) => Class::Large,
@@ -154,13 +156,13 @@ impl Rules {
         }
     }
 
-    /// Returns the alignment in bytes of a block of that length.
+    /// Returns the alignment in bytes of a new file block of `length` bytes.
     pub(super) fn alignment(&self, length: u64) -> u64 {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the blocks from which small pieces of a class are cut. Returns 0 if the
-    /// class has no such blocks.
+    /// Returns the size of the file blocks from which small pieces of an allocation class are cut.
+    /// Returns 0 if the class has no blocks for small pieces.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,

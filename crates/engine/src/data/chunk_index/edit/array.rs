@@ -20,26 +20,29 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// A chunk index that is an array: a fixed array or an extensible array.
+/// A trait of chunk indexes that are arrays: a fixed array or an extensible array.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
-    /// Returns the encoder of the array's elements, or `None` while the array does not exist.
+    /// Returns the encoder of the elements of a fixed or extensible array of chunk entries, or
+    /// `None` while the array does not exist.
     fn elements(&self) -> Option<&Elements<E>>;
 
-    /// Returns the address of the array's header, which is undefined while the array does not
-    /// exist.
+    /// Returns the address of the header of a fixed or extensible array of chunk entries. The
+    /// address is undefined while the array does not exist.
     fn address(&self) -> Address;
 
-    /// Finds the array block that holds the element `number`.
+    /// Finds the block of a fixed or extensible array that holds the array element `number`.
     fn find(&self, store: &Store, number: u64) -> Result<Lookup>;
 
-    /// Returns the array block that holds the element `number`. Creates missing blocks.
+    /// Returns the block of a fixed or extensible array that holds the array element `number`.
+    /// Creates missing blocks.
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock>;
 
-    /// Writes the changed header of the array. `set` is the largest number of an element that was
-    /// set.
+    /// Writes the changed header of a fixed or extensible array of chunk entries. `set` is the
+    /// largest number of an array element that was set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
 
-    /// Calls `visit` for each stored chunk in the box.
+    /// Calls `visit` for each stored chunk in a box of chunk coordinates, from an array of chunk
+    /// entries.
     fn for_each(
         &self,
         store: &Store,
@@ -48,11 +51,11 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
         visit: &mut AtChunk<'_, E>,
     ) -> Result<()>;
 
-    /// Frees all blocks of the array.
+    /// Frees all file blocks of a fixed or extensible array of chunk entries.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 }
 
-/// The result of the search for the array block that holds an element.
+/// The result of the search for the array block that holds an array element (a chunk entry).
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// The block of the element.
@@ -65,9 +68,8 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns the result of a look-up that found no block for element `number`, and says nothing
-    /// about later elements. The number is less than the length of an array, so the next number
-    /// fits.
+    /// Returns the result of a look-up that found no array block for the array element `number`.
+    /// The number is less than the length of an array, so the next number fits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -82,8 +84,8 @@ pub(super) struct ArrayBlock {
     pub(super) numbers: Range<u64>,
 }
 
-/// The kind of structure that holds the elements of an array block: a page, a data block or an
-/// index block.
+/// The kind of an array block of a chunk index that holds array elements: a page, a data block or
+/// an index block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockForm {
     Page(ArrayPageContext),
@@ -93,7 +95,7 @@ pub(super) enum BlockForm {
 }
 
 impl ArrayBlock {
-    /// Calls `look` with the bytes of the block's elements.
+    /// Calls `look` with the bytes of the elements of an array block in a chunk index.
     fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         Ok(match &self.form {
             BlockForm::Page(context) => {
@@ -115,7 +117,8 @@ impl ArrayBlock {
         })
     }
 
-    /// Calls `change` with the bytes of the block's elements, and stores the changed block.
+    /// Calls `change` with the bytes of the elements of an array block in a chunk index, and stores
+    /// the changed block.
     fn modify<R>(&self, edit: &mut Edit<'_>, change: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
         match &self.form {
             BlockForm::Page(context) => {
@@ -144,7 +147,8 @@ impl ArrayBlock {
     }
 }
 
-/// Creates an error about a chunk whose element number in the array exceeds 64 bits.
+/// Creates an error about a chunk whose element number in a fixed or extensible array exceeds 64
+/// bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
 }
@@ -153,7 +157,8 @@ fn no_array() -> Error {
     Error::internal("array of chunks", "an array with a block has elements")
 }
 
-/// Returns the client ID and the element size for a new array of chunk entries.
+/// Returns the client ID and the element size in bytes for a new fixed or extensible array of chunk
+/// entries.
 pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
     let invariant = "an element has less than 256 bytes";
@@ -161,8 +166,8 @@ pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Re
     Ok((E::client(rules), size))
 }
 
-/// An editor of an array of chunk entries, with the mapping from chunk coordinates to element
-/// numbers.
+/// An editor of a fixed or extensible array of chunk entries, with the mapping from chunk
+/// coordinates to element numbers.
 #[derive(Debug)]
 pub(super) struct ArrayEdit<A> {
     pub(super) order: ArrayOrder,
@@ -170,7 +175,8 @@ pub(super) struct ArrayEdit<A> {
 }
 
 impl<A> ArrayEdit<A> {
-    /// Inserts or replaces entries of chunks, which ascend by their element numbers in the array.
+    /// Inserts or replaces chunk entries in a fixed or extensible array. The entries ascend by
+    /// their element numbers.
     fn fill<E: Entry>(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &E)]) -> Result<()>
     where
         A: ChunkArray<E>,

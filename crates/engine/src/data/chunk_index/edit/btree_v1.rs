@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// An editor of a version 1 B-tree of chunks. The address of the root is undefined while the tree
+/// An editor of a version 1 B-tree of chunks. The address of the root is undefined while the B-tree
 /// does not exist.
 #[derive(Debug)]
 pub(super) struct BTreeV1Edit {
@@ -27,8 +27,8 @@ pub(super) struct BTreeV1Edit {
     element_size: u64,
 }
 
-/// A B-tree node on the path from the root, and the position of the child to which the path
-/// continues.
+/// A node of a version 1 B-tree of chunks on the path from the root, and the index of the child to
+/// which the path continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathNode {
     pub(super) address: Address,
@@ -52,14 +52,14 @@ impl BTreeV1Edit {
         BTreeV1Node::size(&self.context) as u64
     }
 
-    /// Returns the B-tree key of a chunk.
+    /// Returns the version 1 B-tree key of a chunk, from its coordinates and its location.
     pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkKey> {
         let mut key = ChunkKey { size: 0, filter_mask: 0, offset: Dims::new() };
         self.set_key(&mut key, scaled, location)?;
         Ok(key)
     }
 
-    /// Sets `key` to the B-tree key of a chunk.
+    /// Sets `key` to the version 1 B-tree key of a chunk, from its coordinates and its location.
     pub(super) fn set_key(&self, key: &mut ChunkKey, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
         check_address(location.address)?;
         key.size = u32::try_from(location.size).map_err(|_| {
@@ -84,8 +84,8 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// Returns the B-tree key after the last chunk as libhdf5 computes it: the first coordinates
-    /// after the chunk in each dimension.
+    /// Returns the version 1 B-tree key after the last chunk as libhdf5 computes it: the first
+    /// coordinates after the chunk in each dimension.
     pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
@@ -104,8 +104,8 @@ impl BTreeV1Edit {
         BTreeV1Node { level: 0, left, right, keys: BTreeV1Keys::Chunks(keys), children: Vec::new() }
     }
 
-    /// Returns a node of the B-tree. Checks that the level of the node is one less than `above`,
-    /// the level of its parent.
+    /// Returns a node of the version 1 B-tree of chunks. Checks that the level of the node is one
+    /// less than `above`, the level of its parent.
     pub(super) fn node(
         &self,
         store: &Store,
@@ -118,8 +118,9 @@ impl BTreeV1Edit {
         Ok(node)
     }
 
-    /// Returns the path from the root to the B-tree leaf of a chunk, and whether the leaf has the
-    /// chunk. The position in the leaf is the position of the chunk, or of the preceding chunk.
+    /// Returns the path from the root to the leaf of a chunk in a version 1 B-tree, and whether the
+    /// leaf has the chunk. The path ends with the index of the chunk, or of the preceding chunk, in
+    /// the leaf.
     fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let (mut address, mut above) = (self.root, None);
@@ -155,7 +156,7 @@ impl BTreeV1Edit {
         Ok(Some(ChunkLocation { address: *address, size, filter_mask }))
     }
 
-    /// Creates the root of the B-tree if the tree has none.
+    /// Creates the root node of a version 1 B-tree of chunks if the B-tree has none.
     pub(super) fn make_root(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.root.is_defined() {
             let mut leaf = self.empty_leaf();
@@ -166,8 +167,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces the address and the key of the chunk at the end of a path, and the copies of the
-    /// key in the nodes above.
+    /// Replaces the address and the key of the chunk at the end of a path in a version 1 B-tree,
+    /// and the copies of the key in the nodes above.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
@@ -289,7 +290,8 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
 }
 
 impl BTreeV1Edit {
-    /// Returns whether this chunk comes after all chunks of the B-tree.
+    /// Returns whether the chunk with the given coordinates comes after all chunks of the version 1
+    /// B-tree.
     fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
         let Some(offset) = self.offset(scaled) else { return Ok(false) };
         if !self.root.is_defined() {

@@ -5,7 +5,7 @@ use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node, ChunkKeys};
 
 use crate::error::{Error, Result};
 
-/// The name of the B-tree structure in errors.
+/// The name of a version 1 B-tree of chunks in error messages.
 const NAME: &str = "B-tree of chunks";
 
 /// The key of a chunk in a version 1 B-tree: stored size, filter mask, and coordinates of the first
@@ -18,12 +18,12 @@ pub(super) struct ChunkKey {
     pub(super) offset: Dims,
 }
 
-/// Returns the keys of a B-tree node that indexes chunks.
+/// Returns the keys of a version 1 B-tree node that indexes chunks.
 pub(super) fn keys(node: &BTreeV1Node) -> Result<&ChunkKeys> {
     node.keys.as_chunks().ok_or_else(no_chunks)
 }
 
-/// Returns the keys of a B-tree node that indexes chunks, for changes.
+/// Returns the keys of a version 1 B-tree node that indexes chunks, for changes.
 pub(super) fn keys_mut(node: &mut BTreeV1Node) -> Result<&mut ChunkKeys> {
     match &mut node.keys {
         BTreeV1Keys::Chunks(keys) => Ok(keys),
@@ -35,7 +35,7 @@ fn no_chunks() -> Error {
     Error::corrupt("version 1 B-tree node", "node type", "1 (chunks)", 0)
 }
 
-/// Returns the key at the position `at`.
+/// Returns the chunk key with the index `at` in a version 1 B-tree node's list of keys.
 pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<ChunkKey> {
     Some(ChunkKey {
         size: *keys.sizes.get(at)?,
@@ -44,7 +44,8 @@ pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<ChunkKey> {
     })
 }
 
-/// Inserts a key before the key at the position `at`.
+/// Inserts a chunk key before the key with the index `at` in a version 1 B-tree node's list of
+/// keys.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there are fewer keys, or keys of another rank.
@@ -62,19 +63,19 @@ pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result<
     Ok(())
 }
 
-/// Reserves memory for `count` more keys of a B-tree node.
+/// Reserves memory for `count` more chunk keys in a version 1 B-tree node's list of keys.
 pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.reserve_exact(count);
     keys.filter_masks.reserve_exact(count);
     keys.offsets.reserve_exact(count * keys.width);
 }
 
-/// Appends a key to the keys of a B-tree node.
+/// Appends a chunk key to a version 1 B-tree node's list of keys.
 pub(super) fn push(keys: &mut ChunkKeys, key: &ChunkKey) {
     keys.push(key.size, key.filter_mask, &key.offset);
 }
 
-/// Replaces the key at the position `at`.
+/// Replaces the chunk key with the index `at` in a version 1 B-tree node's list of keys.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there is no such key, or if it has another rank.
@@ -94,7 +95,7 @@ pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result
     }
 }
 
-/// Removes the key at the position `at`.
+/// Removes the chunk key with the index `at` from a version 1 B-tree node's list of keys.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there is no such key.
@@ -109,14 +110,15 @@ pub(super) fn remove(keys: &mut ChunkKeys, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the first `count` keys of a B-tree node and removes the later keys.
+/// Keeps the first `count` chunk keys of a version 1 B-tree node and removes the later keys.
 pub(super) fn truncate(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.truncate(count);
     keys.filter_masks.truncate(count);
     keys.offsets.truncate(count * keys.width);
 }
 
-/// Removes and returns the keys from the position `at` to the end.
+/// Removes and returns the chunk keys from the index `at` to the end of a version 1 B-tree node's
+/// list of keys.
 pub(super) fn split_off(keys: &mut ChunkKeys, at: usize) -> ChunkKeys {
     let at = at.min(keys.len());
     ChunkKeys {

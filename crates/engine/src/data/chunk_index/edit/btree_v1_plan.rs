@@ -15,8 +15,8 @@ use super::btree_v1_keys::{
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// The planned changes of several B-tree nodes. They are applied together after the last step that
-/// can fail.
+/// A plan for the changes of several nodes of a version 1 B-tree of chunks. The changes are applied
+/// together after the last step that can fail.
 #[derive(Debug, Default)]
 struct Plan {
     nodes: Vec<(Address, BTreeV1Node)>,
@@ -25,8 +25,8 @@ struct Plan {
 }
 
 impl BTreeV1Edit {
-    /// Inserts a chunk into the B-tree at the end of a path. The B-tree does not contain the chunk
-    /// yet.
+    /// Inserts a chunk into a version 1 B-tree at the end of a path through the nodes. The B-tree
+    /// does not contain the chunk yet.
     pub(super) fn insert_at(
         &self,
         edit: &mut Edit<'_>,
@@ -99,8 +99,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Returns the end key of a B-tree node whose last child is `last`: the first key of the right
-    /// neighbour, if the neighbour exists.
+    /// Returns the end key of a version 1 B-tree node whose last child is the chunk `last`: the
+    /// first key of the right neighbour, if the neighbour exists.
     fn end_behind(&self, store: &Store, last: &ChunkKey, right: Address) -> Result<ChunkKey> {
         let mut end = None;
         if right.is_defined() {
@@ -110,9 +110,9 @@ impl BTreeV1Edit {
         Ok(end.unwrap_or_else(|| self.end_key(last)))
     }
 
-    /// Splits a B-tree node with one child too many. Returns the new node, and the first and last
-    /// keys of the old node. The contents of a root move to a new node, and the root points to both
-    /// halves.
+    /// Splits a version 1 B-tree node with one child too many. Returns the new node, and the first
+    /// and last keys of the old node. The contents of a root move to a new node, and the root
+    /// points to both halves.
     #[expect(clippy::type_complexity, reason = "two halves of one answer")]
     fn split(
         &self,
@@ -170,7 +170,7 @@ impl BTreeV1Edit {
         Ok((Some((between, right_address)), Some([first, last])))
     }
 
-    /// Removes the chunk at the end of a path from the B-tree.
+    /// Removes the chunk at the end of a path through the nodes from a version 1 B-tree.
     pub(super) fn remove_at(&self, edit: &mut Edit<'_>, path: &Path) -> Result<()> {
         let mut plan = Plan::default();
         let planned = self.plan_remove(edit, &mut plan, path);
@@ -218,7 +218,7 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Removes a B-tree node from the linked list of nodes of its level.
+    /// Removes a version 1 B-tree node from the linked list of the nodes of its level.
     fn unlink(&self, store: &Store, plan: &mut Plan, node: &BTreeV1Node) -> Result<()> {
         if node.left.is_defined() {
             let mut left = (*self.node(store, node.left, None)?).clone();
@@ -237,8 +237,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces a root with a single child by this child, as often as possible. Returns an empty
-    /// leaf if the root has no child.
+    /// Replaces a version 1 B-tree root that has a single child by this child, as often as
+    /// possible. Returns an empty leaf if the root has no child.
     fn shrunk_root(&self, store: &Store, plan: &mut Plan, mut root: BTreeV1Node) -> Result<BTreeV1Node> {
         while let ([child], true) = (root.children.as_slice(), root.level > 0) {
             let address = *child;
@@ -261,7 +261,7 @@ fn too_few(address: Address) -> Error {
     Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "fewer").at(address)
 }
 
-/// Returns the first and the last key of a B-tree node.
+/// Returns the first and the last chunk key of a version 1 B-tree node.
 fn ends_of(node: &BTreeV1Node) -> Result<Option<[ChunkKey; 2]>> {
     let keys = keys(node)?;
     let last = keys.len().checked_sub(1).and_then(|last| key(keys, last));

@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, Store, at};
 
-/// An editor of a version 2 B-tree of chunks, or the parameters of a B-tree that does not exist
-/// yet.
+/// An editor of a version 2 B-tree of chunks, or the parameters of a version 2 B-tree that does not
+/// exist yet.
 #[derive(Debug)]
 pub(super) struct BTreeV2Edit<E: Entry> {
     tree: Option<BTreeV2>,
@@ -73,7 +73,7 @@ impl<E: Entry> BTreeV2Edit<E> {
         Ok(location.flatten())
     }
 
-    /// Returns the version 2 B-tree of chunks. Creates it if necessary.
+    /// Returns the version 2 B-tree of chunks. Creates the B-tree if necessary.
     fn tree(&mut self, edit: &mut Edit<'_>) -> Result<&mut BTreeV2> {
         match &mut self.tree {
             Some(tree) => Ok(tree),

@@ -30,7 +30,8 @@ pub struct NewChunks<'a> {
     pub early: bool,
 }
 
-/// Returns the version of the layout message and the layout of a new dataset, without any chunks.
+/// Returns two values for a new chunked dataset: the version of the layout message, and the layout
+/// message without any chunks.
 ///
 /// Before 1.10, all indexes are version 1 B-trees. From 1.10 on, one unlimited dimension needs an
 /// extensible array, and several need a version 2 B-tree. A dataset without unlimited dimensions
@@ -64,7 +65,7 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
 }
 
 /// Checks the shape of a chunk for a dataset of `rank` dimensions. Returns the number of bytes of a
-/// chunk.
+/// decoded chunk.
 pub(super) fn check_shape(
     max_dims: &[Option<u64>],
     chunk: &[u64],

@@ -21,10 +21,11 @@ use crate::error::{Error, Result};
 use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// The extent of one block of an extensible array: kind of space, address, number of bytes.
+/// The extent of one block of an extensible array in the file: kind of space, address, number of
+/// bytes.
 type Extent = (SpaceKind, Address, u64);
 
-/// An editor of an extensible array of chunk entries, which may not exist yet.
+/// An editor of an extensible array of chunk entries. The array may not exist yet.
 #[derive(Debug)]
 pub(super) struct ExtensibleArray<E: Entry> {
     params: FileParams,
@@ -33,7 +34,7 @@ pub(super) struct ExtensibleArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// The state of an extensible array that exists in the file.
+/// The state of an extensible array of chunk entries that exists in the file.
 #[derive(Debug)]
 struct Made<E: Entry> {
     params: FileParams,
@@ -46,7 +47,8 @@ struct Made<E: Entry> {
 }
 
 impl<E: Entry> ExtensibleArray<E> {
-    /// Creates the editor of an extensible array that does not exist yet, from its parameters.
+    /// Creates the editor of an extensible array of chunk entries that does not exist yet, from the
+    /// array's parameters.
     pub(super) fn new(
         params: FileParams,
         parameters: ExtensibleArrayParameters,
@@ -73,7 +75,8 @@ impl<E: Entry> ExtensibleArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Reads the header of the existing extensible array at `address`, if the address is defined.
+    /// Reads the header of the existing extensible array at `address` into its editor, if the
+    /// address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
@@ -113,7 +116,7 @@ impl<E: Entry> Made<E> {
         store.shared(self.header.index_block, &self.index_context())
     }
 
-    /// Returns a data block of the extensible array. The data block has no pages.
+    /// Returns a description of a data block of the extensible array. The data block has no pages.
     fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> ArrayBlock {
         let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));
@@ -133,7 +136,8 @@ impl<E: Entry> Made<E> {
         Ok(ArrayBlock { address, form: BlockForm::Page(context.page()), numbers })
     }
 
-    /// Returns the index block of the extensible array. Creates it if necessary.
+    /// Returns the index block of the extensible array of chunk entries. Creates the index block if
+    /// necessary.
     fn make_index(&mut self, edit: &mut Edit<'_>) -> Result<Arc<ExtensibleArrayIndexBlock>> {
         if !self.header.index_block.is_defined() {
             let context = self.index_context();
@@ -151,7 +155,8 @@ impl<E: Entry> Made<E> {
         self.index(edit.store())
     }
 
-    /// Creates a data block of the extensible array.
+    /// Creates a data block of the extensible array in the file, and returns the address of the
+    /// data block.
     fn make_data(&mut self, edit: &mut Edit<'_>, elements: u64, block_offset: u64) -> Result<Address> {
         let context = self.data_context(elements);
         let size = context.total_size() as u64;
@@ -242,8 +247,8 @@ impl<E: Entry> Made<E> {
         ArrayBlock { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
     }
 
-    /// Returns the addresses of all data blocks to which the index block points, with their numbers
-    /// of elements.
+    /// Returns the addresses of all data blocks to which the index block of an extensible array
+    /// points, with their numbers of elements.
     fn data_blocks(&self, index: &ExtensibleArrayIndexBlock) -> Vec<(Address, u64)> {
         let inline = (0..self.geometry.first_secondary_block()).flat_map(|number| {
             let shape = self.geometry.secondary_block(number);
@@ -252,8 +257,8 @@ impl<E: Entry> Made<E> {
         index.data_blocks.iter().copied().zip(inline).collect()
     }
 
-    /// Returns all blocks of the extensible array except the header, and all addresses at which a
-    /// page may begin.
+    /// Returns the extents in the file of all blocks of the extensible array except the header, and
+    /// all addresses at which a page may begin.
     fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
         let (mut blocks, mut pages) = (Vec::new(), Vec::new());
         if !self.header.index_block.is_defined() {
@@ -423,7 +428,7 @@ fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Resu
     Ok(())
 }
 
-/// Adds `more` to a statistic in the header of the extensible array.
+/// Adds `more` to a count in the header of the extensible array.
 fn count(field: &mut u64, more: u64) -> Result<()> {
     let maximum = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
     *field = field.checked_add(more).ok_or_else(maximum)?;

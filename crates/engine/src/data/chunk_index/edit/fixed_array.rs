@@ -15,7 +15,7 @@ use super::array::{ArrayBlock, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// An editor of a fixed array of chunk entries, which may not exist yet.
+/// An editor of a fixed array of chunk entries. The array may not exist yet.
 #[derive(Debug)]
 pub(super) struct FixedArray<E: Entry> {
     params: FileParams,
@@ -24,7 +24,7 @@ pub(super) struct FixedArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// The state of a fixed array that exists in the file.
+/// The state of a fixed array of chunk entries that exists in the file.
 #[derive(Debug)]
 struct Made<E: Entry> {
     address: Address,
@@ -34,7 +34,8 @@ struct Made<E: Entry> {
 }
 
 impl<E: Entry> FixedArray<E> {
-    /// Creates the editor of a fixed array that does not exist yet, from its parameters.
+    /// Creates the editor of a fixed array of chunk entries that does not exist yet, from the
+    /// array's parameters.
     pub(super) fn new(
         params: FileParams,
         parameters: FixedArrayParameters,
@@ -53,7 +54,8 @@ impl<E: Entry> FixedArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// Reads the header of the existing fixed array at `address`, if the address is defined.
+    /// Reads the header of the existing fixed array at `address` into its editor, if the address is
+    /// defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
@@ -70,8 +72,8 @@ impl<E: Entry> Made<E> {
         Ok(Self { address, header, layout, elements })
     }
 
-    /// Converts the number of an array element to `usize`. Returns `None` if the fixed array does
-    /// not have the element.
+    /// Converts the number of a fixed array element to `usize`. Returns `None` if the fixed array
+    /// does not have the element.
     fn element(&self, number: u64) -> Option<usize> {
         usize::try_from(number).ok().filter(|element| *element < self.layout.elements())
     }
@@ -84,8 +86,8 @@ impl<E: Entry> Made<E> {
         })
     }
 
-    /// Returns the block or page of the fixed array that holds an element, and the number of the
-    /// page if the page was never written.
+    /// Returns the block or page of the fixed array that holds an array element, and the number of
+    /// the page if the page was never written.
     fn locate(&self, store: &Store, element: usize) -> Result<(ArrayBlock, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
         let first = (element - index) as u64;

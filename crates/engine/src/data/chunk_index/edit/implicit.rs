@@ -9,8 +9,8 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// An editor of an implicit chunk index. It holds the address of the first chunk, if the chunks are
-/// allocated.
+/// An editor of an implicit chunk index. The editor holds the address of the first chunk, if the
+/// chunks are allocated.
 #[derive(Debug)]
 pub(super) struct ImplicitEdit {
     pub(super) first: Address,

@@ -42,11 +42,13 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function that the deletion of a chunk index calls for each chunk.
+/// A function that the deletion of a chunk index calls for each chunk, with the scaled coordinates
+/// and the entry of the chunk.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
-/// An editor of the chunk index of one dataset. Only one editor of an index may exist at a time. An
-/// editor can make many changes. Readers that opened the index earlier see its state at that time.
+/// An editor of the chunk index of one dataset. Only one editor of a chunk index may exist at a
+/// time. An editor can make many changes. Readers that opened the chunk index earlier see its state
+/// at that time.
 ///
 /// A change may alter the layout message. [`layout`](Self::layout) returns its present state.
 #[derive(Debug)]
@@ -56,16 +58,18 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     index: Box<dyn IndexEdit<E>>,
 }
 
-/// The operations that each kind of chunk index implements for changes.
+/// A trait of chunk index editors: the operations that each kind of chunk index implements for
+/// changes.
 trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
-    /// Returns the index entry of a chunk, if the chunk is stored.
+    /// Returns the chunk index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
-    /// chunk in the index.
+    /// Returns `true` if the chunk index certainly has no chunk. A result of `false` is no proof of
+    /// a chunk in the index.
     fn is_empty(&self) -> bool;
 
-    /// Implements [`ChunkTable::has_none_of`].
+    /// Implements [`ChunkTable::has_none_of`] for one kind of chunk index: returns whether none of
+    /// the given chunks is stored.
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
@@ -75,29 +79,33 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(true)
     }
 
-    /// Inserts or replaces the index entry of a chunk. Returns the replaced entry.
+    /// Inserts or replaces the entry of a chunk in the chunk index. Returns the replaced entry.
     fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>>;
 
-    /// Inserts or replaces index entries of chunks, which ascend in C order.
+    /// Inserts or replaces the entries of several chunks, which ascend in C order, in the chunk
+    /// index.
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
     }
 
-    /// Removes the index entry of a chunk and returns it.
+    /// Removes the entry of a chunk from the chunk index and returns the entry.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Calls `visit` for each stored chunk in the box of chunk coordinates.
+    /// Calls `visit` for each stored chunk in a box of chunk coordinates, from the chunk index.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all blocks of the chunk index. The editor is then in the state of a new index.
+    /// Frees all file blocks of the chunk index. The editor of the chunk index then begins a new
+    /// chunk index.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
-    /// Implements [`ChunkTable::republish`].
+    /// Implements [`ChunkTable::republish`] for one kind of chunk index: prepares the index for
+    /// changes while SWMR readers read it.
     fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Implements [`ChunkTable::reserve`].
+    /// Implements [`ChunkTable::reserve`] for one kind of chunk index: allocates the space of all
+    /// possible chunks if this kind requires that.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
@@ -106,7 +114,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     fn note(&self) -> Note<E>;
 }
 
-/// Returns the width of the size field of filtered chunks in indexes of layout version 4 and later.
+/// Returns the width in bytes of the size field of filtered chunks, in chunk indexes of layout
+/// version 4 and later.
 ///
 /// Version 4 uses one byte more than the size of a decoded chunk needs, because filters may
 /// lengthen a chunk. Version 5 uses the width of lengths.
@@ -119,8 +128,8 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
 }
 
 impl ChunkIndexEditor {
-    /// Opens the chunk index that the layout message `layout` names. If the index does not exist,
-    /// the first inserted chunk creates it.
+    /// Opens an editor of the chunk index that the layout message `layout` names. If the chunk
+    /// index does not exist, the first inserted chunk creates it.
     ///
     /// # Errors
     /// Returns errors of reading the index's header. Returns an error if the layout contradicts
@@ -132,18 +141,18 @@ impl ChunkIndexEditor {
 }
 
 impl<E: Entry> ChunkIndexEditor<E> {
-    /// Returns the kind of the chunk index.
+    /// Returns the kind of the chunk index that this editor changes.
     pub fn kind(&self) -> ChunkIndexKind {
         E::kind(&self.layout)
     }
 
-    /// Returns the layout message with the current state of the chunk index.
+    /// Returns the layout message of the dataset with the current state of the chunk index.
     pub fn layout(&self) -> &E::Layout {
         &self.layout
     }
 
-    /// Inserts or replaces the entry of a chunk. Returns the replaced entry; the caller frees the
-    /// bytes of the replaced chunk.
+    /// Inserts or replaces the entry of a chunk in the chunk index. Returns the replaced entry; the
+    /// caller frees the bytes of the replaced chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if the index cannot represent the entry: the
@@ -157,7 +166,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         before
     }
 
-    /// Returns the index entry of a chunk, or `None` if the chunk is not stored.
+    /// Returns the chunk index entry of a chunk, or `None` if the chunk is not stored.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -166,14 +175,14 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.get(store, scaled)
     }
 
-    /// Returns `true` if the index certainly has no chunk. A result of `false` is no proof of a
-    /// chunk in the index.
+    /// Returns `true` if the chunk index certainly has no chunk. A result of `false` is no proof of
+    /// a chunk in the index.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Returns whether the index has no entry for any of the given chunks, which are in C order of
-    /// their coordinates.
+    /// Returns whether the chunk index has no entry for any of the given chunks, which are in C
+    /// order of their coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -182,8 +191,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.has_none_of(store, chunks)
     }
 
-    /// Inserts or replaces the entries of the given chunks, which are in C order of their
-    /// coordinates.
+    /// Inserts or replaces the entries of the given chunks in the chunk index. The chunks are in C
+    /// order of their coordinates.
     ///
     /// # Errors
     /// Returns the errors of [`set`](Self::set). The chunks before the refused one stay in the
@@ -195,7 +204,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         extended
     }
 
-    /// Removes the entry of a chunk and returns it. The caller frees the bytes of the chunk.
+    /// Removes the entry of a chunk from the chunk index and returns the entry. The caller frees
+    /// the bytes of the chunk.
     ///
     /// # Errors
     /// Returns errors of reading the index and of [`Edit::allocate`].
@@ -206,7 +216,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         removed
     }
 
-    /// Calls a function for each chunk in the index.
+    /// Calls a function for each chunk in the chunk index, with the scaled coordinates and the
+    /// entry of the chunk.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -219,8 +230,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.for_each(store, &chunks, visit)
     }
 
-    /// Frees the space of all chunks and of the index. Afterwards the layout describes a dataset
-    /// without chunks.
+    /// Frees the file space of all chunks and of the chunk index. Afterwards the layout message
+    /// describes a dataset without chunks.
     ///
     /// # Errors
     /// Returns the errors of [`delete_with`](Self::delete_with).
@@ -230,8 +241,9 @@ impl<E: Entry> ChunkIndexEditor<E> {
         })
     }
 
-    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. Afterwards the layout
-    /// describes a dataset without chunks, and the index can be used again.
+    /// Calls `at_chunk` for each chunk, then frees all file blocks of the chunk index. Afterwards
+    /// the layout message describes a dataset without chunks, and the chunk index can be used
+    /// again.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `at_chunk`; no block of the index is then freed.
@@ -246,8 +258,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.clear(edit)
     }
 
-    /// Adds `count`, which may be negative, to the coordinate of all chunks along dimension `axis`.
-    /// Datasets that grow or shrink at their front use this function.
+    /// Adds `count`, which may be negative, to the coordinate along dimension `axis` of all chunks
+    /// in the chunk index. Datasets that grow or shrink at their front use this function.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a chunk would move out of the maximum extent, and
@@ -284,7 +296,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         freed
     }
 
-    /// Calls a function for each chunk in a box of chunk coordinates.
+    /// Calls a function for each chunk of the chunk index whose coordinates lie in a box.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -304,7 +316,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Ok(chunks)
     }
 
-    /// Returns the largest possible coordinates of a chunk in the index.
+    /// Returns the largest possible coordinates of a chunk in the chunk index.
     fn last(&self) -> Dims {
         let chunk = self.chunk();
         let counts = chunk
@@ -322,7 +334,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
-    /// Returns the shape of a chunk of the dataset.
+    /// Returns the shape of a chunk of the dataset whose chunk index this editor changes.
     fn chunk(&self) -> &[u64] {
         E::chunk(&self.layout, self.shape.max_dims.len())
     }
@@ -388,7 +400,8 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// Opens the chunk index that the layout message `layout` names, as a table that can be changed.
+/// Opens the chunk index that the layout message `layout` names, for changes, as a table of chunk
+/// locations.
 ///
 /// # Errors
 /// Returns the errors of [`ChunkIndexEditor::open`].

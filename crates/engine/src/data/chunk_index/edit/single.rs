@@ -6,7 +6,8 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// An editor of the index of a dataset with a single chunk. It holds the location of the chunk.
+/// An editor of the chunk index of a dataset with a single chunk. The editor holds the location of
+/// the chunk.
 #[derive(Debug)]
 pub(super) struct SingleEdit<E: Entry> {
     /// True if the layout message stores the chunk's size.

@@ -20,12 +20,12 @@ use super::{ChunkIndexEditor, IndexEdit, extensible_array, fixed_array};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// An editor of the index of structured chunks of one dataset.
+/// An editor of the chunk index of one dataset with structured chunks.
 pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
 
 impl ChunkIndexEditor<StructuredLocation> {
-    /// Opens the index of structured chunks that the layout message names. If the index does not
-    /// exist, the first inserted chunk creates it.
+    /// Opens an editor of the chunk index of structured chunks that the layout message names. If
+    /// the chunk index does not exist, the first inserted chunk creates it.
     ///
     /// # Errors
     /// Returns the errors of [`open_structured`](super::super::open_structured).
@@ -79,7 +79,7 @@ pub struct NewStructuredChunks<'a> {
     pub edges_unfiltered: bool,
 }
 
-/// Returns the layout of a new dataset of structured chunks, without any chunks.
+/// Returns the layout message of a new dataset of structured chunks, without any chunks.
 ///
 /// One unlimited dimension needs an extensible array, and several need a version 2 B-tree. A
 /// dataset without unlimited dimensions has a single-chunk index if it is one chunk. Otherwise it
@@ -118,7 +118,7 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
 /// The number of bytes of an offset in the metadata of a structured chunk.
 const OFFSET_SIZE: u8 = 8;
 
-/// Returns the number of sections of a structured chunk of this type, and the numbers of the
+/// Returns the number of sections of a structured chunk of the given type, and the numbers of the
 /// sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
@@ -134,9 +134,9 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     })
 }
 
-/// Largest number of possible chunks for which a fixed array is used. The whole array is allocated
-/// with the first chunk, at some 40 bytes per chunk, while most chunks of a very large sparse
-/// dataset are never stored.
+/// Largest number of possible structured chunks for which a fixed array is used as the chunk index.
+/// The whole array is allocated with the first chunk, at some 40 bytes per chunk, while most chunks
+/// of a very large sparse dataset are never stored.
 const MAX_ARRAY_CHUNKS: u64 = 1 << 20;
 
 fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {

@@ -47,7 +47,8 @@ impl Tested for StructuredLocation {
         layout.address
     }
 
-    /// Checks the versions of the written chunk index, and the encoding of the layout message.
+    /// Checks the versions of a written chunk index of structured chunks, and the encoding of the
+    /// layout message.
     fn check(case: &Case<Self>, store: &Store, layout: &StructuredChunkLayout) {
         let (address, params) = (layout.address, store.params());
         if !address.is_defined() {
@@ -78,7 +79,7 @@ impl Tested for StructuredLocation {
     }
 }
 
-/// The properties that all test cases of one kind of chunk share.
+/// The properties that all test cases of one kind of structured chunk share.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     chunk_type: StructuredChunkType,
@@ -91,7 +92,8 @@ struct Kind {
     element_size: bool,
 }
 
-/// Creates a test case with chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of fewer dimensions.
+/// Creates a test case of an index of structured chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of
+/// fewer dimensions.
 fn case(kind: Kind, index: StructuredIndex, counts: &[u64], unlimited: &[usize]) -> Case<StructuredLocation> {
     let chunk = &[2_u64, 3, 2, 1][..counts.len()];
     let mut dims = Dims::from_slice(chunk);
@@ -241,8 +243,8 @@ fn entries_that_an_index_of_structured_chunks_cannot_represent_are_refused() {
     }
 }
 
-/// Checks that a header that contradicts the layout, the filters or the extent is an error for
-/// readers and writers.
+/// Checks that a chunk index header that contradicts the layout message, the filters or the
+/// dataset's shape is an error for readers and writers.
 #[test]
 fn an_index_of_other_chunks_is_refused() {
     for case in cases() {
@@ -296,7 +298,7 @@ fn an_index_of_other_chunks_is_refused() {
     }
 }
 
-/// Writes half of the chunks of a test dataset, and commits.
+/// Writes half of the structured chunks of a test dataset, and commits the file.
 fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<StructuredLocation> {
     let mut editor = case.editor(edit.store());
     let chunks = (0..).zip(Region::whole(&case.counts).coordinates()).step_by(2);
@@ -306,7 +308,7 @@ fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<Structure
     Case { layout: editor.layout().clone(), ..case }
 }
 
-/// Checks that all reads of the chunk index fail because the index is corrupt.
+/// Checks that all reads of the structured chunk index fail because the index is corrupt.
 fn assert_corrupt(case: &Case<StructuredLocation>, store: &Store, scaled: &[u64]) {
     let index = StructuredLocation::index(store, case).unwrap().unwrap();
     let whole = ChunkBox {

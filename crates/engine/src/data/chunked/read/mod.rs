@@ -43,8 +43,8 @@ impl Source for ChunkedSource {
     }
 }
 
-/// The bounds of a box: the first coordinate and the coordinate after the last one, in each
-/// dimension.
+/// The bounds of a box of elements: the first coordinate and the coordinate after the last one, in
+/// each dimension.
 type Bounds = SmallVec<[(u64, u64); 4]>;
 
 fn box_of(bounds: Bounds) -> Region {
@@ -52,7 +52,7 @@ fn box_of(bounds: Bounds) -> Region {
     Region { start, count: bounds.iter().map(|(start, end)| end - *start).collect() }
 }
 
-/// Converts a region of chunks to the box of chunks for a walk over the chunk index.
+/// Converts a region in chunk coordinates to the box of chunks for a walk over the chunk index.
 fn chunk_box(chunks: &Region) -> ChunkBox {
     let last = chunks.bounds().map(|(_, end)| end - 1).collect();
     ChunkBox { first: chunks.start.clone(), last }

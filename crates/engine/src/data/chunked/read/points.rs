@@ -13,16 +13,16 @@ use crate::data::transfer::{ReadContext, ReadTarget, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::memory::lengthen;
 
-/// Largest number of decoded bytes that a read of scattered elements keeps in memory.
+/// Largest number of decoded chunk bytes that a read of scattered elements keeps in memory.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Smallest number of read requests for which one more thread is used.
+/// Smallest number of read requests to the file for which one more thread reads scattered elements.
 const MIN_THREAD_REQUESTS: usize = 128;
 
-/// Largest number of chunks in one batch of a read.
+/// Largest number of chunks in one batch of a read of scattered elements.
 const BATCH_CHUNKS: usize = 4096;
 
-/// A read of irregular blocks or points of a chunked dataset.
+/// A read of scattered elements (irregular blocks or points) of a chunked dataset.
 pub(super) struct Scattered<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
@@ -33,10 +33,10 @@ pub(super) struct Scattered<'a> {
     chunks: &'a Region,
 }
 
-/// The coordinates and the location of a chunk to read.
+/// The coordinates and the location of a stored chunk that a read needs.
 type LocatedChunk = (Dims, ChunkLocation);
 
-/// A run of elements that are contiguous in the file and in the read target.
+/// A run of elements of a chunk that are contiguous in the file and in the read target.
 struct Run {
     /// The offset of the first byte in the chunk.
     at: usize,
@@ -45,7 +45,7 @@ struct Run {
     bytes: usize,
 }
 
-/// The points of a selection, sorted by the chunks that contain them.
+/// The points of a point selection, sorted by the chunks that contain them.
 struct ByChunk {
     /// The chunk, the offset of the first byte in the chunk, and the position in the result;
     /// sorted.
@@ -70,14 +70,15 @@ impl ByChunk {
         Ok(Self { points })
     }
 
-    /// Returns the coordinates of the chunks that contain points, in ascending order.
+    /// Returns the coordinates of the chunks that contain points of the selection, in ascending
+    /// order.
     fn chunks(&self) -> Vec<Dims> {
         let mut chunks: Vec<Dims> = self.points.iter().map(|(scaled, ..)| scaled.clone()).collect();
         chunks.dedup();
         chunks
     }
 
-    /// Returns the points of the selection that lie in a chunk.
+    /// Returns the points of the selection that lie in the chunk with the given coordinates.
     fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
         let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
         let rest = self.points.split_at(first).1;
@@ -100,7 +101,8 @@ impl<'a> Scattered<'a> {
         Ok(Self { context, source, index, wanted, points, chunks })
     }
 
-    /// Reads the stored elements of the selection. The read target already holds fill values.
+    /// Reads the stored elements of scattered points or blocks into the read target, which already
+    /// holds fill values.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let store = self.context.store;
         let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH_CHUNKS);
@@ -133,8 +135,8 @@ impl<'a> Scattered<'a> {
         self.read_batch(to, &batch)
     }
 
-    /// Returns the list of chunks to read, in C order. Returns `None` if a walk over the box of
-    /// chunks is faster than looking up each chunk.
+    /// Returns the list of chunks that a read of scattered elements needs, in C order. Returns
+    /// `None` if a walk over the box of chunks is faster than looking up each chunk.
     fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {
@@ -144,7 +146,8 @@ impl<'a> Scattered<'a> {
         Some(listed).filter(|listed| (listed.len() as u64) < count.div_ceil(4))
     }
 
-    /// Decodes the chunks of a batch concurrently, then copies their selected elements.
+    /// Decodes the chunks of a batch concurrently, then copies their selected elements to the read
+    /// target.
     fn read_batch(&self, to: &mut ReadTarget<'_>, batch: &[LocatedChunk]) -> Result<()> {
         let mut filtered = Vec::with_capacity(batch.len());
         let mut plain: Vec<(u64, Run)> = Vec::new();
@@ -202,7 +205,8 @@ impl<'a> Scattered<'a> {
         Ok(chunk)
     }
 
-    /// Reads runs of elements from unfiltered chunks. Skips the bytes between the runs.
+    /// Reads runs of elements from unfiltered chunks into the read target. Skips the bytes between
+    /// the runs.
     fn read_plain(&self, to: &mut ReadTarget<'_>, mut runs: Vec<(u64, Run)>) -> Result<()> {
         runs.sort_unstable_by_key(|(at, _)| *at);
         let mut rest = runs.as_slice();
@@ -248,7 +252,7 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    /// Returns the runs of selected elements in a chunk.
+    /// Returns the runs of selected elements in the chunk with the given coordinates.
     fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
         if let Some(points) = &self.points {
             let run = |(_, at, position): &(Dims, usize, u64)| Run {

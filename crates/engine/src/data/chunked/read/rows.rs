@@ -12,16 +12,16 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{ReadContext, ReadTarget, parallel};
 use crate::error::{Error, Result};
 
-/// Largest number of bytes that one piece of a row read holds.
+/// Largest number of bytes in one piece of a read of whole chunk rows.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Largest number of row pieces that are listed before they are read.
+/// Largest number of row pieces that a read of whole chunk rows lists before it reads them.
 const LISTED_PIECES: usize = 64 << 10;
 
-/// Largest number of row pieces in one call of the driver.
+/// Largest number of row pieces that a read of whole chunk rows passes to the driver in one call.
 const CALL_PIECES: usize = 256;
 
-/// A read of whole rows of chunks, which are contiguous in the file.
+/// A read of whole rows of elements of unfiltered chunks, which are contiguous in the file.
 pub(super) struct RowRead<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
@@ -35,14 +35,15 @@ pub(super) struct RowRead<'a> {
     row_bytes: u64,
 }
 
-/// A piece of a row read: rows of one chunk that are contiguous in the file.
+/// A piece of a read of whole rows: selected rows of one chunk that are contiguous in the file.
 struct RowPiece {
     row: u64,
     rows: u64,
     address: Address,
 }
 
-/// The result of a read of whole rows.
+/// The result of a read of whole rows of unfiltered chunks: all elements were read, or the chunk
+/// index is in another order.
 enum RowsOutcome {
     Done,
     /// The order of the index is not the order of the rows.
@@ -50,8 +51,8 @@ enum RowsOutcome {
 }
 
 impl<'a> RowRead<'a> {
-    /// Creates the read of a selection. Returns `None` unless the selection consists of whole rows
-    /// of unfiltered chunks.
+    /// Creates the read of a selection by whole chunk rows. Returns `None` unless the selection
+    /// consists of whole rows of unfiltered chunks.
     pub(super) fn new(
         context: ReadContext<'a>,
         source: &'a ChunkedSource,
@@ -74,8 +75,8 @@ impl<'a> RowRead<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads the elements if they need no conversion and the chunk index is in order. Returns
-    /// whether the elements were read.
+    /// Reads whole chunk rows into the read target if they need no conversion and the chunk index
+    /// is in order. Returns whether the elements were read.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {
@@ -122,7 +123,8 @@ impl<'a> RowRead<'a> {
         Ok(RowsOutcome::Done)
     }
 
-    /// Returns the selected rows of a chunk as a piece.
+    /// Returns the piece of a read of whole rows that consists of the selected rows of the chunk
+    /// with the given coordinates.
     fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<RowPiece>> {
         let first = scaled
             .first()
@@ -144,7 +146,7 @@ impl<'a> RowRead<'a> {
             && before.address.checked_add(bytes) == Some(piece.address)
     }
 
-    /// Returns the range of bytes that some rows take in the read target.
+    /// Returns the range of bytes in the read target for the rows `from` to `to` of the selection.
     fn bytes_of_rows<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
         let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
         let range = at(from).zip(at(to)).map(|(from, to)| from..to);
@@ -158,8 +160,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads pieces of rows, which are in ascending order, and fills the gaps between them with the
-    /// fill value.
+    /// Reads pieces of chunk rows, which are in ascending order, into the read target, and fills
+    /// the gaps between them with the fill value.
     fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };

@@ -13,20 +13,22 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
 
-/// Largest number of stored chunks that a read lists before it reads them.
+/// Largest number of stored chunks that a read of a chunked dataset lists before it reads them.
 const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Largest number of stored bytes that one thread reads together, from chunks that are near each
-/// other in the file.
+/// Largest number of stored bytes of chunks that one thread reads from the file together, because
+/// the chunks are near each other.
 const GROUP_BYTES: u64 = 256 << 10;
 
-/// Largest gap in bytes between two chunks that are read together.
+/// Largest gap in bytes between two stored chunks that are read with one request.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Smallest length of a row, in bytes, that is read directly into the read target.
+/// Smallest length in bytes of a chunk's row of elements that is read directly into the read
+/// target.
 const MIN_ROW_BYTES: usize = 512;
 
-/// A read of a selection whose dimensions are selected independently of one another.
+/// A read of a selection of a chunked dataset whose dimensions are selected independently of one
+/// another.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
     pub(super) source: &'a ChunkedSource,
@@ -35,7 +37,7 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// The stored chunks with selected elements that a read has listed: their coordinates and
+/// The stored chunks with selected elements that a read has listed: the chunks' coordinates and
 /// locations.
 #[derive(Debug, Default)]
 struct Listed {
@@ -43,7 +45,7 @@ struct Listed {
     locations: Vec<ChunkLocation>,
 }
 
-/// A group of chunks that one thread reads in sequence.
+/// A group of stored chunks near each other in the file that one thread reads in sequence.
 struct ChunkGroup<'f> {
     locations: &'f [ChunkLocation],
     /// The decoded chunk, if the cache has it. Such a group has no other chunk.
@@ -56,7 +58,8 @@ impl Listed {
         self.locations.push(location);
     }
 
-    /// Sorts the chunks in C order. Returns an error if a chunk occurs twice.
+    /// Sorts the listed chunks in C order of their coordinates. Returns an error if a chunk occurs
+    /// twice.
     fn sort(&mut self) -> Result<()> {
         if self.chunks.is_sorted_by(|one, next| one < next) {
             return Ok(());
@@ -104,7 +107,7 @@ impl Regular<'_> {
         self.read_listed(&mut canvas, transform, listed)
     }
 
-    /// Reads the selected elements from the only chunk of the selection.
+    /// Reads the selected elements from the only chunk of the selection into the read target.
     fn read_single(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let chunk = std::slice::from_ref(&self.chunks.start);
         let transform = to.transform();
@@ -118,7 +121,8 @@ impl Regular<'_> {
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// Returns the number of chunks with selected elements, or `None` if they are too many to list.
+    /// Returns the number of chunks with selected elements that a read needs, or `None` if they are
+    /// too many to list.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
         for dimension in 0..self.tiling.shape().len() {
@@ -128,7 +132,8 @@ impl Regular<'_> {
         Some(count)
     }
 
-    /// Calls a function for each stored chunk with selected elements.
+    /// Calls a function for each stored chunk with selected elements that the chunk index contains,
+    /// with its coordinates and location.
     fn for_each_found(
         &self,
         wanted: Option<u64>,
@@ -150,7 +155,7 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns the coordinates of the chunks with selected elements, in C order.
+    /// Returns the coordinates of the chunks with selected elements that a read needs, in C order.
     fn wanted_list(&self) -> Vec<Dims> {
         (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
             let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
@@ -187,8 +192,8 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns an estimate of the work in bytes: the bytes of whole chunks if they are decoded;
-    /// otherwise the selected bytes divided by 4, because copying is faster than decoding.
+    /// Returns an estimate of the work of a read in bytes: the bytes of whole chunks if they are
+    /// decoded; otherwise the selected bytes divided by 4, because copying is faster than decoding.
     fn work(&self, chunks: usize) -> u128 {
         if !self.source.pipeline.is_empty() {
             return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
@@ -197,14 +202,14 @@ impl Regular<'_> {
         u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether the read adds the decoded chunks to the cache.
+    /// Returns whether a read of `count` chunks adds the decoded chunks to the chunk cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
     /// Divides chunks into groups whose chunks are near each other in the file. Limits the size of
-    /// the groups so that every thread has work.
+    /// the groups so that every thread has chunks to read.
     fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = locations;
@@ -282,8 +287,8 @@ impl Regular<'_> {
         outcome
     }
 
-    /// Returns the number of leading chunks that are unfiltered, wholly selected, and contiguous in
-    /// the file.
+    /// Returns the number of leading chunks in a list of locations that are unfiltered, wholly
+    /// selected, and contiguous in the file.
     fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
@@ -299,7 +304,7 @@ impl Regular<'_> {
     }
 
     /// Copies the selected elements of a group of chunks to the read target. `bytes` holds the
-    /// stored bytes of the group and begins with the first chunk.
+    /// stored bytes of the chunks and begins with the first chunk.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,
@@ -355,7 +360,8 @@ impl Regular<'_> {
         }
     }
 
-    /// Reads a chunk that forms a group of its own.
+    /// Reads a chunk that forms a group of its own, and copies its selected elements to the read
+    /// target.
     fn read_one(
         &self,
         mut tile: Tile<'_>,
@@ -408,7 +414,7 @@ impl Regular<'_> {
         transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles)
     }
 
-    /// Reads all stored bytes of a chunk from the file.
+    /// Reads all stored bytes of a chunk from the file into a buffer.
     fn read_stored(&self, location: &ChunkLocation, stored: &mut [u8]) -> Result<()> {
         match self.source.grid.chunk_count() {
             Ok(1) => self.context.store.read_raw_whole(location.address, stored),

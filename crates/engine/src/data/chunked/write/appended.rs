@@ -13,10 +13,10 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that an append encodes before the dataset grows.
+/// Largest number of bytes of chunks that an append operation encodes before the dataset grows.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// The chunks of an append operation, which are encoded before the dataset grows.
+/// The chunks of an append operation that are encoded before the dataset grows.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -26,8 +26,8 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Encodes the chunks that the write replaces as a whole, for a selection in a dataset of shape
-    /// `dims`. Returns `None` if the write replaces no whole chunk, or too many chunks.
+    /// Encodes the chunks that an append replaces as a whole, for a selection in a dataset of shape
+    /// `dims`. Returns `None` if the append replaces no whole chunk, or too many chunks.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).
@@ -61,15 +61,16 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Returns whether the dataset still has the shape that it had before the append operation.
+    /// Returns whether the dataset still has the shape that it had when the appended chunks were
+    /// encoded.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }
 }
 
 impl ChunkWriter {
-    /// Stores chunks that were encoded before the dataset grew, and writes all other elements of
-    /// the selection.
+    /// Stores the chunks of an append that were encoded before the dataset grew, and writes all
+    /// other elements of the append.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

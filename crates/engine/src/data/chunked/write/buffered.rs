@@ -11,14 +11,14 @@ use crate::data::transfer::{ChunkCache, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Largest number of bytes of buffered chunks in a dataset writer.
+/// Largest number of bytes of chunks that a chunk writer buffers.
 const MAX_BUFFERED_BYTES: usize = 1 << 20;
 
-/// Size in bytes of the largest chunk that the writer buffers. Writing a larger chunk directly is
-/// faster than copying it.
+/// Size in bytes of the largest chunk that a chunk writer buffers. Writing a larger chunk directly
+/// is faster than copying it.
 pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 
-/// The whole unfiltered chunks that a writer buffers before it stores them together.
+/// The whole unfiltered chunks that a chunk writer buffers before it stores them together.
 #[derive(Debug, Default)]
 pub(super) struct BufferedChunks {
     /// The chunks, whose addresses are not yet defined.
@@ -31,18 +31,19 @@ pub(super) struct BufferedChunks {
 }
 
 impl BufferedChunks {
-    /// Returns the number of bytes of all buffered chunks.
+    /// Returns the number of bytes of all chunks in the buffer of a chunk writer.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns whether a chunk comes after all buffered chunks, in C order of the coordinates.
+    /// Returns whether a chunk comes after all chunks in the buffer of a chunk writer, in C order
+    /// of the coordinates.
     fn comes_after(&self, scaled: &[u64]) -> bool {
         self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
 
-    /// Adds a chunk of `size` bytes to the buffer. The elements of the chunk are the first elements
-    /// of `from`.
+    /// Adds a chunk of `size` bytes to the buffer of a chunk writer. The elements of the chunk are
+    /// the first elements of the write source `from`.
     fn push(&mut self, scaled: Dims, size: usize, elements: u64, from: &WriteSource<'_>) -> Result<()> {
         let before = self.bytes.len();
         if let Some(bytes) = from.as_stored(0, elements) {
@@ -59,7 +60,7 @@ impl BufferedChunks {
         Ok(())
     }
 
-    /// Adds a chunk to the buffer, from its stored bytes.
+    /// Adds a chunk to the buffer of a chunk writer, from the stored bytes of the chunk.
     fn push_stored(&mut self, scaled: Dims, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.push_place(scaled, bytes.len());
@@ -72,7 +73,7 @@ impl BufferedChunks {
 }
 
 impl ChunkWriter {
-    /// Returns whether the writer can buffer a whole chunk after the chunks in the buffer.
+    /// Returns whether the chunk writer can add a whole chunk to the end of its buffer of chunks.
     fn can_buffer(&self, scaled: &[u64]) -> bool {
         self.can_buffer_chunks() && !self.buffered.scattered && self.buffered.comes_after(scaled)
     }
@@ -83,8 +84,8 @@ impl ChunkWriter {
             && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Adds a whole chunk, whose elements are in `from`, to the buffer. Returns whether the buffer
-    /// accepted the chunk.
+    /// Adds a whole chunk, whose elements are in the write source `from`, to the buffer of the
+    /// chunk writer. Returns whether the buffer accepted the chunk.
     pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -100,8 +101,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Adds a chunk to the buffer, from its stored bytes. Returns whether the buffer accepted the
-    /// chunk. The chunk may come before buffered chunks.
+    /// Adds a chunk to the buffer of the chunk writer, from the stored bytes of the chunk. Returns
+    /// whether the buffer accepted the chunk. The chunk may come before buffered chunks.
     pub(super) fn buffer_stored(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -117,10 +118,10 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Extends the dataset by one chunk along dimension `axis`, up to length `maximum`, and buffers
-    /// the elements of that chunk. Returns the new length. Returns `None` and changes nothing if
-    /// this is not possible: chunks must be unfiltered, and the dataset must be one chunk wide in
-    /// the other dimensions.
+    /// Extends a dataset by one chunk along dimension `axis`, up to the length `maximum`, and
+    /// buffers the elements of that chunk. Returns the new length of the dimension. Returns `None`
+    /// and changes nothing unless this is possible: chunks must be unfiltered, and the dataset must
+    /// be one chunk wide in the other dimensions.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.
@@ -161,13 +162,14 @@ impl ChunkWriter {
         Ok(Some(longer))
     }
 
-    /// Stores the buffered chunks if one more chunk would exceed the limit of the buffer.
+    /// Stores the buffered chunks of a chunk writer if one more chunk would exceed the limit of the
+    /// buffer.
     fn flush_if_full(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let after = self.buffered.bytes.len() + self.source.chunk_bytes;
         if after > self.dirty_limit.min(MAX_BUFFERED_BYTES) { self.flush_buffered(writing) } else { Ok(()) }
     }
 
-    /// Stores all buffered chunks of the writer.
+    /// Stores all buffered chunks of a chunk writer in the file.
     pub(super) fn flush_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         if self.buffered.chunks.is_empty() {
             return Ok(());
@@ -203,15 +205,15 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Stores the buffered chunks and frees the memory of the buffer.
+    /// Stores the buffered chunks of a chunk writer and frees the memory of the buffer.
     pub(super) fn close_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         self.flush_buffered(writing)?;
         self.buffered = BufferedChunks::default();
         Ok(())
     }
 
-    /// Stores the buffered chunks one by one, because the file already has some of them. These
-    /// chunks keep their addresses.
+    /// Stores the buffered chunks of a chunk writer one by one, because the file already has some
+    /// of them. Chunks in the file keep their addresses.
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));
@@ -234,7 +236,8 @@ impl ChunkWriter {
     }
 }
 
-/// Stores new chunks, which are in C order of their coordinates, in contiguous blocks.
+/// Stores new unfiltered chunks, which are in C order of their coordinates, in contiguous blocks of
+/// the file.
 pub(super) fn write_new(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
@@ -245,7 +248,8 @@ pub(super) fn write_new(
     writing.table.insert(writing.edit, chunks)
 }
 
-/// Writes the bytes of new chunks to new blocks, which are contiguous if possible.
+/// Writes the bytes of new unfiltered chunks to new blocks of the file, which are contiguous if
+/// possible.
 fn write_chunks(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
@@ -260,7 +264,7 @@ fn write_chunks(
     written
 }
 
-/// Writes the bytes of chunks to blocks that are already allocated.
+/// Writes the bytes of unfiltered chunks to blocks of the file that are already allocated.
 pub(super) fn write_to(
     store: &Store,
     blocks: &[Address],
@@ -283,7 +287,7 @@ pub(super) fn write_to(
     Ok(())
 }
 
-/// Frees allocated blocks to which no chunk was written.
+/// Frees allocated blocks of the file to which no chunk was written.
 pub(super) fn free(edit: &mut Edit<'_>, blocks: &[Address], size: usize) -> Result<()> {
     blocks.iter().try_for_each(|address| edit.free(SpaceKind::RawData, *address, size as u64))
 }

@@ -24,21 +24,22 @@ use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, 
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of complete dirty chunks at which a write flushes them.
+/// Smallest number of bytes of complete dirty chunks at which a concurrent write flushes them.
 const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
-    /// Returns whether writes of this dataset run concurrently. Small chunks without filters are
-    /// buffered and written together instead.
+    /// Returns whether writes of this chunked dataset run concurrently. Small chunks without
+    /// filters are buffered and written together instead.
     pub(crate) fn is_written_concurrently(&self) -> bool {
         !self.pipeline.is_empty() || self.chunk_bytes > MAX_BUFFERED_CHUNK_BYTES
     }
 }
 
-/// Access to a dataset's writer for threads that lock the file exclusively only for short times.
+/// A trait for access to a dataset's chunk writer by threads that lock the file exclusively only
+/// for short times.
 pub trait ChunkAccess {
-    /// Calls `work` with the dataset's writer and its dirty chunks. Returns `None` if the writer no
-    /// longer exists.
+    /// Calls `work` with the dataset's chunk writer and the table of its chunks. Returns `None` if
+    /// the chunk writer no longer exists.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -47,14 +48,15 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Calls `work` under a lock that keeps other threads from changing the structure of the file.
+    /// Calls `work` with the chunk cache, under a lock that keeps other threads from changing the
+    /// structure of the file.
     ///
     /// # Errors
     /// Returns the errors of `work`.
     fn reading<T>(&self, work: impl FnOnce(&ChunkCache) -> Result<T>) -> Result<T>;
 
-    /// Calls `work` with exclusive access to the file. Returns `None` if the dataset's writer no
-    /// longer exists.
+    /// Calls `work` with the dataset's chunk writer and exclusive access to the file. Returns
+    /// `None` if the chunk writer no longer exists.
     ///
     /// # Errors
     /// Returns the errors of `work`. Returns an error if the file must not be changed.
@@ -63,11 +65,12 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Returns the store of the file.
+    /// Returns the store of the file that holds the chunked dataset.
     fn store(&self) -> &Store;
 }
 
-/// The state of a write to a chunked dataset that several threads perform concurrently.
+/// The progress of a write to a chunked dataset by several threads: all elements are written, or
+/// only a number of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -76,7 +79,8 @@ pub enum Progress {
     Chunks(usize),
 }
 
-/// Writes the selected elements. `source` is the state of the dataset at the start of the write.
+/// Writes the selected elements of a chunked dataset with several threads. `source` is the state of
+/// the dataset at the start of the write.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs from
@@ -108,8 +112,8 @@ pub fn write_concurrently(
     Ok(Progress::Done)
 }
 
-/// Flushes dirty chunks if they exceed their limit. The most recently changed chunks stay, because
-/// their remaining elements may follow soon.
+/// Flushes dirty chunks of a dataset if their bytes exceed their limit. The most recently changed
+/// chunks stay, because their remaining elements may follow soon.
 fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
@@ -131,7 +135,8 @@ fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     Ok(())
 }
 
-/// Encodes and stores dirty chunks. Chunks that change in the meantime stay dirty.
+/// Encodes and stores the dirty chunks of a dataset that are due, with several threads. Chunks that
+/// change in the meantime stay dirty.
 ///
 /// # Errors
 /// Returns errors of filters and the driver. Chunks that could not be stored stay dirty.
@@ -143,7 +148,7 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// The snapshots of dirty chunks that a concurrent flush encodes.
+/// The snapshots of a dataset's dirty chunks that a concurrent flush encodes.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -185,7 +190,8 @@ impl<A: ChunkAccess> Drop for Flush<'_, A> {
     }
 }
 
-/// A batch of chunks of one write. Other threads see all changes of a batch or none of them.
+/// A batch of chunks of one concurrent write. Other threads see all changes of a batch or none of
+/// them.
 struct Batch<'a, A> {
     access: &'a A,
     source: &'a Arc<ChunkedSource>,
@@ -193,27 +199,29 @@ struct Batch<'a, A> {
     from: &'a WriteSource<'a>,
 }
 
-/// The state of a chunk in the file: not stored, decoded, or still encoded.
+/// The state of a chunk in the file at a write: not stored, read and decoded, or still encoded.
 enum StoredState {
     Nothing,
     Decoded(Arc<[u8]>),
     Stored(ChunkLocation, Vec<u8>),
 }
 
-/// The work that a thread does on one chunk of a batch: to encode a whole chunk, or to change a
-/// part.
+/// The work that a thread does on one chunk of a batch of a write: to encode a whole chunk, or to
+/// change some elements.
 enum BatchJob {
     Whole(Dims),
     Part(Dims, StoredState),
 }
 
-/// The result of a thread's work on one chunk of a batch: encoded bytes, or changed elements.
+/// The result of a thread's work on one chunk of a batch of a write: encoded bytes, or changed
+/// elements.
 enum BatchResult {
     Encoded(Encoded),
     Changed(Dims, Vec<u8>),
 }
 
-/// Chunks that a write has read from the file and changed, and that are not yet dirty.
+/// Chunks that a concurrent write has read from the file and changed, and that are not yet in the
+/// table of dirty chunks.
 struct FetchedChunks<'a, A: ChunkAccess> {
     access: &'a A,
     /// The chunks that other threads may still replace in the file before this write makes them
@@ -222,7 +230,7 @@ struct FetchedChunks<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// The result of one attempt to write a batch of chunks.
+/// The result of one attempt to write a batch of chunks in a concurrent write.
 enum Attempt {
     Written,
     /// These chunks must be read from the file first.
@@ -245,8 +253,8 @@ impl<A: ChunkAccess> Drop for FetchedChunks<'_, A> {
 }
 
 impl<A: ChunkAccess> Batch<'_, A> {
-    /// Writes the chunks of the batch. Returns whether the dataset still has the shape that it had
-    /// at the start.
+    /// Writes the chunks of a batch. Returns whether the dataset still has the shape that it had at
+    /// the start of the write.
     fn write(&self, chunks: Vec<Dims>) -> Result<bool> {
         let (mut whole, mut parts, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for scaled in chunks {
@@ -292,8 +300,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
     }
 
-    /// Writes the elements into the partly written chunks of the batch. Requires that each of these
-    /// chunks is dirty, or was read and has not been replaced in the file since then.
+    /// Writes the selected elements into the partly written chunks of a batch. Requires that each
+    /// of these chunks is dirty, or was read and has not been replaced in the file since then.
     fn put_parts(
         &self,
         writer: &mut ChunkWriter,
@@ -340,8 +348,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         Ok(Attempt::Written)
     }
 
-    /// Reads the stored state of the batch's chunks. Returns `None` if the shape of the dataset has
-    /// changed.
+    /// Reads the stored chunks of a batch from the file, for changes. Returns `None` if the shape
+    /// of the dataset has changed.
     fn fetch(&self, chunks: Vec<Dims>, fetched: &mut FetchedChunks<'_, A>) -> Result<Option<Vec<BatchJob>>> {
         if chunks.is_empty() {
             return Ok(Some(Vec::new()));
@@ -379,7 +387,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         })
     }
 
-    /// Encodes whole chunks of the batch, and writes the elements into the decoded chunks.
+    /// Encodes whole chunks of a batch, and writes the selected elements into the decoded chunks of
+    /// the batch.
     fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);
         let work = |rows: &mut RowBuffers, job: BatchJob| {
@@ -406,7 +415,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
     }
 }
 
-/// Calls `work` with each job, on several threads if the chunks are large enough.
+/// Calls `work` with each chunk job of a batch, on several threads if the chunks are large enough.
 pub(super) fn each<J: Send, D: Send>(
     jobs: Vec<J>,
     chunk_bytes: usize,
@@ -419,7 +428,7 @@ pub(super) fn each<J: Send, D: Send>(
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
-/// Encodes a chunk of which the write replaces all elements.
+/// Returns the encoded bytes of a chunk of which the write replaces all elements.
 pub(super) fn encode_whole(
     source: &ChunkedSource,
     store: &Store,
@@ -439,7 +448,8 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores encoded chunks. They replace dirty chunks, and chunks that threads have read.
+    /// Stores encoded chunks in the file. The stored chunks replace dirty chunks, and copies that
+    /// threads have read from the file.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -456,12 +466,13 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks the copies of all chunks that threads have read from the file as out of date.
+    /// Marks the copies of a dataset's chunks that writing threads have read from the file as out
+    /// of date.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }
 
-    /// Returns the number of bytes of dirty chunks in memory.
+    /// Returns the number of bytes of the chunk writer's dirty chunks in memory.
     pub fn dirty_bytes(&self) -> usize {
         self.dirty.bytes()
     }

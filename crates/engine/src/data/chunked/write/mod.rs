@@ -35,10 +35,10 @@ pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrent
 use selected::Selected;
 pub use sink::ChunkedSink;
 
-/// Largest number of bytes of chunks in one batch of a write.
+/// Largest number of bytes of chunks in one batch of a write to a chunked dataset.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Largest number of chunks in one batch of a write.
+/// Largest number of chunks in one batch of a write to a chunked dataset.
 const BATCH_CHUNKS: usize = 64 << 10;
 
 /// The writer of the chunks of one dataset, with its dirty chunks.
@@ -63,10 +63,11 @@ pub struct ChunkWriting<'w, 'e> {
     pub cache: &'w ChunkCache,
 }
 
-/// A chunk to store, with its coordinates, its encoded bytes and its filter mask.
+/// An encoded chunk to store: its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
-/// A chunk that a write changes: its coordinates, its present location and its present elements.
+/// A chunk that a write changes: its coordinates, its present location in the file and its present
+/// elements.
 struct ChunkJob {
     scaled: Dims,
     /// The present location.
@@ -78,7 +79,7 @@ struct ChunkJob {
 }
 
 impl ChunkWriter {
-    /// Returns a writer of the dataset that `source` describes.
+    /// Creates a writer of the chunks of the dataset that `source` describes.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
         Self {
             source: Arc::new(source),
@@ -88,12 +89,12 @@ impl ChunkWriter {
         }
     }
 
-    /// Returns the number of bytes in chunks that are not yet stored.
+    /// Returns the number of bytes in chunks of the chunk writer that are not yet stored.
     pub fn unstored_bytes(&self) -> usize {
         self.dirty.bytes() + self.buffered.bytes()
     }
 
-    /// Writes the selected elements of the dataset.
+    /// Writes the selected elements of a chunked dataset from the write source `from`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
@@ -109,8 +110,8 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements. Skips the elements of the first `done` chunks, which are
-    /// already written.
+    /// Writes the selected elements of a chunked dataset. Skips the elements of the first `done`
+    /// chunks, which are already written.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -181,7 +182,7 @@ impl ChunkWriter {
         inside.then_some(scaled)
     }
 
-    /// Writes all elements of one chunk.
+    /// Writes all elements of one chunk from the write source `from`.
     fn write_chunk(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -212,7 +213,7 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
     }
 
-    /// Encodes and stores all dirty chunks of the dataset.
+    /// Encodes and stores all dirty chunks of a dataset's chunk writer.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -227,7 +228,8 @@ impl ChunkWriter {
         self.flush_dirty(&mut writing, Due::All)
     }
 
-    /// Replaces the stored bytes of the chunk that holds an element.
+    /// Replaces the stored bytes and the filter mask of the chunk that holds the element with the
+    /// coordinates `element`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if there is no such element, or if an unfiltered chunk gets a
@@ -335,8 +337,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the selected elements of filtered chunks. Encodes complete chunks immediately; partly
-    /// written chunks become dirty.
+    /// Writes the selected elements of filtered chunks from the write source. Encodes complete
+    /// chunks immediately; partly written chunks become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -375,15 +377,16 @@ impl ChunkWriter {
     }
 }
 
-/// The result of a write to a filtered chunk: encoded bytes, or changed elements.
+/// The result of a write to one filtered chunk: the encoded bytes of the chunk, or its changed
+/// elements.
 enum FilteredChunk {
     Dirty(Dims, Vec<u8>),
     Encoded(Dims, Vec<u8>, u32),
 }
 
 impl ChunkJob {
-    /// Returns the present elements of the chunk. Returns fill values if the chunk is not stored,
-    /// or if the write replaces all elements.
+    /// Returns the present elements of a chunk that a write changes. Returns fill values if the
+    /// chunk is not stored, or if the write replaces all elements.
     fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
         if let Some(known) = self.known.take() {
             return Ok(known);
@@ -401,7 +404,7 @@ impl ChunkJob {
 }
 
 /// Creates a decoded chunk with the fill value in all elements. If `needs_fill` is false, the
-/// values are unspecified.
+/// values of the elements are unspecified.
 fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
     if needs_fill && !source.fill.is_zero() {
@@ -414,7 +417,8 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
 /// optional filters.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
-/// Encodes a chunk. Returns the bytes to store, and the filter mask of the chunk.
+/// Encodes a chunk with the filters of the dataset. Returns the bytes to store, and the filter mask
+/// of the chunk.
 fn encode<'a>(
     source: &ChunkedSource,
     store: &Store,

@@ -8,18 +8,18 @@ use super::selected::Selected;
 use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
-/// The divisor of a chunk's size that decides about a partial write. A chunk stays dirty if the
+/// The divisor of a chunk's size for the decision about a partial write. A chunk stays dirty if the
 /// range from the first to the last written element is at least the quotient. Otherwise, only the
 /// written elements are stored.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
-/// Smallest number of chunks that must fit into the limit of dirty bytes. Otherwise, no partly
-/// written chunk stays dirty.
+/// Smallest number of chunks that must fit into the limit of a chunk writer's dirty bytes.
+/// Otherwise, no partly written chunk stays dirty.
 const MIN_CHUNKS_IN_LIMIT: usize = 4;
 
 impl ChunkWriter {
-    /// Writes elements into a chunk in memory, if the chunk is dirty. Returns whether the elements
-    /// were written.
+    /// Writes the selected elements into a chunk in memory, if the chunk is dirty. Returns whether
+    /// the elements were written.
     pub(super) fn put_dirty(
         &mut self,
         scaled: &Dims,
@@ -33,7 +33,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Returns whether a partly written new chunk without filters should remain dirty in memory.
+    /// Returns whether a partly written new chunk without filters should remain in memory as a
+    /// dirty chunk.
     pub(super) fn stays_dirty(
         &self,
         scaled: &[u64],
@@ -49,7 +50,8 @@ impl ChunkWriter {
         Ok(selected.reach_in(scaled)? >= self.source.grid.elements_per_chunk()?.div_ceil(MIN_SPAN_DIVISOR))
     }
 
-    /// Adds a new chunk, of which some elements are written, to the dirty chunks.
+    /// Adds a new chunk, of which some elements are written, to the dirty chunks of the chunk
+    /// writer.
     pub(super) fn insert_part(
         &mut self,
         scaled: Dims,

@@ -10,12 +10,12 @@ use crate::data::transfer::ChunkCache;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Largest number of chunks that a resize fills together.
+/// Largest number of chunks that a resize of a chunked dataset fills together.
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Allocates space for each chunk in the extent of the dataset that has none. Writes fill
-    /// values to the new chunks if `fill` is true.
+    /// Allocates file space for each chunk inside the shape of the dataset that has none. Writes
+    /// fill values to the new chunks if `fill` is true.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -100,9 +100,10 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &locations)
     }
 
-    /// Changes the shape of the dataset. Chunks outside the new shape are freed. In chunks that lie
-    /// partly outside the new shape, the elements outside get the fill value. If partial chunks at
-    /// the edge are not filtered, chunks that become or cease to be edge chunks are encoded again.
+    /// Changes the shape of a chunked dataset. Chunks outside the new shape are freed. In chunks
+    /// that lie partly outside the new shape, the elements outside get the fill value. If partial
+    /// chunks at the edge are not filtered, chunks that become or cease to be edge chunks are
+    /// encoded again.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -140,7 +141,7 @@ impl ChunkWriter {
     }
 
     /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
-    /// space may still hold the elements of an earlier, larger shape.
+    /// file space may still hold the elements of an earlier, larger shape.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;
@@ -190,8 +191,8 @@ impl ChunkWriter {
     }
 }
 
-/// The chunks that a resize affects: chunks outside the new shape, and chunks whose elements
-/// change.
+/// The chunks that a resize of a dataset affects: chunks outside the new shape, and chunks whose
+/// elements change.
 type Affected = (Vec<Dims>, Vec<(Dims, ChunkLocation)>);
 
 fn affected(

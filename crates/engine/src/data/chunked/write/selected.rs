@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// A selection of a chunked dataset, prepared for a write chunk by chunk.
+/// A selection of a chunked dataset, prepared for a write that proceeds chunk by chunk.
 pub(super) enum Selected<'a> {
     /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of elements in the selection.
+    /// Returns the number of elements in the selection of a chunked write.
     pub(super) fn element_count(&self) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.shape().iter().fold(1, |product, size| product * *size),
@@ -49,7 +49,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the chunks with selected elements, in C order.
+    /// Returns the coordinates of the chunks with selected elements, in C order.
     pub(super) fn chunks(&self, grid: &'a ChunkGrid) -> Result<Box<dyn Iterator<Item = Dims> + '_>> {
         Ok(match self {
             Self::Tiles(tiling) => Box::new(tiling.chunk_coordinates()),
@@ -74,7 +74,8 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Returns whether the write replaces all elements of the chunk.
+    /// Returns whether the selection of a write contains all elements of the chunk with the given
+    /// coordinates.
     pub(super) fn covers(&self, scaled: &[u64]) -> bool {
         match self {
             Self::Tiles(tiling) => tiling.covers(scaled),
@@ -82,7 +83,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of elements of a chunk that the write replaces. Returns 0 if counting
+    /// Returns the number of elements of a chunk that a write replaces. Returns 0 if the count
     /// would take long.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
@@ -92,8 +93,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns an estimate of the range of a chunk from the first to the last replaced element, in
-    /// elements. Returns 0 if an estimate would take long.
+    /// Returns an estimate of the distance, in elements, from the first to the last element of a
+    /// chunk that a write replaces. Returns 0 if an estimate would take long.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
@@ -101,7 +102,7 @@ impl<'a> Selected<'a> {
         Ok(spans.fold(0_u64, |sum, (first, end)| sum + (end - first)))
     }
 
-    /// Copies the selected elements of the write source into a chunk.
+    /// Copies the selected elements of the write source into the bytes of a decoded chunk.
     pub(super) fn put(
         &self,
         source: &ChunkedSource,
@@ -140,8 +141,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the division into chunks of a selection whose dimensions are selected independently
-    /// of one another.
+    /// Returns the division of a write's selection into chunks, or `None` unless its dimensions are
+    /// selected independently of one another.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

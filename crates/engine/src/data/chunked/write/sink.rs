@@ -9,7 +9,7 @@ use crate::data::transfer::{Resources, Sink, SinkContext, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A chunked dataset that is open for writes.
+/// The storage of a chunked dataset that is open for writes.
 #[derive(Debug)]
 pub struct ChunkedSink {
     /// The writer of chunks, with the dirty chunks.
@@ -23,7 +23,7 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// Returns the writer of the chunks, and the arguments of the writer's operations.
+    /// Returns the writer of a dataset's chunks, and the arguments of the writer's operations.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,

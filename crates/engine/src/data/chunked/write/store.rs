@@ -14,7 +14,7 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Stores the elements of new chunks without filters.
+/// Stores the selected elements of new chunks without filters in the file.
 pub(super) fn new_plain(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -81,8 +81,8 @@ pub(super) fn new_zeros(
     Ok(locations)
 }
 
-/// Copies the elements of several chunks from the caller's buffer into one buffer, which is then
-/// written.
+/// Copies the elements of several chunks from the write source into a stage buffer, which is then
+/// written to the file.
 fn fill_stage(
     source: &ChunkedSource,
     selected: &Selected<'_>,
@@ -101,16 +101,16 @@ fn fill_stage(
     Ok(())
 }
 
-/// Returns the number of leading chunks that are contiguous in the file.
+/// Returns the number of leading chunks in a list of locations that are contiguous in the file.
 fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
     let next = |location: &ChunkLocation| location.address.raw().checked_add(location.size);
     let pairs = locations.iter().zip(locations.iter().skip(1));
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
-/// Writes chunks directly from the caller's buffer, if the buffer holds their elements in the
-/// stored form. Writes chunks that are neighbours in the buffer and in the file with one call.
-/// Stops at the first chunk that needs conversion or gathering. Returns the number of written
+/// Writes unfiltered chunks directly from the caller's buffer, if the buffer holds their elements
+/// in the stored form. Writes chunks that are neighbours in the buffer and in the file with one
+/// call. Stops at the first chunk that needs conversion or gathering. Returns the number of written
 /// chunks.
 fn write_direct(
     source: &ChunkedSource,
@@ -139,9 +139,9 @@ fn write_direct(
     Ok(at)
 }
 
-/// Returns the position of a chunk's first element in the caller's buffer and the number of its
-/// elements. Returns `None` unless the write replaces all elements of the chunk and the elements
-/// are contiguous in the buffer.
+/// Returns the index of a chunk's first element in the caller's buffer and the number of the
+/// chunk's elements. Returns `None` unless the write replaces all elements of the chunk and the
+/// elements are contiguous in the buffer.
 fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
     let Some(tiling) = selected.tiling() else { return Ok(None) };
     let pieces = tiling.pieces(scaled)?;
@@ -162,7 +162,7 @@ pub(super) fn stored_bytes<'a>(
     Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
-/// Writes the selected elements into stored unfiltered chunks, in place.
+/// Writes the selected elements into stored unfiltered chunks, in place in the file.
 pub(super) fn old_plain(
     source: &ChunkedSource,
     store: &Store,
@@ -190,7 +190,7 @@ pub(super) fn old_plain(
 }
 
 /// Reads the range of a stored chunk from the first to the last selected element, changes the
-/// selected elements, and writes the range.
+/// selected elements, and writes the range to the file.
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
@@ -221,7 +221,8 @@ fn change_span(
     span.write(offset, bytes)
 }
 
-/// Writes the runs of selected elements of a stored chunk. Skips the elements between the runs.
+/// Writes the runs of selected elements of a stored unfiltered chunk to the file. Skips the
+/// elements between the runs.
 fn write_runs(
     source: &ChunkedSource,
     store: &Store,
@@ -257,7 +258,7 @@ fn write_runs(
     Ok(())
 }
 
-/// The range of bytes that a stored chunk takes in the file.
+/// A stored chunk as a target of writes: the range of bytes that the chunk takes in the file.
 struct Span<'a> {
     store: &'a Store,
     location: &'a ChunkLocation,
@@ -282,8 +283,8 @@ impl LinearTarget for Span<'_> {
     }
 }
 
-/// Stores the bytes of encoded chunks. A chunk keeps its address if its number of bytes stays the
-/// same.
+/// Stores the bytes of encoded chunks in the file. A chunk keeps its address if its number of bytes
+/// stays the same.
 pub(super) fn encoded<B: AsRef<[u8]>>(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,

@@ -13,10 +13,12 @@ use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
-/// Largest number of bytes of small chunks that a write gathers before it writes them.
+/// Largest number of bytes of small chunks that a write gathers in memory before it writes them to
+/// the file.
 const GATHERED_BYTES: usize = 1 << 20;
 
-/// A box of small chunks that is written strip by strip, with the position of the next strip.
+/// A box of small chunks that a write stores strip by strip, with the coordinates of the next
+/// strip.
 struct Strips {
     /// The shape of a chunk.
     chunk: Dims,
@@ -33,21 +35,21 @@ struct Strips {
     next: Option<Dims>,
 }
 
-/// A row of neighbouring chunks along the fastest dimension.
+/// A strip of a write: a row of neighbouring chunks along the fastest dimension.
 struct Strip {
     /// The first chunk, relative to the first chunk of the box.
     at: Dims,
     count: usize,
 }
 
-/// The start of a row of elements in the write source and in its chunk, in bytes from the first row
-/// of the chunk.
+/// The start of a row of elements of a chunk: the offset in the write source and the offset in the
+/// chunk, both in bytes from the chunk's first row.
 struct StripRow {
     source: u64,
     chunk: u64,
 }
 
-/// Strips of chunks that a write gathers together.
+/// A batch of strips of small chunks whose elements a write gathers together.
 #[derive(Default)]
 struct StripBatch {
     strips: Vec<Strip>,
@@ -56,8 +58,8 @@ struct StripBatch {
 }
 
 impl ChunkWriter {
-    /// Writes a selection that is a box of small chunks and begins at the start of a chunk. Returns
-    /// false, without a change, for all other selections.
+    /// Writes a selection of a chunked dataset that is a box of small chunks and begins at the
+    /// start of a chunk. Returns false, without a change, for all other selections.
     pub(super) fn write_strips(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -90,8 +92,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Writes the chunks of a dataset that has no stored chunks. Allocates all chunks together,
-    /// before the blocks of the chunk index.
+    /// Writes the strips of small chunks of a dataset that has no stored chunks. Allocates all
+    /// chunks together, before the blocks of the chunk index.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -119,8 +121,8 @@ impl ChunkWriter {
 }
 
 impl Strips {
-    /// Divides a selection into strips of chunks. Returns `None` unless the selection is a box that
-    /// begins at the start of a chunk.
+    /// Divides a selection into strips of small chunks. Returns `None` unless the selection is a
+    /// box that begins at the start of a chunk.
     fn new(source: &ChunkedSource, selection: &Selection) -> Option<Self> {
         let grid = &source.grid;
         let region = as_box(selection, grid)?;
@@ -145,7 +147,7 @@ impl Strips {
         })
     }
 
-    /// Moves to the next batch of strips. Returns whether a next batch exists.
+    /// Moves to the next batch of strips of small chunks. Returns whether a next batch exists.
     fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
@@ -188,7 +190,8 @@ impl Strips {
         Some(Strip { at, count })
     }
 
-    /// Copies the elements of the batch from the caller's buffer into the order of the chunks.
+    /// Copies the elements of a batch of strips from the caller's buffer into the order of the
+    /// chunks.
     fn gather(&self, batch: &mut StripBatch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
         let chunk_bytes = self.chunk_bytes;
         batch.bytes.resize(chunk_bytes * batch.chunks.len(), 0);
@@ -214,8 +217,8 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of each chunk in a strip. In the fastest dimension,
-    /// the last chunk determines the size.
+    /// Returns the shape of the selected part of each chunk in a strip of small chunks. In the
+    /// fastest dimension, the last chunk determines the size.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
@@ -227,7 +230,7 @@ impl Strips {
     }
 
     /// Returns the distance in bytes between neighbouring elements along each dimension, in an
-    /// array of shape `shape`.
+    /// array of elements of the shape `shape`.
     fn strides(&self, shape: &[u64]) -> Dims {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut stride = self.element;
@@ -238,7 +241,7 @@ impl Strips {
         strides
     }
 
-    /// Returns the element rows of a chunk whose selected part has the shape `covered`.
+    /// Returns the rows of elements of a chunk whose selected part has the shape `covered`.
     fn rows(&self, covered: &Dims) -> Vec<StripRow> {
         let (sources, chunks) = (self.strides(&self.shape), self.strides(&self.chunk));
         let slower = covered.len() - 1;
@@ -286,7 +289,8 @@ impl Strips {
     }
 }
 
-/// Copies consecutive pieces of `N` bytes to offsets that are `step` bytes apart.
+/// Copies consecutive pieces of `N` bytes from the buffer `from` to offsets of the buffer `to` that
+/// are `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut locations = to.chunks_mut(step.max(1));
@@ -308,7 +312,7 @@ fn blank(source: &ChunkedSource, chunks: &mut [u8]) {
     }
 }
 
-/// Returns the box that a selection equals, or `None` if the selection is not a box.
+/// Returns the box of elements that a selection equals, or `None` if the selection is not a box.
 fn as_box(selection: &Selection, grid: &ChunkGrid) -> Option<Region> {
     let slab = match selection {
         Selection::All => return Some(Region::whole(grid.extent())),

@@ -15,8 +15,8 @@ use crate::data::transfer::{FillElement, ReadContext, ReadTarget, Resources, Sou
 const CHUNK_ELEMENTS: u64 = 4;
 const DATASET_ELEMENTS: u64 = 10;
 
-/// A model of a dataset in a concurrency test. It has a lock for each kind of step, between which
-/// other threads may run.
+/// A model of a chunked dataset in a concurrency test. The model has a lock for each kind of step,
+/// between which other threads may run.
 struct Model {
     store: Store,
     resources: Resources,
@@ -87,7 +87,7 @@ impl Model {
         assert_eq!(write_concurrently(self, &source, &selection, &from).unwrap(), Progress::Done);
     }
 
-    /// Writes elements with exclusive access during the whole write.
+    /// Writes elements of the model dataset with exclusive access during the whole write.
     fn write_alone(&self, start: u64, count: u64, value: u8) {
         let selection =
             Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&[start], &[count])));
@@ -113,12 +113,12 @@ impl Model {
     }
 }
 
-/// The steps of one test thread: writes of `(start, count)`, each exclusive or concurrent, and
-/// flushes if the count is 0.
+/// The steps of one thread in a concurrency test: writes of `(start, count)`, each exclusive or
+/// concurrent, and flushes if the count is 0.
 type Steps = &'static [(u64, u64, bool)];
 
-/// Runs the test threads in all orders that a random walk finds. Checks that the final value of
-/// each element comes from the last write of some thread.
+/// Runs the threads of a concurrency test in all orders that a random walk finds. Checks that the
+/// final value of each element comes from the last write of some thread.
 fn check(threads: &'static [Steps]) {
     let run = move || {
         let model = Arc::new(Model::new());

@@ -8,18 +8,19 @@ use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Largest number of rows of a slab for which elements are counted row by row. With more rows than
-/// this number and than elements, the elements are sorted instead.
+/// Largest number of rows in a slab of sparse dataset elements for which elements are counted row
+/// by row. With more rows than this number and than elements, the elements are sorted instead.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
-/// The name of a slab in error messages.
+/// The name of a slab of sparse dataset elements in error messages.
 const SLAB: &str = "slab of a sparse dataset";
 
-/// The number of a row in a slab, in C order. The elements of a row have all coordinates in common
-/// except the last one.
+/// The number of a row of elements in a slab of a sparse dataset, in C order. The elements of a row
+/// have all coordinates in common except the last one.
 type Key = u128;
 
-/// The row of a slab that a walk through the elements of a chunk currently visits.
+/// The row of a slab of sparse dataset elements that a walk through the elements of a chunk
+/// currently visits.
 struct SlabRow {
     /// The coordinates of the row, without the last coordinate.
     at: Dims,
@@ -31,7 +32,8 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all defined elements in C order: their coordinates, and their values as stored.
+    /// Returns all defined elements of a slab of structured chunks in C order: their coordinates,
+    /// and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -65,8 +67,8 @@ impl Slab {
         Ok((coordinates, values))
     }
 
-    /// Returns the position of each element of the slab in C order. The result lists the elements
-    /// chunk by chunk.
+    /// Returns the index in C order of each defined element of a slab. The result lists the
+    /// elements chunk by chunk.
     fn positions(&self, form: &StructuredForm) -> Result<Vec<usize>> {
         let count = to_usize(self.len())?;
         let mut positions = vec![0; count];
@@ -110,7 +112,7 @@ impl Slab {
         if missing { Err(outside()) } else { Ok(positions) }
     }
 
-    /// Calls `visit` with the row of each element of the slab, chunk by chunk.
+    /// Calls `visit` with the row of each defined element of a slab, chunk by chunk.
     fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&SlabRow)) {
         for part in &self.parts {
             part.each(form, self.first, |row, _| visit(row));
@@ -118,8 +120,8 @@ impl Slab {
     }
 }
 
-/// Sets the position of each element by sorting the elements by their rows. Within a row, elements
-/// keep their order, because each chunk lists its elements in C order.
+/// Sets the index in C order of each element of a slab by sorting the elements by their rows.
+/// Within a row, elements keep their order, because each chunk lists its elements in C order.
 fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
     rows.sort_unstable();
     for (position, (_, element)) in rows.into_iter().enumerate() {
@@ -130,7 +132,8 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of a slab, or `None` if the number exceeds 128 bits.
+    /// Returns the number of rows of elements in a slab of structured chunks, or `None` if the
+    /// number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
@@ -143,7 +146,8 @@ impl StructuredForm {
 }
 
 impl SelectedChunk {
-    /// Adds the coordinates of the defined elements to the list, in the order of the stored values.
+    /// Adds the coordinates of a structured chunk's selected defined elements to the list, in the
+    /// order of the stored values.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -156,8 +160,8 @@ impl SelectedChunk {
         Ok(())
     }
 
-    /// Calls `visit` for each element of the chunk, with its row and its last coordinate. Rows are
-    /// counted from `first` along the first dimension.
+    /// Calls `visit` for each selected defined element of a structured chunk, with its row and its
+    /// last coordinate. Rows are counted from `first` along the first dimension.
     #[inline]
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&SlabRow, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
@@ -176,7 +180,8 @@ impl SelectedChunk {
         });
     }
 
-    /// Sets `row` to the coordinates of the chunk's row `number`.
+    /// Sets `row` to the coordinates of the row `number` of elements in a structured chunk of shape
+    /// `chunk`.
     fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
         let mut rest = number;
         for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
@@ -186,8 +191,8 @@ impl SelectedChunk {
     }
 }
 
-/// Returns the number of the row `row` in a slab. The number is meaningless if a slab has more rows
-/// than 128 bits can count.
+/// Returns the number of a row of elements in a slab, from the coordinates `row`. The number is
+/// meaningless if a slab has more rows than 128 bits can count.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
     let start = Key::from(at.wrapping_sub(first));
@@ -195,7 +200,7 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Copies each value to its position in the buffer `to`.
+/// Copies each element value from the buffer `from` to its position in the buffer `to`.
 fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

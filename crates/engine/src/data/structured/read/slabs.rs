@@ -14,15 +14,15 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Largest number of chunks in a group that is decoded concurrently.
+/// Largest number of structured chunks in a group that is decoded concurrently.
 const GROUP_CHUNKS: usize = 128;
-/// Largest number of stored bytes in a group of chunks that is decoded concurrently.
+/// Largest number of stored bytes in a group of structured chunks that is decoded concurrently.
 const GROUP_BYTES: u128 = 8 << 20;
 
-/// Number of rows of chunks that one walk over the chunk index covers.
+/// Number of rows of structured chunks that one walk over the chunk index covers.
 const WINDOW_ROWS: u64 = 64;
 
-/// The selected defined elements of one structured chunk.
+/// The selected elements of one structured chunk that are defined (have a stored value).
 #[derive(Debug, Clone)]
 pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
@@ -34,7 +34,7 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The selected defined elements of a row of chunks: of all chunks with the same coordinate along
+/// A slab: the selected defined elements of all structured chunks with the same coordinate along
 /// the first dimension.
 #[derive(Debug, Clone)]
 pub struct Slab {
@@ -47,33 +47,35 @@ pub struct Slab {
 }
 
 impl SelectedChunk {
-    /// Returns the set of selected elements, as offsets of elements in the chunk.
+    /// Returns the set of selected defined elements of a structured chunk, as offsets of elements
+    /// in the chunk.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Returns the stored values of the selected elements, in ascending order of the elements'
-    /// offsets. Descriptors of variable-length data refer to the heap of the read.
+    /// Returns the stored values of a structured chunk's selected defined elements, in ascending
+    /// order of the elements' offsets. Descriptors of variable-length data refer to the heap of the
+    /// read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Returns the number of selected elements in the slab.
+    /// Returns the number of selected defined elements in the slab of structured chunks.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
-    /// Returns whether the slab has no elements.
+    /// Returns whether the slab of structured chunks has no selected defined elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl StructuredSource {
-    /// Calls `visit` with the defined elements of a selection, some slabs at a time, in ascending
-    /// order.
+    /// Calls `visit` with the selected defined elements of a sparse dataset, some slabs at a time,
+    /// in ascending order.
     ///
     /// # Errors
     /// Returns errors of damaged chunks and of `visit`.
@@ -120,8 +122,8 @@ impl StructuredSource {
         }
     }
 
-    /// Returns the defined elements of the given chunks, in the given order. Skips chunks without
-    /// defined elements.
+    /// Returns the defined elements of the given structured chunks, in the given order. Skips
+    /// chunks without defined elements.
     ///
     /// # Errors
     /// Returns errors of damaged chunks.
@@ -170,7 +172,8 @@ impl StructuredSource {
         Ok(slabs)
     }
 
-    /// Returns the selected defined elements of a chunk, or `None` if the chunk has none.
+    /// Returns the selected defined elements of a structured chunk, or `None` if the chunk has
+    /// none.
     fn part(
         &self,
         wanted: &Ordered,
@@ -199,8 +202,8 @@ impl StructuredSource {
 }
 
 impl StructuredSource {
-    /// Calls `visit` with the location of each stored chunk in the extent, in the order of the
-    /// index.
+    /// Calls `visit` with the location of each stored structured chunk in the shape of the dataset,
+    /// in the order of the chunk index.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `visit`.
@@ -216,8 +219,8 @@ impl StructuredSource {
         index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
     }
 
-    /// Returns the chunk that holds an element, and the location of the chunk, if the chunk is
-    /// stored.
+    /// Returns the coordinates and the location of the structured chunk that holds an element, if
+    /// the chunk is stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`](crate::Error::Misuse) if there is no such element.
@@ -227,8 +230,9 @@ impl StructuredSource {
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// Returns the number of defined elements of a stored chunk. Takes the number from the entry in
-    /// the chunk index, or decodes the chunk if some elements may be outside the extent.
+    /// Returns the number of defined elements of a stored structured chunk. Takes the number from
+    /// the entry in the chunk index, or decodes the chunk if some elements may be outside the shape
+    /// of the dataset.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.
@@ -258,7 +262,8 @@ impl StructuredSource {
     }
 }
 
-/// Divides chunks, which are in C order, into groups for decoding. A group contains whole slabs.
+/// Divides structured chunks, which are in C order, into groups for decoding. A group contains
+/// whole slabs.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;
@@ -282,7 +287,7 @@ fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
 }
 
 impl StructuredForm {
-    /// Returns the coordinates of a chunk's first element.
+    /// Returns the coordinates in the dataset of a structured chunk's first element.
     pub fn origin(&self, scaled: &[u64]) -> Dims {
         scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at * *size).collect()
     }

@@ -12,10 +12,10 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Number of stored bytes of chunks in one batch, which is decoded concurrently.
+/// Largest number of stored bytes of structured chunks in one batch, which is decoded concurrently.
 const BATCH_BYTES: u128 = 8 << 20;
 
-/// Largest number of chunks in one batch, which is decoded concurrently.
+/// Largest number of structured chunks in one batch, which is decoded concurrently.
 const BATCH_CHUNKS: usize = 256;
 
 /// The source from which reads of a dataset with structured chunks take elements.
@@ -27,7 +27,7 @@ pub struct StructuredSource {
     pub index: Option<Arc<dyn ChunkIndex<StructuredLocation>>>,
 }
 
-/// A function that a read calls with each batch of decoded chunks.
+/// A function that a read calls with each batch of decoded structured chunks.
 type AtBatch<'a> = dyn FnMut(&[(LocatedChunk, Arc<DefinedChunk>)]) -> Result<()> + 'a;
 
 /// The coordinates and the location of a stored structured chunk.
@@ -38,8 +38,8 @@ pub(in crate::data) struct LocatedChunk {
 }
 
 impl StructuredSource {
-    /// Reads the selected elements into the target, in the order of the selection. Variable-length
-    /// data goes to `foreign`.
+    /// Reads the selected elements of a dataset with structured chunks into the read target, in the
+    /// order of the selection. Variable-length data goes to the heap `foreign`.
     ///
     /// # Errors
     /// Returns errors of damaged chunks. Returns [`Error::Unsupported`] for variable-length
@@ -63,7 +63,8 @@ impl StructuredSource {
         })
     }
 
-    /// Returns all stored chunks inside the extent, in C order of their coordinates.
+    /// Returns all stored structured chunks inside the shape of the dataset, in C order of their
+    /// coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -77,7 +78,7 @@ impl StructuredSource {
         Ok(stored)
     }
 
-    /// Returns the encoding of a stored chunk's defined elements.
+    /// Returns the encoding of the set of defined elements in a stored structured chunk.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.
@@ -89,7 +90,8 @@ impl StructuredSource {
         self.form.encoding_of(store, scaled, location)
     }
 
-    /// Copies the selected elements of a chunk to their positions in the read target.
+    /// Copies the selected elements of a decoded structured chunk to their positions in the read
+    /// target.
     fn place(
         &self,
         wanted: &Ordered,
@@ -115,7 +117,8 @@ impl StructuredSource {
         })
     }
 
-    /// Copies the variable-length data of `elements` from the chunk's heap to `foreign`.
+    /// Copies the variable-length data of `elements` from the heap of a structured chunk to the
+    /// heap `foreign`.
     pub(in crate::data) fn export(
         &self,
         elements: &mut [u8],
@@ -130,8 +133,8 @@ impl StructuredSource {
         self.form.variable.export(elements, heap, foreign)
     }
 
-    /// Decodes the stored chunks of a box that may have selected elements. Calls `visit` with
-    /// batches of these chunks, in the order of the index.
+    /// Decodes the stored structured chunks of a box that may have selected elements. Calls `visit`
+    /// with batches of these chunks, in the order of the chunk index.
     fn for_each_batch(
         &self,
         context: ReadContext<'_>,
@@ -159,7 +162,7 @@ impl StructuredSource {
         visit(&self.load(context, batch)?)
     }
 
-    /// Decodes structured chunks, on several threads if that is faster.
+    /// Decodes the structured chunks of a batch, on several threads if that is faster.
     pub(in crate::data) fn load(
         &self,
         context: ReadContext<'_>,
@@ -176,8 +179,8 @@ impl StructuredSource {
         parallel::map(store, parallel, batch, load)
     }
 
-    /// Returns a decoded chunk, from the cache or from the file. Adds the chunk to the cache unless
-    /// it is too large.
+    /// Returns a decoded structured chunk, from the chunk cache or from the file. Adds the chunk to
+    /// the cache unless it is too large.
     pub(in crate::data) fn chunk(
         &self,
         context: ReadContext<'_>,

@@ -7,12 +7,13 @@ use super::{StructuredWriter, StructuredWriting, Update};
 use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
-/// A function that returns whether an element is defined, from its number in the box and its bytes.
+/// A function that returns whether an element of a sparse dataset is defined, from the element's
+/// number in a box and its bytes.
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
-    /// Writes elements to structured chunks. The arguments state, for each chunk, its coordinates,
-    /// the set of written elements, and their stored values.
+    /// Writes elements to the structured chunks of a dataset. The arguments state, for each chunk,
+    /// its coordinates, the set of written elements, and their stored values.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the number of values is wrong. Returns errors of filters and
@@ -37,8 +38,8 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Writes the elements of a box for which `is_defined` returns true. `elements` holds the
-    /// stored form of all elements of the box in C order.
+    /// Writes the elements of a box of a sparse dataset for which `is_defined` returns true.
+    /// `elements` holds the stored form of all elements of the box in C order.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the box is not inside the dataset, or if the number of elements

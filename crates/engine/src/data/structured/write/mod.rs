@@ -35,7 +35,8 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// Access to the file and to the variable-length data during one change of a structured dataset.
+/// Access to the file and to the variable-length data during one change of a dataset with
+/// structured chunks.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The access to change the file.
@@ -46,7 +47,7 @@ pub struct StructuredWriting<'w, 'e> {
     pub heap: Option<&'w ForeignHeap>,
 }
 
-/// An update of one chunk: the elements to write, and their values.
+/// An update of one structured chunk: the elements to write, and their values.
 struct Update {
     scaled: Dims,
     defined: DefinedSet,
@@ -54,18 +55,18 @@ struct Update {
     values: Option<Vec<u8>>,
 }
 
-/// The result of merging an update into a chunk: the changed chunk. After an error, it is the error
-/// and the dirty chunk before the update.
+/// The result of merging an update into a structured chunk: the changed chunk. After an error, the
+/// result is the error and the dirty chunk before the update.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
-    /// Creates a writer of structured chunks with this form and this index.
+    /// Creates a writer of structured chunks with the form `form` and the chunk index `table`.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
-    /// Returns the present state of a stored chunk, from the cache or from the file. Returns `None`
-    /// if the chunk is not stored.
+    /// Returns the present state of a stored structured chunk, from the chunk cache or from the
+    /// file. Returns `None` if the chunk is not stored.
     fn current(
         &self,
         store: &Store,
@@ -82,8 +83,8 @@ impl StructuredWriter {
         self.form.read_chunk(store, scaled, &location).map(Some)
     }
 
-    /// Merges updates into their chunks, which become dirty. Each update belongs to a different
-    /// chunk.
+    /// Merges updates into their structured chunks, which become dirty. Each update belongs to a
+    /// different chunk.
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, heap) = (writing.edit.store(), writing.cache, writing.heap);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum + update.bytes());
@@ -136,8 +137,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Merges an update into a chunk, and returns the changed chunk. After an error, `before` still
-    /// holds the whole chunk.
+    /// Merges an update into a structured chunk, and returns the changed chunk. After an error,
+    /// `before` still holds the whole chunk.
     fn merged(
         &self,
         store: &Store,
@@ -177,7 +178,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap: std::mem::take(&mut before.heap) })
     }
 
-    /// Creates a decoded chunk with the fill value in all elements.
+    /// Creates a decoded structured chunk with the fill value in all elements.
     fn filled(&self, store: &Store) -> Result<DefinedChunk> {
         let defined = DefinedSet::all(self.form.grid.chunk())?;
         let limit = store.limits().chunk_bytes;
@@ -195,7 +196,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Returns the coordinates of the stored chunks in a box of chunks.
+    /// Returns the coordinates and locations of the stored structured chunks in a box of chunks.
     fn stored_in(&self, store: &Store, chunks: &ChunkBox) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut found = Vec::new();
         if self.table.is_empty() {
@@ -214,7 +215,7 @@ impl Update {
         self.defined.memory_bytes() + self.values.as_ref().map_or(0, Vec::len)
     }
 
-    /// Returns whether the update replaces all elements of the chunk.
+    /// Returns whether the update replaces all elements of its structured chunk.
     fn replaces_all(&self) -> bool {
         self.defined.is_all()
     }

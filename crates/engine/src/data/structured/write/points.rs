@@ -10,23 +10,24 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The name of a write of points in error messages.
+/// The name of a write of points to structured chunks in error messages.
 const POINTS: &str = "write of points";
 
-/// Largest number of points that a write sorts together.
+/// Largest number of points that a write to structured chunks sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// A list of the coordinates of points, in the order of their values.
+/// A trait of lists of the coordinates of points to write, in the order of the points' values.
 pub trait PointCoordinates: Sync {
-    /// Returns the number of points in the list.
+    /// Returns the number of points in the list of coordinates to write.
     fn len(&self) -> usize;
 
-    /// Returns whether the list has no points.
+    /// Returns whether the list of coordinates to write has no points.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls a function with the number and the coordinates of each point in a range of the list.
+    /// Calls a function with the number and the coordinates of each point in a range of the list to
+    /// write.
     ///
     /// # Errors
     /// Returns the errors of `visit`.
@@ -56,8 +57,8 @@ impl PointCoordinates for Points {
     }
 }
 
-/// A point of a write, packed into one integer: the offset of the point in its chunk, then the
-/// number of the point.
+/// A trait of points of a write to structured chunks, each packed into one integer: the offset of
+/// the point in its chunk, then the number of the point.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
@@ -94,8 +95,8 @@ impl Packed for u128 {
 }
 
 impl StructuredWriter {
-    /// Writes values to single elements, which become defined. If coordinates repeat, the last
-    /// value is stored.
+    /// Writes values to single elements of a dataset with structured chunks. The elements become
+    /// defined. If coordinates repeat, the last value is stored.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the
@@ -164,8 +165,8 @@ impl StructuredWriter {
         })
     }
 
-    /// Groups the points by the chunks that contain them, in C order of the chunks. The points of a
-    /// chunk keep their order.
+    /// Groups points to write by the structured chunks that contain them, in C order of the chunks.
+    /// The points of a chunk keep their order.
     fn by_chunk<C: PointCoordinates, P: Packed>(
         &self,
         points: &C,
@@ -208,7 +209,7 @@ impl StructuredWriter {
         Ok(slots)
     }
 
-    /// Creates the update of a chunk from the points in the chunk and their values.
+    /// Creates the update of a structured chunk from the points in the chunk and their values.
     fn of_points<P: Packed>(&self, scaled: Dims, mut points: Vec<P>, stored: &[u8]) -> Result<Update> {
         if !points.is_sorted_by(|one, next| one.offset() < next.offset()) {
             points.sort_unstable();
@@ -228,7 +229,8 @@ impl StructuredWriter {
     }
 }
 
-/// Returns the elements of `stored` that belong to the given points, one after the other.
+/// Returns the elements of the write data `stored` that belong to the given points, one after the
+/// other.
 fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>> {
     fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Option<Vec<u8>> {
         let elements = stored.as_chunks::<N>().0;

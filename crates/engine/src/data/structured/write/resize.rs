@@ -62,9 +62,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the coordinates of the chunks, in the old or the new shape, that have elements from
-    /// coordinate `from` on along a dimension. Also returns the chunk in which the smaller shape
-    /// ends.
+    /// Returns the coordinates of the structured chunks, in the old or the new shape, that have
+    /// elements from coordinate `from` on along a dimension. Also returns the chunk in which the
+    /// smaller shape ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -95,8 +95,9 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Removes the elements of a chunk that lie outside the old or the new shape. The chunk becomes
-    /// dirty if elements were removed, or if the filters of the chunk change.
+    /// Removes the elements of a structured chunk that lie outside the old or the new shape of the
+    /// dataset. The chunk becomes dirty if elements were removed, or if the filters of the chunk
+    /// change.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -133,7 +134,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a dense chunk in which the elements that are not in both shapes have the fill value.
+    /// Returns a dense structured chunk in which the elements that are not in both the old and the
+    /// new shape have the fill value.
     fn refilled(
         &self,
         store: &Store,
@@ -165,7 +167,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Frees the space of all structured chunks and of their index.
+    /// Frees the file space of all structured chunks of a dataset and of their chunk index.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

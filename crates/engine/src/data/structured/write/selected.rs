@@ -11,10 +11,10 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// The name of a write of structured chunks in error messages.
+/// The name of a write to a dataset with structured chunks, in error messages.
 const NAME: &str = "write of structured chunks";
 
-/// The list of chunks with selected elements, in C order.
+/// The list of structured chunks with selected elements, in C order.
 enum ChunksOf {
     /// The chunks of a selection whose dimensions are selected independently of one another.
     Tiles(Box<Tiling>),
@@ -55,7 +55,7 @@ impl ChunksOf {
     }
 }
 
-/// Number of bytes of updates that a write merges together.
+/// Number of bytes of updates of structured chunks that a write merges together.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StructuredWriter {
@@ -97,7 +97,8 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Creates the update of a chunk from its selected elements and their new values.
+    /// Creates the update of a structured chunk from the selected elements of the chunk and their
+    /// new values.
     fn update(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -138,7 +139,8 @@ impl StructuredWriter {
         Ok(Some(Update { scaled, defined, values: Some(values) }))
     }
 
-    /// Sets `values` to the present values of the elements, before a write of some members.
+    /// Sets `values` to the present values of elements of a structured chunk, before a write of
+    /// some compound members.
     fn before(
         &self,
         writing: &StructuredWriting<'_, '_>,

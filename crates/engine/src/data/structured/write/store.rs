@@ -14,14 +14,15 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
-/// Smallest number of defined elements in a chunk from which the encoder options are chosen.
+/// Smallest number of defined elements in a structured chunk from which the encoder options are
+/// chosen.
 const MIN_TUNING_ELEMENTS: u64 = 64;
 
-/// Number of bytes of chunks that a flush encodes together.
+/// Number of bytes of structured chunks that a flush encodes together.
 const BATCH_BYTES: usize = 32 << 20;
 
 impl StructuredWriter {
-    /// Encodes and stores all dirty structured chunks.
+    /// Encodes all dirty structured chunks of a writer and stores them in the file.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -30,15 +31,15 @@ impl StructuredWriter {
         self.flush_some(writing, all)
     }
 
-    /// Stores dirty chunks until the dirty bytes are within their limit. Begins with the chunks
-    /// that the current operation has not changed.
+    /// Stores dirty structured chunks until the dirty bytes are within their limit. Begins with the
+    /// chunks that the current operation has not changed.
     pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
         if self.dirty.bytes() > self.limit { self.store_all(writing) } else { Ok(()) }
     }
 
-    /// Stores the given chunks, if they are dirty.
+    /// Encodes and stores the structured chunks with the given coordinates, if they are dirty.
     pub(super) fn flush_some(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -96,7 +97,8 @@ impl StructuredWriter {
         outcome
     }
 
-    /// Encodes structured chunks. Returns `None` for each chunk without defined elements.
+    /// Encodes a batch of structured chunks. Returns `None` for each chunk without defined
+    /// elements.
     fn encode(
         &mut self,
         store: &Store,
@@ -125,8 +127,8 @@ impl StructuredWriter {
         }
     }
 
-    /// Chooses the encoding of the set of defined elements. The caller has not yet changed the
-    /// shape of the dataset.
+    /// Chooses the encoding of the set of defined elements for new structured chunks. The caller
+    /// has not yet changed the shape of the dataset.
     pub(super) fn choose_encoding(&mut self, store: &Store) -> Result<()> {
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
@@ -134,8 +136,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the encoding of the defined elements in the first stored chunk, so that new chunks
-    /// use the same encoding.
+    /// Returns the encoding of the set of defined elements in the first stored structured chunk, so
+    /// that new chunks use the same encoding.
     fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
@@ -155,7 +157,8 @@ impl StructuredWriter {
         self.form.encoding_of(store, &scaled, &location)
     }
 
-    /// Replaces the stored bytes of the chunk that holds an element.
+    /// Replaces the stored bytes of the structured chunk that holds the element with the
+    /// coordinates `element`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if there is no such element, and errors of decoding the bytes,
@@ -190,7 +193,7 @@ impl StructuredWriter {
         self.put_encoded(writing, &mut vec![(scaled, encoded, Some(chunk))])
     }
 
-    /// Removes a chunk from the file and from the chunk index.
+    /// Removes a structured chunk from the file and from the chunk index.
     pub(super) fn remove(&mut self, writing: &mut StructuredWriting<'_, '_>, scaled: &Dims) -> Result<()> {
         if self.table.is_empty() {
             return Ok(());
@@ -202,8 +205,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Stores encoded chunks, which are in C order, in place if the number of bytes stays the same.
-    /// The cache keeps the decoded chunks. `chunks` is empty afterwards, except after an error.
+    /// Stores encoded structured chunks, which are in C order, in place if the number of bytes
+    /// stays the same. The chunk cache keeps the decoded chunks. `chunks` is empty afterwards,
+    /// except after an error.
     pub(super) fn put_encoded(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
