@@ -50,7 +50,7 @@ pub struct Opaque {
     pub tag: Vec<u8>,
 }
 
-/// The kind of a reference datatype: the kind of its targets, and its encoding.
+/// The kind of a reference datatype: the kind of its reference targets, and its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.
@@ -65,7 +65,7 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-/// A reference datatype, with the kind of its references.
+/// A reference datatype, with the kind of its reference targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The kind of object that the reference points at.
@@ -74,7 +74,7 @@ pub struct Reference {
     pub version: u8,
 }
 
-/// The kind of a variable-length type: sequence or string.
+/// The kind of a variable-length datatype: sequence or string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableLengthKind {
     /// Any number of elements of the base type.
@@ -106,7 +106,7 @@ pub struct Array {
     pub base: Box<Datatype>,
 }
 
-/// A complex datatype: the real part, followed by the imaginary part.
+/// A complex datatype: each element is a real part, followed by an imaginary part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Complex {
     /// The type of each part.

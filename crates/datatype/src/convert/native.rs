@@ -26,8 +26,8 @@ enum Kind {
     F64,
 }
 
-/// Returns the machine type with the layout of a datatype. Returns `None` if no machine type has
-/// this layout.
+/// Returns the number type of this machine that has the layout of a datatype, and the byte order.
+/// Returns `None` if no number type of the machine has this layout.
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
@@ -58,7 +58,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     }
 }
 
-/// Returns the machine type with the layout of a floating-point datatype.
+/// Returns the number type of this machine that has the layout of a floating-point datatype.
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
@@ -75,7 +75,7 @@ fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     }
 }
 
-/// A machine number type whose values are encoded as bytes.
+/// A number type of this machine whose values are encoded as bytes of an element.
 trait Scalar: Sized {
     type Bytes;
     fn elements(bytes: &[u8]) -> &[Self::Bytes];
@@ -112,13 +112,13 @@ macro_rules! scalar {
 
 scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
-/// A conversion from one machine number type to another.
+/// A conversion from one number type of this machine to another.
 trait To<D>: Copy {
-    /// Converts a number to the other machine type. Clamps or rounds it if necessary.
+    /// Converts a number to another number type of this machine. Clamps or rounds it if necessary.
     fn to(self) -> D;
 
-    /// Returns whether the conversion of a value raises no exception. Rounding of floating-point
-    /// numbers raises none.
+    /// Returns whether the conversion of a number to another number type of this machine raises no
+    /// exception. Rounding of floating-point numbers raises none.
     fn is_exact(self) -> bool;
 }
 
@@ -263,7 +263,7 @@ float_to_float! {
     f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
-/// Converts all elements of a slice between two machine types.
+/// Converts all elements of `source` between two number types of this machine, into `destination`.
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     source: &[u8],
     destination: &mut [u8],
@@ -273,12 +273,14 @@ fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     }
 }
 
-/// Returns whether the conversion raises no exception for any element of a slice.
+/// Returns whether the conversion between two number types of this machine raises no exception for
+/// any element of `source`.
 fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> bool {
     S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
 }
 
-/// A pair of loops for two machine types: one converts elements, and one checks for exceptions.
+/// A pair of conversion loops for two number types of this machine: one loop converts elements, and
+/// one checks for exceptions.
 #[derive(Debug)]
 pub(super) struct Checked {
     run: fn(&[u8], &mut [u8]),
@@ -286,24 +288,27 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Returns the conversion loops for a pair of datatypes. Returns `None` if no fast loop exists.
+    /// Returns the fast conversion loops between two datatypes that are number types of this
+    /// machine. Returns `None` if no fast loop exists.
     pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
         let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
         Some(maker(from, to)?(from_order, to_order))
     }
 
-    /// Returns whether the conversion raises no exception for any element.
+    /// Returns whether the conversion loop between number types raises no exception for any element
+    /// of `source`.
     pub(super) fn is_exact(&self, source: &[u8]) -> bool {
         (self.all_exact)(source)
     }
 
-    /// Converts all elements. Clamps or rounds them if necessary.
+    /// Converts all elements of `source` to the destination's number type, into `destination`.
+    /// Clamps or rounds them if necessary.
     pub(super) fn run(&self, source: &[u8], destination: &mut [u8]) {
         (self.run)(source, destination);
     }
 }
 
-/// Returns the conversion loops for a pair of machine types and byte orders.
+/// Returns the conversion loops for two number types of this machine and their byte orders.
 fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
     let run = match (source, destination) {
@@ -319,7 +324,7 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that returns the conversion loops for two byte orders.
+/// A function that returns the conversion loops between number types for two byte orders.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
@@ -333,8 +338,8 @@ macro_rules! makers {
     };
 }
 
-/// Returns the function that makes the conversion loops for a pair of machine types. Returns `None`
-/// if no fast loop exists.
+/// Returns the function that makes the conversion loops for two number types of this machine.
+/// Returns `None` if no fast loop exists.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {
@@ -362,7 +367,7 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of each element, for the other byte order.
+/// Reverses the bytes of each element of `source` into `destination`, for the other byte order.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,
