@@ -124,7 +124,7 @@ pub(super) mod tests {
 
     const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 1 };
 
-    /// Returns an extensible array header with libhdf5's parameters for an index of chunks.
+    /// Returns an extensible array header with libhdf5's parameters for a chunk index.
     pub(crate) fn default_header() -> ExtensibleArrayHeader {
         ExtensibleArrayHeader {
             version: 0,

@@ -34,8 +34,8 @@ impl Limits {
     /// The largest rank of a dataspace (H5S_MAX_RANK).
     pub const MAX_RANK: usize = 32;
 
-    /// Returns limits for untrusted files: no read allocates more than 1 GiB, no chunk more than
-    /// 256 MiB.
+    /// Returns limits for the decoding of untrusted files: no read allocates more than 1 GiB, no
+    /// chunk more than 256 MiB.
     ///
     /// ```
     /// use hyperslab_format::codec::Limits;

@@ -52,7 +52,7 @@ pub struct GlobalHeapContext {
     pub size: usize,
 }
 
-/// A global heap collection: the bytes, and the positions of the objects in these bytes.
+/// A global heap collection: the bytes, and the positions of the objects in the collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
     params: FileParams,
@@ -192,7 +192,8 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of collection bytes that [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of bytes of a global heap collection that
+    /// [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
@@ -229,50 +230,51 @@ impl GlobalHeapCollection {
         Ok(collection)
     }
 
-    /// Returns the number of bytes available for objects in a collection of `size` bytes.
+    /// Returns the number of bytes available for objects in a global heap collection of `size`
+    /// bytes.
     pub fn object_capacity(size: usize, params: FileParams) -> usize {
         size - header_size(params)
     }
 
-    /// Returns the size in bytes of the smallest collection that can hold one object of `length`
-    /// bytes.
+    /// Returns the size in bytes of the smallest global heap collection that can hold one object of
+    /// `length` bytes.
     pub fn size_for(length: usize, params: FileParams) -> usize {
         (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
-    /// Returns the number of bytes that an object with `length` bytes of data takes in a
-    /// collection.
+    /// Returns the number of bytes that an object with `length` bytes of data takes in a global
+    /// heap collection.
     pub fn object_size(length: usize, params: FileParams) -> usize {
         align(length) + header_size(params)
     }
 
-    /// Returns the size of the whole collection in bytes.
+    /// Returns the size of the whole global heap collection in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns true if the collection has no objects.
+    /// Returns true if the global heap collection has no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// Returns the objects of the collection, sorted by index.
+    /// Returns the positions of the objects of the global heap collection, sorted by index.
     pub fn objects(&self) -> &[GlobalHeapObject] {
         &self.objects
     }
 
-    /// Returns the bytes of the whole collection. [`GlobalHeapObject::data`] is a range of these
-    /// bytes.
+    /// Returns the bytes of the whole global heap collection. [`GlobalHeapObject::data`] is a range
+    /// of these bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the number of bytes of the collection that no object uses.
+    /// Returns the number of bytes of the global heap collection that no object uses.
     pub fn free_space(&self) -> usize {
         self.bytes.len() - self.used
     }
 
-    /// Returns the position of the object with the number `index` in the collection.
+    /// Returns the position of the object with the number `index` in the global heap collection.
     pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
         let index = u16::try_from(index).ok()?;
         // Objects are nearly always numbered 1, 2, 3, …
@@ -285,19 +287,21 @@ impl GlobalHeapCollection {
         self.objects.get(position)
     }
 
-    /// Returns the data of the object with the number `index`.
+    /// Returns the data of the global heap object with the number `index` in the collection.
     pub fn get(&self, index: u32) -> Option<&[u8]> {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// Returns the mutable data of the object with the number `index`.
+    /// Returns the mutable data of the global heap object with the number `index` in the
+    /// collection.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object with a reference count of 1 under the smallest free number, and returns the
-    /// number. Returns `None` if the free space is too small or all numbers are in use.
+    /// Adds an object to the global heap collection, with a reference count of 1, under the
+    /// smallest free number, and returns the number. Returns `None` if the free space is too small
+    /// or all numbers are in use.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the length does not fit its field, and
@@ -330,8 +334,8 @@ impl GlobalHeapCollection {
         Ok(Some(index))
     }
 
-    /// Removes the object with the number `index` from the collection and closes the gap. Returns
-    /// false if the collection has no such object.
+    /// Removes the object with the number `index` from the global heap collection and closes the
+    /// gap. Returns false if no object has this number.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -344,8 +348,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false from the collection, and closes
-    /// the gaps.
+    /// Removes the objects for whose numbers `keep` returns false from the global heap collection,
+    /// and closes the gaps.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -373,7 +377,8 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`. Returns false if there is no such object.
+    /// Sets the reference count of the global heap object with the number `index`. Returns false if
+    /// no object has this number.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)
@@ -390,7 +395,8 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position in the sorted objects at which the smallest unused number belongs.
+    /// Returns the position in the sorted objects of a global heap collection at which the smallest
+    /// unused number belongs.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
@@ -449,7 +455,7 @@ impl GlobalHeapId {
         params.offset_width() + 4
     }
 
-    /// Reads a global heap ID.
+    /// Reads a global heap ID from `reader`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if bytes are missing.
@@ -458,7 +464,7 @@ impl GlobalHeapId {
         Ok(Self { collection, index: reader.u32("object index")? })
     }
 
-    /// Writes the global heap ID.
+    /// Writes the global heap ID to `writer`.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.offset(params, self.collection, "collection address");
         writer.u32(self.index);

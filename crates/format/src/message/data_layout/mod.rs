@@ -41,7 +41,8 @@ pub use structured::{
     FieldOrder, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,
 };
 
-/// Largest dimensionality in a layout: the largest rank, plus one for the element size.
+/// Largest dimensionality of a chunk in a data layout message: the largest rank, plus one for the
+/// element size.
 const MAX_DIMENSIONALITY: usize = hyperslab_dataspace::MAX_RANK + 1;
 
 const COMPACT: u8 = 0;
@@ -59,7 +60,7 @@ pub struct DataLayout {
     pub layout: Layout,
 }
 
-/// The storage class of raw data, with its properties.
+/// The layout of a dataset's raw data (the storage class), with its properties.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Raw data in the message.
@@ -74,11 +75,11 @@ pub enum Layout {
     Structured(StructuredChunkLayout),
 }
 
-/// Dimension sizes that versions 1 and 2 state for compact and contiguous storage. libhdf5 ignores
-/// these sizes and uses the dataspace. Empty in later versions.
+/// Dimension sizes that data layout messages of versions 1 and 2 state for compact and contiguous
+/// storage. libhdf5 ignores these sizes and uses the dataspace. Empty in later versions.
 pub type ArrayDims = SmallVec<[u32; 4]>;
 
-/// The properties of compact storage: raw data in the layout message itself.
+/// The properties of compact storage: raw data in the data layout message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CompactLayout {
     /// The raw data.
@@ -183,7 +184,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the class number of the layout.
+    /// Returns the class number of the layout in the data layout message.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
