@@ -77,7 +77,8 @@ impl Structure for SymbolTableEntry {
 }
 
 impl SymbolTableEntry {
-    /// Reads a symbol table entry within another structure.
+    /// Reads a symbol table entry (a link of a group) from `reader`, which may be within another
+    /// structure.
     ///
     /// # Errors
     /// Returns `Corrupt` if bytes are missing.
@@ -102,7 +103,7 @@ impl SymbolTableEntry {
         Ok(Self { name_offset, header, cache })
     }
 
-    /// Writes the symbol table entry within another structure.
+    /// Writes the symbol table entry (a link of a group) to `writer`, within another structure.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.length(params, self.name_offset, "link name offset");
         writer.offset(params, self.header, "object header address");

@@ -319,9 +319,9 @@ impl FreeSpaceSections {
         Ok(Self { sections })
     }
 
-    /// Sorts the free-space sections by size and offset, and updates the header's counts and list
-    /// sizes. Call this method before [`encode`](Structure::encode). The allocated size grows if
-    /// necessary.
+    /// Sorts the free-space sections by size and offset, and updates the counts and list sizes in
+    /// the free-space manager's header. Call this method before [`encode`](Structure::encode). The
+    /// allocated size grows if necessary.
     ///
     /// # Errors
     /// Returns the errors of [`FreeSpaceSectionsContext::new`].

@@ -16,7 +16,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The external files that hold the raw data of a dataset.
+/// The external files message: the external files that hold the raw data of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExternalFilesMessage {
     /// Address of the local heap with the file names.

@@ -35,11 +35,12 @@ pub struct LinkPhaseChange {
 }
 
 impl LinkPhaseChange {
-    /// The thresholds of a group that states no thresholds.
+    /// The thresholds of links in a group that states no thresholds.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
-/// The expected links of a group. They determine the size of a new object header.
+/// The expected number and name length of a group's links. They determine the size of a new object
+/// header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedEntries {
     /// Expected number of links.
@@ -49,7 +50,7 @@ pub struct EstimatedEntries {
 }
 
 impl EstimatedEntries {
-    /// The estimates for a group that states no estimates.
+    /// The estimates of the links of a group that states no estimates.
     pub const DEFAULT: Self = Self { count: 4, name_length: 8 };
 }
 

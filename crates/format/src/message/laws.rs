@@ -31,7 +31,8 @@ pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Returns damaged forms of `bytes` for tests: each prefix, and copies with one changed byte.
+/// Returns damaged forms of a message's bytes for tests: each prefix, and copies with one changed
+/// byte.
 pub(crate) fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let cut = (0..bytes.len()).map(|end| bytes[..end].to_vec());
     let changed = (0..bytes.len()).flat_map(move |at| {

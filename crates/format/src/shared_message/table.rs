@@ -40,7 +40,8 @@ bitflags::bitflags! {
         const FILTER_PIPELINE = 1 << 11;
         /// The bit of attribute messages in an index of shared messages.
         const ATTRIBUTE = 1 << 12;
-        /// All bits, including bits without a defined meaning.
+        /// All bits of the message types of a shared message index, including bits without a
+        /// defined meaning.
         const _ = !0;
     }
 }

@@ -229,7 +229,7 @@ impl DataLayout {
     }
 }
 
-/// Decodes the fields after the version in a version 1 or 2 layout message.
+/// Decodes the fields after the version in a data layout message of version 1 or 2.
 fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     let dimensionality = decode_dimensionality(r, 1)?;
     let class = r.u8("layout class")?;
@@ -254,7 +254,8 @@ fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     }
 }
 
-/// Reads a dimensionality, which counts the element size of chunks as a dimension.
+/// Reads the dimensionality from a data layout message. It counts the element size of chunks as a
+/// dimension.
 fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     let dimensionality = usize::from(r.u8("dimensionality")?);
     if (least..=MAX_DIMENSIONALITY).contains(&dimensionality) {
@@ -263,7 +264,8 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Records an error if a layout has dimension sizes, which versions from 3 on cannot store.
+/// Records an error if a data layout message has dimension sizes, which versions from 3 on cannot
+/// store.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");
