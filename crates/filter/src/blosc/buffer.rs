@@ -55,7 +55,7 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// The parameters of the Blosc encoder.
+/// The parameters of the Blosc encoder of the filter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BloscSettings {
     /// Bytes of an element.

@@ -31,12 +31,13 @@ impl Blosc2Settings {
         u8::try_from(self.size).unwrap_or(1)
     }
 
-    /// Returns true if the encoder splits blocks into one stream for each byte of an element.
+    /// Returns true if the Blosc2 encoder splits blocks into one stream for each byte of an
+    /// element.
     fn is_split(&self) -> bool {
         self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
     }
 
-    /// Returns a Blosc2 header for a chunk of `length` bytes, in which the size of the encoded
+    /// Returns the header for a Blosc2 chunk of `length` bytes, in which the size of the encoded
     /// chunk is still 0.
     fn header(&self, length: u32) -> Result<[u8; LONG_HEADER_BYTES]> {
         let mut header = [0; LONG_HEADER_BYTES];

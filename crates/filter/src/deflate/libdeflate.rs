@@ -7,7 +7,8 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// A deflate decoder, and an encoder with its level; both are reused from chunk to chunk.
+/// A decoder of the deflate filter, and an encoder with its level; both are reused from chunk to
+/// chunk.
 #[derive(Default)]
 pub(super) struct State {
     decoder: Decompressor,
@@ -28,7 +29,7 @@ pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Resu
     }
 }
 
-/// Encodes `input` as a zlib stream.
+/// Encodes `input` with deflate and replaces the content of `output` by the zlib stream.
 pub(super) fn encode(
     state: &mut State,
     settings: &DeflateSettings,

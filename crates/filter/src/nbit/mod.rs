@@ -23,7 +23,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use columns::Columns;
 pub use kind::{NbitMember, NbitType};
 
-/// The nbit filter.
+/// The nbit filter, which stores only the used bits of numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nbit;
 
@@ -51,7 +51,7 @@ impl NbitParameters {
         Ok(Self { is_unchanged: false, elements, kind, size })
     }
 
-    /// Returns the size of a decoded chunk in bytes.
+    /// Returns the size in bytes of a chunk that the nbit filter has decoded.
     fn decoded_length(&self) -> Option<usize> {
         self.elements.checked_mul(self.size)
     }

@@ -49,7 +49,8 @@ pub(crate) fn decode(
     Ok(Some(decoded.len()))
 }
 
-/// Encodes `input` and appends the Zstandard frame, which states the decoded length.
+/// Encodes `input` with Zstandard and appends the Zstandard frame, which states the decoded length,
+/// to `output`.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {
