@@ -12,7 +12,7 @@ use crate::codec::remaining_input;
 use crate::codec::reserve;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The bzip2 filter.
+/// The bzip2 filter, which compresses chunks as bzip2 streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bzip2;
 

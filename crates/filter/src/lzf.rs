@@ -20,7 +20,7 @@ use crate::codec::times;
 use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The LZF filter.
+/// The LZF filter of h5py, which compresses chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lzf;
 

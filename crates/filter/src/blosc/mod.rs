@@ -21,7 +21,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 
 use buffer::{BloscSettings, Shuffle};
 
-/// The Blosc filter.
+/// The Blosc filter, which compresses blocks with one of several codecs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Blosc;
 

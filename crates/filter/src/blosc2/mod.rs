@@ -35,7 +35,7 @@ use chunk_encode::Blosc2Settings;
 use frame::{ChunkLocation, Frame};
 use transform::Transform;
 
-/// The Blosc2 filter.
+/// The Blosc2 filter, which compresses chunks as Blosc2 frames.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Blosc2;
 

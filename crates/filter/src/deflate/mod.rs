@@ -20,7 +20,7 @@ use crate::codec::times;
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The deflate filter.
+/// The deflate filter (gzip), which compresses chunks as zlib streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deflate;
 

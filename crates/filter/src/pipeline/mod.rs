@@ -464,8 +464,8 @@ fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// Returns the bit of a stage in a filter mask. Returns 0 for stages beyond the 32nd, which have no
-/// bit.
+/// Returns the bit of a pipeline's stage in the filter mask of a chunk. Returns 0 for stages beyond
+/// the 32nd, which have no bit.
 fn mask_bit(stage: usize) -> u32 {
     if stage < 32 { 1 << stage } else { 0 }
 }

@@ -96,7 +96,7 @@ impl<'a> Header<'a> {
         self.parameters.get(LAYOUT_OFFSET) == Some(&ROW_MAJOR_LAYOUT)
     }
 
-    /// Returns a reader of the minimum and the maximum value in the parameters.
+    /// Returns a reader of the minimum and the maximum value in the parameters of the SZ stream.
     pub(super) fn range(&self) -> Bytes<'a> {
         Bytes::new(self.parameters.get(RANGE_OFFSET..).unwrap_or_default(), false)
     }

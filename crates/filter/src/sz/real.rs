@@ -15,17 +15,17 @@ pub(super) trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// Size of a number in bytes.
+    /// Size of a floating-point SZ value in bytes.
     const SIZE: usize;
 
     fn from_be(bytes: &[u8]) -> Option<Self>;
     fn from_le(bytes: &[u8]) -> Option<Self>;
     fn put(self, output: &mut Vec<u8>);
     fn abs(self) -> Self;
-    /// Converts an integer, rounded to the nearest number.
+    /// Converts an integer to a floating-point SZ value, rounded to the nearest number.
     fn of(whole: i64) -> Self;
     fn wide(self) -> f64;
-    /// Converts an `f64`, rounded to the nearest number.
+    /// Converts an `f64` to a floating-point SZ value, rounded to the nearest number.
     fn narrow(wide: f64) -> Self;
 }
 

@@ -17,7 +17,8 @@ use super::corrupt;
 use super::value::Value;
 use crate::Result;
 
-/// A linear quantiser of SZ3, which converts between integers and differences from the prediction.
+/// A linear quantiser of SZ3, which converts between integers and differences from the predicted
+/// value.
 #[derive(Debug)]
 pub(super) struct Quantiser<'a> {
     /// The maximum error.

@@ -30,14 +30,14 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use parameters::Header;
 pub use parameters::{Mode, ZfpNumber, ZfpParameters};
 
-/// The zfp filter.
+/// The zfp filter, which compresses arrays of numbers in small blocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
 
-/// Returns true if the byte order of the elements must be swapped, because the codec needs
-/// little-endian numbers.
+/// Returns true if the byte order of the dataset's elements must be swapped for zfp, because the
+/// codec needs little-endian numbers.
 fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
     atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
 }
