@@ -30,7 +30,7 @@ use crate::codec::{bit_planes, lz4, zstd};
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The bitshuffle filter, which transposes the bits of elements and compresses them.
+/// The bitshuffle filter, which transposes the bits of elements and may compress them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bitshuffle;
 

@@ -25,7 +25,8 @@ use crate::codec::resize;
 use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The VBZ filter, which compresses integers with a variable number of bytes.
+/// The VBZ filter, which stores integers in a varying number of bytes and compresses them with
+/// Zstandard.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Vbz;
 

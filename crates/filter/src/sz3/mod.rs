@@ -158,7 +158,7 @@ impl Filter for Sz3 {
     }
 }
 
-/// Decodes an SZ3 chunk of `count` values and appends their bytes to `output`.
+/// Decodes an SZ3 chunk of `count` values and replaces the content of `output` by their bytes.
 fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> Result<()> {
     let (config, payload) = Config::parse(chunk)?;
     if config.sizes.iter().product::<usize>() != count {

@@ -34,7 +34,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use coder::Coder;
 pub use parameters::{Element, SzipParameters};
 
-/// The szip filter, which compresses integers by adaptive entropy coding.
+/// The szip filter, which compresses samples of integers by extended Rice coding.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Szip;
 
