@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::tiling::Pattern;
 use crate::{DataspaceError, Dims, Tiling};
 
-/// A regular pattern of selected elements of one chunk, and the offsets of the same elements in a
+/// A regular pattern of selected elements of one chunk, with their offsets in the chunk and in a
 /// packed buffer of all selected elements.
 ///
 /// ```
@@ -39,7 +39,7 @@ impl Tiling {
         Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(ChunkPart).collect())
     }
 
-    /// Returns the scaled coordinates of the chunks with selected elements, in C order.
+    /// Returns the scaled coordinates of the chunks that contain selected elements, in C order.
     pub fn chunk_coordinates(&self) -> impl Iterator<Item = Dims> + Send + use<> {
         let numbers: SmallVec<[Vec<u64>; 4]> =
             (0..self.shape().len()).map(|dimension| self.chunk_numbers(dimension).collect()).collect();

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::{DataspaceError, UNLIMITED};
 
-/// The selected coordinates of each dimension of a regular hyperslab, slowest-varying dimension
-/// first.
+/// The selected coordinates of each dimension of the dataspace in a regular hyperslab,
+/// slowest-varying dimension first.
 pub type Axes = SmallVec<[Axis; 4]>;
 
 /// The selected coordinates of one dimension of a dataspace: blocks of equal size at equal

@@ -46,7 +46,7 @@ impl Clone for SimpleExtent {
 }
 
 impl Dataspace {
-    /// Creates a simple dataspace that cannot grow.
+    /// Creates a simple dataspace of the shape `dims` that cannot grow.
     pub fn simple(dims: &[u64]) -> Self {
         Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims: None })
     }
@@ -65,8 +65,8 @@ impl Dataspace {
         self.dims().len()
     }
 
-    /// Creates a simple dataspace that can grow to `max_dims`; `None` stands for an unlimited
-    /// dimension.
+    /// Creates a simple dataspace of the shape `dims` that can grow to `max_dims`; `None` stands
+    /// for an unlimited dimension.
     ///
     /// # Errors
     /// The errors of [`Dataspace::validate`].

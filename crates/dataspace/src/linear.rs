@@ -75,7 +75,8 @@ impl<'a> LinearRuns<'a> {
     }
 }
 
-/// The distribution of selected elements in a C-order array.
+/// The distribution of the selected elements of a regular hyperslab in a C-order array: number of
+/// runs, and span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
     /// The number of elements of the first run.
@@ -88,8 +89,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution of the selected elements of a regular hyperslab. Returns [`None`]
-    /// for other selections, which would require an iteration.
+    /// Returns the distribution, in the array, of the selected elements of a regular hyperslab.
+    /// Returns [`None`] for other selections, which would require an iteration.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -145,7 +146,7 @@ pub struct LinearRows {
 
 impl LinearRows {
     /// Appends a run of selected elements to the series of equal runs. Returns whether the run was
-    /// appended: it must have the same length as the other runs, and follow at the same distance.
+    /// appended: only runs of equal length at equal distance form a series.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;

@@ -80,7 +80,7 @@ impl Ordered {
         self.count == 0
     }
 
-    /// Returns whether the order of the selection may differ from C order.
+    /// Returns whether the order of the selection's elements may differ from C order.
     pub fn is_unordered(&self) -> bool {
         matches!(self.kind, Kind::Points(..))
     }

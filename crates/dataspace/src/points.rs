@@ -83,6 +83,8 @@ impl Points {
 }
 
 impl<const N: usize> From<&[[usize; N]]> for Points {
+    /// Returns a point selection of the points with the given coordinates, in their order.
+    ///
     /// ```
     /// use hyperslab_dataspace::Points;
     /// let peaks = vec![[0_usize, 5], [7, 1]];

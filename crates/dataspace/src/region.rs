@@ -38,7 +38,7 @@ impl Region {
         self.start.len()
     }
 
-    /// Returns whether the box contains no element. A box without dimensions contains one element.
+    /// Returns whether the box of elements is empty. A box without dimensions contains one element.
     pub fn is_empty(&self) -> bool {
         self.count.contains(&0)
     }
@@ -134,6 +134,8 @@ impl From<&[Range<u64>]> for Region {
 }
 
 impl<const N: usize> From<[Range<u64>; N]> for Region {
+    /// Returns the box of elements with the given ranges of coordinates, slowest dimension first.
+    ///
     /// ```
     /// use hyperslab_dataspace::Region;
     /// let region = Region::from([2..5, 0..10]);

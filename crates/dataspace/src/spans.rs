@@ -252,8 +252,8 @@ impl Spans {
     }
 }
 
-/// A set operation on the interval trees of two selections of the same rank. It combines each pair
-/// of subtrees once.
+/// A set operation on the interval trees of two selections of the same rank. The operation combines
+/// each pair of subtrees once.
 #[derive(Debug)]
 pub(crate) struct Combiner {
     operation: SetOperation,

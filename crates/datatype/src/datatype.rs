@@ -43,7 +43,7 @@ pub enum DatatypeClass {
     Complex(Complex),
 }
 
-/// An opaque datatype: bytes without an interpretation.
+/// An opaque datatype: each element consists of bytes without an interpretation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
     /// A description of the bytes by the program that wrote the file.
@@ -88,7 +88,7 @@ pub enum VariableLengthKind {
     },
 }
 
-/// A datatype of sequences or strings of variable length, stored in a global heap.
+/// A variable-length datatype: each element is a sequence or string, stored in a global heap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariableLength {
     /// The kind: sequence or string.

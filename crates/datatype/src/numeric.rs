@@ -10,7 +10,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The byte order of this machine.
+    /// The byte order of numbers on this machine.
     pub const NATIVE: Self =
         if cfg!(target_endian = "little") { Self::LittleEndian } else { Self::BigEndian };
 }

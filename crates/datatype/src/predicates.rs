@@ -3,8 +3,8 @@
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Returns whether the predicate `is` holds for the class of this datatype or of a datatype
-    /// inside it.
+    /// Returns whether a predicate `is` holds for the class of this datatype or of a nested
+    /// datatype.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;

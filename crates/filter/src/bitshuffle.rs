@@ -183,7 +183,7 @@ impl Filter for Bitshuffle {
     }
 }
 
-/// An encoded bitshuffle chunk with its parsed header.
+/// An encoded chunk of the bitshuffle filter with its parsed header.
 struct Encoded<'a> {
     parameters: BitshuffleParameters,
     /// Bytes of the decoded chunk.

@@ -94,7 +94,7 @@ impl fmt::Display for StoredName<'_> {
     }
 }
 
-/// The part of an error text that names the Cargo feature for a missing filter.
+/// The part of a filter error's text that names the Cargo feature for a missing filter.
 struct DisabledFeature(FilterId);
 
 impl fmt::Display for DisabledFeature {

@@ -27,7 +27,8 @@ pub struct DatasetFacts<'a> {
     pub fill: DatasetFill<'a>,
 }
 
-/// The bit layout of the numbers in a dataset's element, for filters that depend on it.
+/// The bit layout of the numbers in an element of a new dataset, for filters that compute their
+/// client data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
     /// The number of significant bits.

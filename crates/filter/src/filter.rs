@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{DatasetFacts, FilterError, FilterId, Result, Workspace};
 
-/// Properties of the chunk that a filter encodes or decodes.
+/// The properties of the chunk that a filter encodes or decodes, and the filter's client data.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterContext<'a> {
     /// The filter's parameters, as the file stores them ("client data").
@@ -156,9 +156,9 @@ pub trait Filter: Send + Sync + Debug {
         true
     }
 
-    /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
-    /// the check of an optional filter fails, the dataset is created, but its chunks are stored
-    /// without the filter.
+    /// Checks before the creation of a dataset that the filter can encode its chunks ("can apply"
+    /// in libhdf5). If the check of an optional filter fails, the dataset is created, but its
+    /// chunks are stored without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.

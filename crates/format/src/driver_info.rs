@@ -30,7 +30,7 @@ pub const MULTI: [u8; 8] = *b"NCSAmult";
 /// Identification of the family driver in the driver information block of the superblock.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
-/// The driver information block of an old superblock, which describes the members of the file.
+/// The driver information block of an old superblock, which describes the member files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
     /// Identification of the driver, such as `NCSAfami`.
@@ -103,7 +103,7 @@ pub enum DriverInformation {
     Other,
 }
 
-/// The layout of a file of the multi driver: its members, and their kinds of data.
+/// The layout of a file of the multi driver: the member files, and their kinds of data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
     /// The member file of each type of data: superblock, B-tree, raw data, global heap, local heap

@@ -18,7 +18,7 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, 
 
 const SIGNATURE: &[u8; 4] = b"HEAP";
 const VERSION: u8 = 0;
-/// The offset that marks the end of a local heap's list of free blocks.
+/// The offset that marks the end of the list of free blocks in a local heap.
 const END_OF_FREE_LIST: u64 = 1;
 const SEGMENT: &str = "local heap data segment";
 

@@ -39,7 +39,7 @@ const EXTERNAL: u8 = 1;
 pub struct ObjectToken(pub SmallVec<[u8; 16]>);
 
 impl ObjectToken {
-    /// Creates the token of the object at `address`.
+    /// Creates the token (identity) of the object whose header is at `address`.
     ///
     /// # Errors
     /// Returns `Encode` if the address does not fit the file's address size.
@@ -104,7 +104,8 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference in the form that an element of a dataset stores.
+/// A revised reference in the stored form of a dataset's element: the reference itself, or the ID
+/// of a global heap object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.

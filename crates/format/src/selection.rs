@@ -320,8 +320,8 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     }
 }
 
-/// Returns the last coordinate of a hyperslab along a dimension, or `None` if the hyperslab is
-/// unlimited or empty.
+/// Returns the last coordinate of a regular hyperslab along a dimension, or `None` if the hyperslab
+/// is unlimited or empty.
 fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     let (start, stride) = (*regular.start.get(dimension)?, *regular.stride.get(dimension)?);
     let (count, block) = (*regular.count.get(dimension)?, *regular.block.get(dimension)?);
@@ -375,8 +375,9 @@ fn regular_width(regular: &RegularHyperslab) -> usize {
     width_for(limit)
 }
 
-/// Returns the blocks of a regular hyperslab if version 1 can store them: the hyperslab is limited,
-/// coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`] blocks.
+/// Returns the blocks of a regular hyperslab if a serialized selection of version 1 can store them:
+/// the hyperslab is limited, coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`]
+/// blocks.
 fn list_blocks(regular: &RegularHyperslab) -> Option<Vec<Block>> {
     let rank = regular.start.len();
     let total = regular.count.iter().try_fold(1_u64, |total, count| total.checked_mul(*count))?;

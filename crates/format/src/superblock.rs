@@ -64,7 +64,7 @@ pub struct Superblock {
     pub version: SuperblockVersion,
 }
 
-/// The fields of a superblock that differ between its versions.
+/// The fields of a superblock that differ between superblock versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuperblockVersion {
     /// Versions 0 and 1.

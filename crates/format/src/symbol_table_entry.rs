@@ -28,7 +28,8 @@ pub struct SymbolTableEntry {
     pub cache: SymbolTableCache,
 }
 
-/// The cached information in a symbol table entry: cache type and scratch pad.
+/// The cached information in a symbol table entry about the link's target: cache type and scratch
+/// pad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolTableCache {
     /// Nothing is cached.

@@ -46,8 +46,8 @@ pub struct VirtualMappings {
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// A pair of selections: elements of a virtual dataset, and the elements of a source dataset that
-/// they map to.
+/// The mapping of a virtual dataset to one source dataset: a selection of the virtual dataset, and
+/// the selection of the source dataset with the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,

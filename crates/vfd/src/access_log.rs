@@ -34,7 +34,7 @@ impl LoggedOperation {
 }
 
 /// Counters of the reads, writes and other operations on a file. Several drivers and threads may
-/// share them.
+/// share the counters.
 #[derive(Debug, Default)]
 pub struct AccessLog {
     counts: Mutex<Counts>,

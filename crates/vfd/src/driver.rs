@@ -50,8 +50,8 @@ pub trait Driver: Send + Sync + Debug {
         Ok(self.len()? == 0)
     }
 
-    /// Returns the number of bytes that the driver's file stores. It is less than [`Driver::len`]
-    /// if the member files leave gaps between their offsets.
+    /// Returns the number of bytes that the driver's file stores. The number is less than
+    /// [`Driver::len`] if the member files leave gaps between their offsets.
     ///
     /// # Errors
     /// The errors of [`Driver::len`].
@@ -94,13 +94,13 @@ pub trait Driver: Send + Sync + Debug {
         vectored::read_parts(self, offset, parts)
     }
 
-    /// Returns whether the driver's [`Driver::read_parts`] reads from the file into the caller's
-    /// buffers without an intermediate copy.
+    /// Returns whether the file driver reads into several buffers ([`Driver::read_parts`]) without
+    /// an intermediate copy.
     fn reads_parts(&self) -> bool {
         false
     }
 
-    /// Writes `bytes` to the file from `offset` on.
+    /// Writes `bytes` to the driver's file from the offset `offset` on.
     ///
     /// A write beyond the end extends the file; the bytes between the old end and `offset` become
     /// zero. Empty `bytes` change nothing.
@@ -278,7 +278,7 @@ pub enum LockKind {
     Exclusive,
 }
 
-/// The identity of a file, independent of its names.
+/// The identity of an open file on disk or of a file in memory, independent of its names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileIdentity {

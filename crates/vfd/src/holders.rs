@@ -141,7 +141,8 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
     holders
 }
 
-/// Returns the command line of a process, or the name of the process if the command line is empty.
+/// Returns the command line of a process that holds a lock, or the name of the process if the
+/// command line is empty.
 fn command(process: u32) -> Option<String> {
     // The command line and the name of an ended process, or of a process of another user, cannot be
     // read.

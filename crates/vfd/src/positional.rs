@@ -39,7 +39,7 @@ pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset:
     Ok(())
 }
 
-/// Writes all of `bytes` to the file from `offset` on.
+/// Writes all of `bytes` to the file `file` from the offset `offset` on.
 #[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
@@ -64,7 +64,7 @@ pub(crate) fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) ->
     Ok(())
 }
 
-/// Writes all of `bytes` to the file from `offset` on.
+/// Writes all of `bytes` to the file `file` from the offset `offset` on.
 #[cfg(windows)]
 pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;

@@ -19,7 +19,8 @@ const MAX_NAME_BYTES: usize = 255;
 /// [`SideFile::set_aside`] appends.
 const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// The largest number of new names that are tried for a side file that is set aside.
+/// The largest number of new names that are tried when a side file is renamed, because it does not
+/// belong to the HDF5 file.
 const MAX_STALE_NAMES: u32 = 999_999;
 
 /// A file beside the HDF5 file, such as the journal, which need not exist.
@@ -35,7 +36,7 @@ pub trait SideFile: Send + Sync + Debug {
     /// a [`SideFile`].
     fn open(&self, access: SideAccess) -> Result<Option<Arc<dyn Driver>>>;
 
-    /// Creates the side file. Its directory entry survives a loss of power.
+    /// Creates the side file. The directory entry of the side file survives a loss of power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists or cannot be created.

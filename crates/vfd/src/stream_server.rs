@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::stream::{self, ACCEPTED, GET, PUT, REJECTED, SIGNATURE, TOKEN};
 use crate::{DriverError, Result, StreamOptions, StreamToken};
 
-/// A server that offers a file image to [`Stream`](crate::Stream) drivers. It serves one connection
-/// at a time, until it is dropped.
+/// A server that offers a file image to [`Stream`](crate::Stream) drivers. The server serves one
+/// connection at a time, until the value is dropped.
 ///
 /// **Nothing is encrypted.** Without a token ([`StreamOptions::token`]) every client that can
 /// connect receives the image. With a token, every client that knows the token receives it, and the
@@ -205,7 +205,7 @@ impl Shared {
 const REQUEST_TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// A reader of a client's request to a stream server. The time limit covers all bytes of the
-/// request, so that a client cannot extend it with single bytes.
+/// request: a client cannot extend the time by sending single bytes.
 struct RequestReader<'a> {
     socket: &'a mut TcpStream,
     until: Option<Instant>,

@@ -29,8 +29,8 @@ pub struct Subfiling {
 
 impl Subfiling {
     /// Returns the path of the subfiling configuration that belongs to the stub file `stub`: a file
-    /// named `STUB.subfile_NUMBER.config` in the same folder. If there are several such files,
-    /// returns the file whose number is the inode of the stub.
+    /// named `STUB.subfile_NUMBER.config` in the same folder. If several files have a name of this
+    /// form, returns the file whose number is the inode of the stub.
     ///
     /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///

@@ -177,7 +177,7 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun
     runs
 }
 
-/// An iterator over parts of a set of defined elements, at ascending positions.
+/// An iterator over ranges of a set of defined elements, at ascending positions.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,

@@ -5,8 +5,8 @@ use super::boxes::{self, LinearBox};
 use super::divisor::{Unravel, unravel};
 use crate::{Block, Dims, RegularHyperslab, strides};
 
-/// The list of disjoint boxes whose union is a set of defined elements, ordered by their starts in
-/// C order.
+/// The boxes of a set of defined elements: a list of disjoint boxes whose union is the set, ordered
+/// by their starts in C order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corners {
     dims: Dims,

@@ -112,7 +112,7 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates the error that no rule converts elements between two datatypes.
+    /// Creates the conversion error for two datatypes between which no rule converts elements.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }

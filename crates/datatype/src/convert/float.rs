@@ -6,7 +6,7 @@ use super::number::{Magnitude, Number};
 use crate::{Datatype, FloatingPoint, Normalization};
 
 /// The number of bits of a floating-point number's significand in memory during a conversion.
-/// Longer mantissas are rounded to it.
+/// Longer mantissas are rounded to this number of bits.
 const SIGNIFICAND_BITS: u32 = 120;
 /// The largest number of exponent bits of a floating-point datatype for which conversions exist.
 const MAX_EXPONENT_BITS: u8 = 32;
@@ -191,9 +191,9 @@ impl FloatFrame {
     }
 }
 
-/// Divides `significand` by two to the power `shift`, and rounds to the nearest integer, ties to
-/// even. A negative shift multiplies. `sticky` states that the exact value has further nonzero
-/// bits.
+/// Divides the significand of a floating-point number by two to the power `shift`, and rounds to
+/// the nearest integer, ties to even. A negative shift multiplies. `sticky` states that the exact
+/// value has further nonzero bits.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
     // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
     let distance = shift.unsigned_abs().min(1 << 8) as u32;

@@ -9,7 +9,7 @@ use super::kernel::Loop;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass, FloatOrder, FloatingPoint, Normalization};
 
-/// A number type of this machine, such as `i16` or `f64`.
+/// The number types of this machine, such as `i16` or `f64`, for fast conversion loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     U8,
@@ -114,7 +114,8 @@ scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
 /// A conversion from one number type of this machine to another.
 trait To<D>: Copy {
-    /// Converts a number to another number type of this machine. Clamps or rounds it if necessary.
+    /// Converts a number to another number type of this machine. Clamps or rounds the number if
+    /// necessary.
     fn to(self) -> D;
 
     /// Returns whether the conversion of a number to another number type of this machine raises no
@@ -238,8 +239,8 @@ fn narrow(value: f64) -> f32 {
 }
 
 /// Rounds a number to single precision, and sets the last bit if the result is not exact (round to
-/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to
-/// this type.
+/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to the
+/// shorter type.
 fn narrow_to_odd(value: f64) -> f32 {
     let near = narrow(value);
     let back = f64::from(near);

@@ -100,8 +100,8 @@ impl Element for AnyNumber {
     }
 }
 
-/// Converts an integer to a floating-point number. The significand has the top bits of the integer,
-/// and `sticky` is set if any lower bit is set.
+/// Converts an integer of any size to a floating-point number. The significand has the top bits of
+/// the integer, and `sticky` is set if any lower bit is set.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
     // `dropped` is the number of bits below the top 128 bits.

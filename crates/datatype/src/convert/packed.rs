@@ -86,7 +86,7 @@ impl Kernel for Packed {
 
 impl BitPosition {
     /// Returns the position of an integer's bits in a word of `bits` bits. Returns `None` if the
-    /// integer does not fit, or if the conversion must keep the destination's padding.
+    /// integer does not fit, or if a conversion must keep the destination's padding.
     fn new(fixed: &FixedPoint, bits: u32) -> Option<Self> {
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
         let above = bits.checked_sub(offset.checked_add(precision)?).filter(|_| precision > 0)?;

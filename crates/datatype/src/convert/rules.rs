@@ -108,7 +108,7 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 impl Conversions {
-    /// Adds a conversion rule, which takes precedence over all other rules.
+    /// Adds a conversion rule of a program, which takes precedence over all other rules.
     #[must_use]
     pub fn with(mut self, rule: Arc<dyn Rule>) -> Self {
         self.rules.insert(0, rule);
@@ -140,8 +140,8 @@ impl Conversions {
         self
     }
 
-    /// Allows conversions between strings of different character sets. The bytes are copied
-    /// unchanged.
+    /// Allows the conversion of string elements between different character sets. The bytes are
+    /// copied unchanged.
     ///
     /// libhdf5 rejects such conversions. But ASCII is a subset of UTF-8, and many strings that
     /// files declare as ASCII are UTF-8.

@@ -27,8 +27,8 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
         with: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// Returns whether a variable-length element is null: it has no data at all, as a null pointer
-    /// has none. An empty string may have data. The default is `false`.
+    /// Returns whether a variable-length element is null: the element has no data at all, like a
+    /// null pointer. An empty string may have data. The default is `false`.
     fn is_null(&self, descriptor: &[u8]) -> bool {
         let _ = descriptor;
         false

@@ -115,7 +115,8 @@ word!(u16, 2);
 word!(u32, 4);
 word!(u64, 8);
 
-/// An unsigned integer of `SIZE` bytes, fewer than eight, for the sizes without a primitive type.
+/// An unsigned integer of `SIZE` bytes, fewer than eight, for sizes without a primitive type, in
+/// filters that pack numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Short<const SIZE: usize>(u64);
 

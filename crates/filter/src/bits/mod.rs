@@ -83,7 +83,7 @@ impl<'a> BitReader<'a> {
         Self { rest: bytes, buffer: 0, held: 0 }
     }
 
-    /// Reads the next `count` bits of the input as a number; `count` is at most 32. Returns
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 32. Returns
     /// [`None`] at the end of the input bytes.
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
@@ -97,7 +97,7 @@ impl<'a> BitReader<'a> {
         Some(low(self.buffer >> self.held & !(u64::MAX << count.min(MAX_BITS_PER_CALL))))
     }
 
-    /// Reads the next `count` bits of the input as a number; `count` is at most 64. Returns
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 64. Returns
     /// [`None`] at the end of the input bytes.
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
@@ -107,8 +107,8 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | u64::from(self.get(32)?))
     }
 
-    /// Reads zero bits of the input up to and including the next one bit, and returns the number of
-    /// zero bits.
+    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// number of zero bits.
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
         loop {
@@ -145,7 +145,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns the low 32 bits of `value` as a 32-bit number.
+/// Returns the low 32 bits of `value` as a 32-bit number, for tests of the bit reader.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
     (value & 0xffff_ffff) as u32

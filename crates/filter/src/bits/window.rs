@@ -20,7 +20,7 @@ impl<'a> BitWindow<'a> {
         Self { bytes, next: 0, end }
     }
 
-    /// Reads the next `count` bits of the input as a number; `count` is at most 32. Returns
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 32. Returns
     /// [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
@@ -29,8 +29,8 @@ impl<'a> BitWindow<'a> {
         u32::try_from(bits).ok()
     }
 
-    /// Reads zero bits of the input up to and including the next one bit, and returns the number of
-    /// zero bits; [`None`] at the end of the input bytes.
+    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// number of zero bits; [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0;
@@ -100,8 +100,8 @@ impl<'a> BitWindow<'a> {
         64 - bit % 8
     }
 
-    /// Loads 64 bits of the input from the bit position `bit` on, the first bit as the highest.
-    /// Missing bits are 0.
+    /// Loads 64 bits of a filter's input from the bit position `bit` on, the first bit as the
+    /// highest. Missing bits are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
         // Past the end of the bytes, the rest is empty.

@@ -85,7 +85,7 @@ impl Special {
     }
 }
 
-/// A Blosc2 chunk with its parsed header.
+/// A chunk of a Blosc2 frame with its parsed header.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk<'a> {
     /// Size of the decoded chunk in bytes.
@@ -104,7 +104,8 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses the Blosc2 chunk at the start of `bytes`, in a frame with elements of `size` bytes.
+    /// Parses the header of the Blosc2 chunk at the start of `bytes`, in a frame with elements of
+    /// `size` bytes.
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
         let truncated = || corrupt("a chunk is truncated");
         let [version, _, flags, element, numbers @ ..] =

@@ -24,8 +24,8 @@ pub(super) struct Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Returns the element size for the Blosc2 chunk header: 1 if the size does not fit into one
-    /// byte.
+    /// Returns the element size that the Blosc2 chunk header stores: 1 if the size does not fit
+    /// into one byte.
     fn element(&self) -> u8 {
         // The header field has one byte. Larger elements count as single bytes.
         u8::try_from(self.size).unwrap_or(1)

@@ -160,7 +160,7 @@ fn number(value: u32) -> usize {
 }
 
 /// Decodes all chunks of a Blosc2 frame without dimensions into `output`, which has the length of
-/// the decoded frame.
+/// the decoded chunk of the dataset.
 fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     if output.is_empty() {
         return Ok(());

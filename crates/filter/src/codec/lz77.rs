@@ -23,8 +23,8 @@ pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Opti
 const COPY_STEP_BYTES: usize = 8;
 
 /// Copies a match of the LZ77 decoder: a repetition of `length` bytes from `distance` bytes before
-/// the offset `at` of the output to `at`; [`None`] if the match begins before the output or ends
-/// after it. The bytes after the copy may change.
+/// the offset `at` of the output to `at`. Returns [`None`] if the match begins before the output or
+/// ends after it. The bytes after the copy may change.
 #[inline]
 pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
     let start = at.checked_sub(distance).filter(|_| distance > 0)?;

@@ -15,8 +15,8 @@ pub(super) struct State {
     encoder: Option<(i32, Compressor)>,
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
-/// `output` is too short.
+/// Decodes the zlib stream `input` of the deflate filter into `output` and returns the number of
+/// decoded bytes. Returns [`None`] if `output` is too short.
 pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     let corrupt = |detail: &str| FilterError::corrupt(ID, detail);
     if input.is_empty() {

@@ -27,7 +27,7 @@ pub struct Deflate;
 /// The maximum ratio of decoded to encoded bytes of deflate.
 const MAX_EXPANSION_RATIO: usize = 1032;
 
-/// The parameters of the deflate encoder.
+/// The parameters of the encoder of the deflate filter.
 #[derive(Debug, Clone, Copy)]
 struct DeflateSettings {
     level: u32,

@@ -16,8 +16,8 @@ pub(super) struct State {
     encoders: [Option<(u32, Deflate)>; 3],
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
-/// `output` is too short.
+/// Decodes the zlib stream `input` of the deflate filter into `output` and returns the number of
+/// decoded bytes. Returns [`None`] if `output` is too short.
 pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
 }

@@ -98,7 +98,7 @@ pub(super) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the segments of a JPEG-LS image up to the frame.
+    /// Parses the segments of a JPEG-LS image up to the frame, and returns the image.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
         let mut segments = Segments(bytes);
         if segments.next()?.0 != BEGIN {
@@ -212,7 +212,8 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
     Ok((frame, entries.iter().map(|[number, ..]| *number).collect()))
 }
 
-/// Parses a segment of a JPEG-LS image that is neither a frame nor a scan.
+/// Reads the coding parameters from a segment of a JPEG-LS image that is neither a frame nor a
+/// scan.
 fn read_other(marker: u8, segment: &[u8], stored: &mut StoredPreset) -> Result<()> {
     match (marker, segment) {
         (PARAMETERS, [1, numbers @ ..]) => {

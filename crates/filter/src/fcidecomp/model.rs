@@ -93,7 +93,8 @@ struct Context {
     bias: i64,
 }
 
-/// The statistics of the samples that end runs in JPEG-LS; `negatives` counts the negative errors.
+/// The statistics of the samples that end runs of equal samples in JPEG-LS; `negatives` counts the
+/// negative errors.
 #[derive(Debug, Clone, Copy)]
 struct EndContext {
     sizes: i64,

@@ -20,10 +20,11 @@ const ARRAY: u32 = 2;
 const COMPOUND: u32 = 3;
 const OPAQUE: u32 = 4;
 
-/// The maximum nesting depth of types in nbit client data.
+/// The maximum nesting depth of element types in the client data of the nbit filter.
 const MAX_NESTING_DEPTH: u32 = 64;
 
-/// The type of an element as the nbit filter describes it. All sizes are in bytes.
+/// The type of an element as the nbit filter describes it in the client data. All sizes are in
+/// bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NbitType {
     /// An integer or a floating-point number.
@@ -159,8 +160,8 @@ impl NbitType {
         }
     }
 
-    /// Parses an element type from nbit client data. Sizes are not 0, and no part is larger than
-    /// the type that contains it.
+    /// Parses an element type from the client data of the nbit filter. Sizes are not 0, and no part
+    /// is larger than the type that contains it.
     pub(super) fn parse(data: &[u32]) -> Parsed<Self> {
         Parser { rest: data.iter() }.kind(0)
     }

@@ -134,8 +134,8 @@ impl Filter for Nbit {
     }
 }
 
-/// Parses the nbit client data and returns them with the decoded length of the chunk. Checks that
-/// the input has enough bits for all elements.
+/// Parses the client data of the nbit filter, and returns the parameters and the decoded length of
+/// the chunk. Checks that the input has enough bits for all elements.
 fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
     let corrupt = |problem: &str| FilterError::corrupt(FilterId::NBIT, problem);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };

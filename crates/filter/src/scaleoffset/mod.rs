@@ -152,7 +152,7 @@ impl Filter for ScaleOffset {
     }
 }
 
-/// An encoded scaleoffset chunk with its parsed header.
+/// An encoded chunk of the scaleoffset filter with its parsed header.
 struct Encoded<'a> {
     parameters: ScaleOffsetParameters,
     /// The packing; [`None`] if chunks are stored unchanged.

@@ -106,7 +106,7 @@ fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static 
     Ok(if big_endian { element.iter().fold(0, shift) } else { element.iter().rev().fold(0, shift) })
 }
 
-/// The number of scaleoffset client data values that libhdf5 stores.
+/// The number of client data values that libhdf5 stores for the scaleoffset filter.
 const CLIENT_DATA_COUNT: usize = 20;
 
 impl ScaleOffsetParameters {

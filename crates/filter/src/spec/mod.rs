@@ -267,7 +267,7 @@ impl FilterSpec {
 
     /// Accepts the requested filter as an optional filter of new datasets even if no registry has
     /// the filter. Chunks are then stored without the filter, and the stored filter pipeline names
-    /// it.
+    /// the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};

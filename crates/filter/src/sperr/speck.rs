@@ -52,7 +52,7 @@ pub(super) struct Integers {
     pub(super) positive: Mask,
 }
 
-/// A SPECK stream with its parsed header.
+/// A SPECK stream (the coded integers of a SPERR block) with its parsed header.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     planes: u32,
@@ -70,7 +70,7 @@ impl<'a> Stream<'a> {
         (planes <= 64).then(|| Self { planes: u32::from(planes), bits: Bits::new(bits, count), length })
     }
 
-    /// Decodes the integers of a box from a SPECK stream.
+    /// Decodes a box of integers of the SPERR decoder from a SPECK stream.
     pub(super) fn decode(self, shape: Shape, dims: [usize; 3]) -> Integers {
         let count = dims.iter().product();
         let mut decoder = Decoder {
@@ -122,7 +122,8 @@ fn halving_count(length: usize) -> usize {
     count
 }
 
-/// Returns the number of wavelet transforms that SPERR applies along a dimension of this length.
+/// Returns the number of wavelet transforms that SPERR applies along a dimension of `length`
+/// values.
 pub(super) fn transform_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;

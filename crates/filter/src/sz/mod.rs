@@ -217,7 +217,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [0x68, 0x05 | 0x81 | 0xde, ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Unpacks the SZ stream from a Zstandard frame or zlib stream. Returns false if the input is not
+/// Unpacks an SZ stream from a Zstandard frame or zlib stream. Returns false if the chunk is not
 /// packed. The unpacked stream may have at most `limit` bytes.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
     let guess = times(input.len(), 2);

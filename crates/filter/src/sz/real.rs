@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A floating-point type of SZ values. All results are rounded to the precision of the type.
+/// A floating-point type of the values of an SZ stream. All results are rounded to the precision of
+/// the type.
 pub(super) trait Real:
     Copy
     + Debug

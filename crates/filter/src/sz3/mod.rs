@@ -50,7 +50,7 @@ const ID: FilterId = FilterId::SZ3;
 const MIN_ENCODED_VALUES: usize = 20;
 
 /// The ratio of decoded to encoded bytes that few Zstandard frames in SZ3 chunks exceed. The ratio
-/// bounds the first allocation.
+/// bounds the first allocation of the output.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 fn corrupt(problem: &str) -> FilterError {

@@ -28,7 +28,7 @@ pub(super) struct Quantiser<'a> {
 }
 
 impl<'a> Quantiser<'a> {
-    /// Parses the SZ3 quantiser for values of `size` bytes.
+    /// Parses the quantiser of an SZ3 chunk for values of `size` bytes.
     pub(super) fn parse(bytes: &mut Bytes<'a>, size: usize) -> Result<Self> {
         if bytes.byte()? != 2 {
             return Err(corrupt("the kind of quantiser is unknown"));

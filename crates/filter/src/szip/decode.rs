@@ -164,7 +164,7 @@ fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     if is_known { Ok(()) } else { Err("a pair code of the second extension is too large") }
 }
 
-/// Decodes an szip block of samples whose `low` low bits are stored separately.
+/// Decodes an szip block in which the `low` low bits of each sample are stored separately.
 fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()> {
     let mut all = 0;
     window

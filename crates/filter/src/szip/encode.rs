@@ -138,7 +138,7 @@ fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     rest.iter().for_each(|sample| writer.put_unary(sample >> low));
 }
 
-/// Appends the `count` low bits of each szip sample; up to four samples at once.
+/// Appends the `count` low bits of each szip sample to `writer`; up to four samples at once.
 fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     let (fours, rest) = coded.as_chunks::<4>();
     let mask = (1 << count) - 1;

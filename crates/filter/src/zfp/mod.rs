@@ -142,7 +142,7 @@ fn truncated() -> FilterError {
     FilterError::corrupt(ID, "the blocks are truncated")
 }
 
-/// Converts bytes to the words of a zfp stream. The last word is padded with zeros.
+/// Converts bytes to the 64-bit words of a zfp stream. The last word is padded with zeros.
 fn words(bytes: &[u8]) -> Vec<u64> {
     let (whole, rest) = bytes.as_chunks::<8>();
     let mut words = Vec::with_capacity(whole.len() + 1);

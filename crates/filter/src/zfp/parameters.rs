@@ -302,8 +302,9 @@ impl Header {
     }
 }
 
-/// Returns the version of the zfp codec that wrote the chunks. Older filters store only the version
-/// of the library. Up to library 1.0, the minor version of the library is the version of the codec.
+/// Returns the version of the zfp codec that encoded the chunks, from the versions in the client
+/// data. Older filters store only the version of the library. Up to library 1.0, the minor version
+/// of the library is the version of the codec.
 fn codec(versions: u32) -> u32 {
     let (filter, library) = (versions & 0xfff, versions >> 16 << 4);
     match library {

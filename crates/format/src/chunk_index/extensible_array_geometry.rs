@@ -93,7 +93,7 @@ impl SecondaryBlockShape {
 }
 
 impl ExtensibleArrayGeometry {
-    /// Computes the geometry of an extensible array from its header.
+    /// Computes the geometry of an extensible array from the header `header`.
     ///
     /// # Errors
     /// Returns an error if a parameter is not a power of two where the format requires one, if

@@ -1,7 +1,7 @@
 //! File-wide sizes that determine the layout of almost every structure.
 
-/// The sizes of addresses and lengths that the superblock states. Every decoder takes these
-/// parameters by value.
+/// The sizes in bytes of addresses and lengths in a file, as the superblock states them. Every
+/// decoder takes these parameters by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileParams {
     /// Size of an address in bytes ("Size of Offsets"): 2, 4, 8, 16 or 32. The stored values must

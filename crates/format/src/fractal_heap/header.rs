@@ -47,7 +47,8 @@ bitflags::bitflags! {
     }
 }
 
-/// Parameters that determine the length of a fractal heap header.
+/// Parameters that determine the length of a fractal heap header: the file's address sizes and the
+/// heap's filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
     /// Sizes of addresses and lengths in the file.

@@ -25,13 +25,13 @@ const VERSION: u8 = 0;
 pub struct FreeSpaceClient(pub u8);
 
 impl FreeSpaceClient {
-    /// Client ID of a free-space manager for a fractal heap.
+    /// Client ID, in a free-space manager's header, of a manager for free space of a fractal heap.
     pub const FRACTAL_HEAP: Self = Self(0);
-    /// Client ID of a free-space manager for the file.
+    /// Client ID, in a free-space manager's header, of a manager for free space of the file.
     pub const FILE: Self = Self(1);
 }
 
-/// The header of a free-space manager.
+/// The header of a free-space manager, which records free space in the file or in a fractal heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeSpaceHeader {
     /// Client whose free space the manager records.

@@ -118,7 +118,7 @@ fn indirect_size(heap_offset_width: usize) -> usize {
 }
 
 impl FreeSpaceHeader {
-    /// Returns the used size of a free-space section list in bytes.
+    /// Returns the used size of a free-space manager's section list in bytes.
     ///
     /// The list has the header's number of serialized sections. The sections have `sizes` distinct
     /// sizes, and `indirect` of the sections refer to an indirect block. `heap_offset_width` is

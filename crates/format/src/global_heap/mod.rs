@@ -61,7 +61,7 @@ pub struct GlobalHeapCollection {
     used: usize,
 }
 
-/// The position of an object in its global heap collection.
+/// The position of an object in the bytes of its global heap collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapObject {
     /// Number of the object; never 0.
@@ -123,8 +123,8 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// Decodes the positions of a global heap collection's objects, sorted by index. Returns the
-/// positions and the offset of the free space.
+/// Returns the positions of a global heap collection's objects, sorted by index, and the offset of
+/// the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
@@ -163,7 +163,8 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
-/// Writes the header of a global heap object to the start of `target`.
+/// Writes the header of a global heap object to the start of `target`: its number, reference count
+/// and length.
 fn write_object_header(
     target: &mut [u8],
     index: u16,
@@ -192,8 +193,7 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of bytes of a global heap collection that
-    /// [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of bytes of a collection that [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
@@ -230,20 +230,17 @@ impl GlobalHeapCollection {
         Ok(collection)
     }
 
-    /// Returns the number of bytes available for objects in a global heap collection of `size`
-    /// bytes.
+    /// Returns the number of bytes of a global heap collection of `size` bytes for objects.
     pub fn object_capacity(size: usize, params: FileParams) -> usize {
         size - header_size(params)
     }
 
-    /// Returns the size in bytes of the smallest global heap collection that can hold one object of
-    /// `length` bytes.
+    /// Returns the size of the smallest global heap collection for one object of `length` bytes.
     pub fn size_for(length: usize, params: FileParams) -> usize {
         (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
-    /// Returns the number of bytes that an object with `length` bytes of data takes in a global
-    /// heap collection.
+    /// Returns the size in a global heap collection of an object with `length` bytes of data.
     pub fn object_size(length: usize, params: FileParams) -> usize {
         align(length) + header_size(params)
     }
@@ -292,16 +289,14 @@ impl GlobalHeapCollection {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// Returns the mutable data of the global heap object with the number `index` in the
-    /// collection.
+    /// Returns the mutable data of the global heap object with the number `index`.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object to the global heap collection, with a reference count of 1, under the
-    /// smallest free number, and returns the number. Returns `None` if the free space is too small
-    /// or all numbers are in use.
+    /// Adds an object with a reference count of 1 to the global heap collection, and returns its
+    /// number. Returns `None` if the free space is too small or all numbers are in use.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the length does not fit its field, and
@@ -395,8 +390,7 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position in the sorted objects of a global heap collection at which the smallest
-    /// unused number belongs.
+    /// Returns the position of the smallest unused number in the sorted objects of a collection.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
@@ -410,13 +404,13 @@ impl GlobalHeapCollection {
     }
 
     /// Sets the free space of a global heap collection to zeros and writes the header of object 0,
-    /// if it fits.
+    /// if the header fits.
     fn write_free_space(&mut self) -> Result<()> {
         self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes the header of a global heap collection's object 0, if it fits.
+    /// Writes the header of a global heap collection's object 0, if the header fits.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
@@ -470,8 +464,8 @@ impl GlobalHeapId {
         writer.u32(self.index);
     }
 
-    /// Writes the global heap ID into a field of [`size`](Self::size) bytes, without the allocation
-    /// of a [`Writer`].
+    /// Writes the global heap ID into a field of an element, of [`size`](Self::size) bytes, without
+    /// the allocation of a [`Writer`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has

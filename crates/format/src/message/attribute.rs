@@ -153,7 +153,8 @@ impl<'a> Message<'a> for AttributeMessage<'a> {
     }
 }
 
-/// Returns the number of zero bytes after a part of an attribute message of `size` bytes.
+/// Returns the number of zero bytes after a part of an attribute message (the name, datatype or
+/// dataspace) of `size` bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

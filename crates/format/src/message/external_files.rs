@@ -25,7 +25,7 @@ pub struct ExternalFilesMessage {
     pub slots: Vec<ExternalFileSlot>,
 }
 
-/// A piece of a dataset's raw data in an external file.
+/// A slot of an external files message: a piece of a dataset's raw data in an external file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExternalFileSlot {
     /// Offset of the file name in the local heap, in bytes.

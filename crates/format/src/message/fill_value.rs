@@ -171,7 +171,7 @@ impl Message<'_> for FillValueMessage {
 }
 
 /// The decoded fields of a fill value message before the size. `WithoutSize` states whether the
-/// value is defined; after `WithSize`, the size and the value follow.
+/// fill value is defined; after `WithSize`, the size and the fill value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

@@ -80,7 +80,8 @@ impl FilterDescription {
     /// Flag of an optional filter in the filter pipeline message.
     pub const OPTIONAL: u16 = 1 << 0;
 
-    /// Returns true if a chunk may be stored without the filter when the filter fails.
+    /// Returns true if the filter is optional: a chunk may be stored without the filter when the
+    /// filter fails.
     pub const fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }

@@ -71,7 +71,7 @@ pub enum LinkTarget<'a> {
 }
 
 impl LinkTarget<'_> {
-    /// The link class of external links.
+    /// The link class of external links: the number that a link message stores.
     pub const EXTERNAL: u8 = 64;
 
     /// Returns the number of the link type, as the link message stores it.
@@ -96,7 +96,8 @@ pub struct ExternalLink<'a> {
 impl<'a> ExternalLink<'a> {
     const NAME: &'static str = "external link value";
 
-    /// Decodes the value of an external link, whose class is [`LinkTarget::EXTERNAL`].
+    /// Decodes the value of an external link (file name and path), whose class is
+    /// [`LinkTarget::EXTERNAL`].
     ///
     /// # Errors
     /// Returns `Unsupported` for another version or unknown flags, and `Corrupt` for a name without
@@ -114,7 +115,7 @@ impl<'a> ExternalLink<'a> {
         Ok(Self { file: r.until_nul("file name")?, path: r.until_nul("object path")? })
     }
 
-    /// Encodes the value of the external link.
+    /// Encodes the value of the external link (file name and path) to bytes.
     ///
     /// # Errors
     /// Returns `Encode` if a name contains a zero byte.

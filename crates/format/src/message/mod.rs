@@ -87,7 +87,7 @@ pub use symbol_table::SymbolTable;
 /// The body of one message of an object header. A message may borrow from bytes with the lifetime
 /// `'a`.
 pub trait Message<'a>: Sized {
-    /// The type of the message in object headers.
+    /// The type number of the message in object headers.
     const TYPE: MessageType;
 
     /// Decodes the body of an object header message. Bytes after the body are accepted.
@@ -223,7 +223,8 @@ impl fmt::Display for MessageType {
 }
 
 bitflags::bitflags! {
-    /// The flags of a message in its object header (section IV.A.1, "Header Message #n Flags").
+    /// The flags of a message in its object header: constant, shared and so on (section IV.A.1,
+    /// "Header Message #n Flags").
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct MessageFlags: u8 {
         /// The flag of an object header message that never changes.
@@ -238,8 +239,8 @@ bitflags::bitflags! {
         /// The flag of an object header message that tells programs to set `WAS_UNKNOWN` if they
         /// change the object and do not know the message type.
         const MARK_IF_UNKNOWN = 1 << 4;
-        /// The flag of an object header message that a program sets if it changes the object and
-        /// does not know the message type.
+        /// The flag of an object header message that a program sets if it changes an object without
+        /// knowing the type of the message.
         const WAS_UNKNOWN = 1 << 5;
         /// The flag of an object header message that may be shared.
         const SHAREABLE = 1 << 6;

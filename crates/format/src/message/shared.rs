@@ -127,8 +127,8 @@ impl SharedReference {
 }
 
 impl MessageType {
-    /// Returns true if messages of this type may be shared: dataspaces, datatypes, fill values,
-    /// filter pipelines and attributes.
+    /// Returns true if object header messages of this type may be shared: dataspaces, datatypes,
+    /// fill values, filter pipelines and attributes.
     pub const fn is_shareable(self) -> bool {
         matches!(
             self,

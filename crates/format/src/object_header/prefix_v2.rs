@@ -19,15 +19,17 @@ use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 const NAME: &str = "object header (version 2)";
 
 bitflags! {
-    /// Flags of a version 2 object header.
+    /// The flags of a version 2 object header.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u8 {
         /// The two bits of a version 2 object header's flags that state the width of the "size of
         /// chunk 0" field: 1, 2, 4 or 8 bytes.
         const CHUNK0_SIZE_WIDTH = 0b11;
-        /// The flag of an object that tracks the creation order of attributes.
+        /// The flag of a version 2 object header whose object tracks the creation order of
+        /// attributes.
         const ATTRIBUTE_ORDER_TRACKED = 1 << 2;
-        /// The flag of an object that indexes the creation order of attributes.
+        /// The flag of a version 2 object header whose object indexes the creation order of
+        /// attributes.
         const ATTRIBUTE_ORDER_INDEXED = 1 << 3;
         /// The flag of a version 2 object header that stores the thresholds between compact and
         /// dense attributes.

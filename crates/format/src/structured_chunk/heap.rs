@@ -25,7 +25,7 @@ use crate::global_heap::{GlobalHeapCollection, GlobalHeapContext};
 const NAME: &str = "structured chunk heap";
 const SIGNATURE: [u8; 4] = *b"HGLS";
 
-/// Size in bytes of the field before the data in the heap of a structured chunk.
+/// Size in bytes of the field before the variable-length data in the heap of a structured chunk.
 pub const HEAP_PREFIX_BYTES: usize = 4;
 
 /// The heap of a structured chunk, after its checksum was verified and removed.

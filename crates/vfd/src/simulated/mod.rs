@@ -212,8 +212,8 @@ impl State {
         }
     }
 
-    /// Returns the largest length that a file of the simulated disk may have. It is never less than
-    /// the current length of the file.
+    /// Returns the largest length that a file of the simulated disk may have. The limit is never
+    /// less than the current length of the file.
     fn max_length(&self, number: usize) -> u64 {
         let Some(capacity) = self.faults.capacity else { return MAX_FILE_BYTES };
         let others = self.names.values().filter(|other| **other != number);

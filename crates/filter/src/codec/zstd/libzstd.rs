@@ -13,8 +13,8 @@ pub(crate) struct State {
     decoder: Option<Decompressor<'static>>,
 }
 
-/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
-/// [`None`] if `output` is too short.
+/// Decodes the Zstandard frame `input` into `output` and returns the number of decoded bytes.
+/// Returns [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,

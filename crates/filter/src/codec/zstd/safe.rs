@@ -19,8 +19,8 @@ pub(crate) struct State {
     decoded: Vec<u8>,
 }
 
-/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
-/// [`None`] if `output` is too short.
+/// Decodes the Zstandard frame `input` into `output` and returns the number of decoded bytes.
+/// Returns [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,

@@ -44,7 +44,7 @@ use stencil::{Stencil, predict};
 /// at the front, with one value each.
 const MAX_DIMENSIONS: usize = 4;
 
-/// The predictors of the blocks in an SZ3 chunk.
+/// The predictors of the blocks in an SZ3 chunk that is decoded by prediction from neighbours.
 #[derive(Debug)]
 enum Predictors<'a> {
     /// All blocks have the same predictor.

@@ -34,10 +34,10 @@ bitflags::bitflags! {
     /// The flags of chunked storage in data layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// The flag of a dataset whose chunks that extend past the dataset's edge are stored
-        /// without filters.
+        /// The flag, in a data layout message, of a dataset whose chunks that extend past the
+        /// dataset's edge are stored without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
-        /// The flag of a dataset whose single chunk is filtered.
+        /// The flag, in a data layout message, of a dataset whose single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
     }
 }
@@ -95,7 +95,7 @@ pub struct FixedArrayParameters {
 }
 
 impl FixedArrayParameters {
-    /// The parameters of a fixed array that libhdf5 uses.
+    /// The parameters of a fixed array (a chunk index) that libhdf5 uses by default.
     pub const DEFAULT: Self = Self { page_bits: 10 };
 }
 
@@ -115,7 +115,7 @@ pub struct ExtensibleArrayParameters {
 }
 
 impl ExtensibleArrayParameters {
-    /// The parameters of an extensible array that libhdf5 uses.
+    /// The parameters of an extensible array (a chunk index) that libhdf5 uses by default.
     pub const DEFAULT: Self =
         Self { max_bits: 32, index_elements: 4, min_pointers: 4, min_elements: 16, page_bits: 10 };
 }
@@ -132,7 +132,7 @@ pub struct BTreeV2Parameters {
 }
 
 impl BTreeV2Parameters {
-    /// The parameters of a version 2 B-tree that libhdf5 uses for chunks.
+    /// The parameters of a version 2 B-tree that libhdf5 uses by default as a chunk index.
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 
@@ -339,7 +339,8 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Removes the element size from the end of the chunk's dimension sizes.
+/// Removes the element size from the end of a chunk's dimension sizes in a data layout message.
+/// Returns the other sizes and the element size.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {

@@ -88,7 +88,7 @@ pub struct CompactLayout {
     pub array_dims: ArrayDims,
 }
 
-/// The properties of contiguous storage: raw data in one block.
+/// The properties of contiguous storage: a dataset's raw data in one block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContiguousLayout {
     /// Address of the block; undefined while no space is allocated, and for data in external files.
@@ -100,7 +100,7 @@ pub struct ContiguousLayout {
     pub array_dims: ArrayDims,
 }
 
-/// The properties of virtual storage: elements that lie in other datasets.
+/// The properties of virtual storage: a dataset whose elements lie in other datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtualLayout {
     /// Address of the global heap collection with the mappings; undefined if there are no mappings
@@ -254,8 +254,8 @@ fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     }
 }
 
-/// Reads the dimensionality from a data layout message. It counts the element size of chunks as a
-/// dimension.
+/// Reads the dimensionality from a data layout message. The dimensionality counts the element size
+/// of chunks as a dimension.
 fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     let dimensionality = usize::from(r.u8("dimensionality")?);
     if (least..=MAX_DIMENSIONALITY).contains(&dimensionality) {

@@ -134,7 +134,7 @@ impl StructuredIndex {
     }
 }
 
-/// The number of sections of a structured chunk, and their properties.
+/// The composition of structured chunks: the number of sections of a chunk, and their properties.
 #[derive(Debug, Clone)]
 struct Composition {
     offset_size: u8,

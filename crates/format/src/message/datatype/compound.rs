@@ -24,7 +24,7 @@ use hyperslab_datatype::{Array, Compound, Datatype, DatatypeClass, Member};
 use super::{PACKED_VERSION, Prefix, Start, decode_at, decode_name, encode_at, encode_name};
 use crate::codec::{Reader, Result, Writer};
 
-/// Number of dimension sizes that a version 1 compound member stores.
+/// Number of dimension sizes that a version 1 datatype message stores for a compound member.
 const V1_DIMENSIONS: usize = 4;
 
 /// Returns the width, in a datatype message, of a compound member's offset in bytes.
@@ -120,7 +120,8 @@ fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     Ok((Member { name, offset, datatype: Datatype { size, class } }, stored_size))
 }
 
-/// Decodes the dimensions of a version 1 compound member. The list is empty for a scalar.
+/// Decodes the dimensions of a compound member in a version 1 datatype message. The list is empty
+/// for a scalar.
 fn decode_dimensions(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     let rank = r.u8("dimensionality")?;
     r.skip(3, "reserved")?;

@@ -30,7 +30,7 @@ const LATEST_VERSION: u8 = 5;
 /// First version of the datatype message without padding of names and with member offsets of
 /// minimal width.
 const PACKED_VERSION: u8 = 3;
-/// Size in bytes of a datatype message's fields before the properties.
+/// Size in bytes of the fields of a datatype message before the properties of the datatype's class.
 const PREFIX_SIZE: usize = 8;
 
 /// The datatype message: a datatype as stored in an object header, an attribute or a committed
@@ -99,13 +99,13 @@ impl Prefix {
         self.flags >> bit & 1 != 0
     }
 
-    /// Returns four bits of the datatype's class bit field, starting at bit `shift`.
+    /// Returns four bits of the class bit field in a datatype message, starting at the bit `shift`.
     fn nibble(&self, shift: u32) -> u8 {
         (self.flags >> shift & 0xf) as u8
     }
 
-    /// Returns the member count of a compound or enumeration datatype, which is in the low 16 bits
-    /// of the class bit field.
+    /// Returns the member count of a compound or enumeration datatype from the low 16 bits of the
+    /// class bit field in a datatype message.
     fn member_count(&self) -> u64 {
         u64::from(self.flags & 0xffff)
     }
@@ -129,8 +129,8 @@ impl DatatypeMessage {
         Self { version: minimum_version(&datatype), datatype }
     }
 
-    /// Decodes a datatype message. Bytes after the message are ignored: object headers of version 1
-    /// pad messages to eight bytes.
+    /// Decodes a datatype message from `bytes`. Bytes after the message are ignored: object headers
+    /// of version 1 pad messages to eight bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`], [`FormatError::Unsupported`], or [`FormatError::Limit`]
@@ -149,7 +149,8 @@ impl DatatypeMessage {
         Ok(Self { version: decoded.version, datatype: decoded.datatype })
     }
 
-    /// Encodes the datatype message without padding. `w` records values that do not fit.
+    /// Encodes the datatype message without padding. The writer `w` records an error for values
+    /// that do not fit.
     pub fn encode(&self, _params: FileParams, w: &mut Writer) {
         if self.version > LATEST_VERSION {
             w.fail("version", self.version);

@@ -27,7 +27,7 @@ use crate::codec::{FileParams, Limits, Reader, Result, Writer};
 
 /// Only version of the encoding of revised references in a datatype message.
 const REVISED_ENCODING_VERSION: u8 = 1;
-/// The class bit field of complex number datatypes: homogeneous, rectangular.
+/// The class bit field of complex number datatypes in a datatype message: homogeneous, rectangular.
 const COMPLEX_RECTANGULAR: u32 = 1;
 
 pub(super) fn decode_reference(r: &Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {

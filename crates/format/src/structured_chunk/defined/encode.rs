@@ -171,7 +171,8 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
     Ok(W::join(words))
 }
 
-/// Allocates a vector for `items` items per defined element. Fails if memory cannot hold the items.
+/// Allocates a vector for `items` items per defined element of a chunk. Returns an error if memory
+/// cannot hold the items.
 fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));
