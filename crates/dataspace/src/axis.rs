@@ -65,8 +65,9 @@ impl Axis {
         Self { start, stride: length, count: 1, block: length, last: length }
     }
 
-    /// Creates the selection of `count` blocks of `block` coordinates in a dimension of the size
-    /// `size`. The first block begins at `start`; the starts are `stride` coordinates apart.
+    /// Creates the selection of `count` blocks of `block` coordinates along one dimension of a
+    /// dataspace, of the size `size`. The first block begins at `start`; the starts are `stride`
+    /// coordinates apart.
     ///
     /// Either `count` or `block` may be [`UNLIMITED`]: the selection then extends to the end of the
     /// dimension. The number `dimension` only appears in errors.

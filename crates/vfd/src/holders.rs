@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{FileIdentity, LockKind};
 
-/// A process that holds a lock on a file which conflicts with a requested lock.
+/// A process whose lock on a file conflicts with a requested lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     /// The number of the process.
@@ -17,8 +17,8 @@ pub struct LockHolder {
     pub kind: LockKind,
 }
 
-/// The processes that hold locks on a file which conflict with a requested lock. The list is empty
-/// if the operating system does not list locks.
+/// The processes whose locks on a file conflict with a requested lock. The list is empty if the
+/// operating system does not list locks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockHolders(pub Vec<LockHolder>);
 
@@ -27,8 +27,8 @@ pub struct LockHolders(pub Vec<LockHolder>);
 const MAX_COMMAND_CHARACTERS: usize = 120;
 
 impl LockHolders {
-    /// Returns the processes that probably hold locks on a file which conflict with a lock of the
-    /// kind `wanted`.
+    /// Returns the processes whose locks on a file probably conflict with a lock of the kind
+    /// `wanted`.
     ///
     /// Linux lists all locks. The result is empty on other systems, and on file systems that report
     /// different file numbers in the list.

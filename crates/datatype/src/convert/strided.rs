@@ -56,35 +56,37 @@ impl<'a> Strided<'a> {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns the number of elements of the strided view.
+    /// Returns the number of elements in a view of strided elements (elements at equal distances in
+    /// memory).
     pub fn len(&self) -> usize {
         count(self.bytes.len(), self.size, self.stride)
     }
 
-    /// Returns the size of an element of the strided view in bytes.
+    /// Returns the size in bytes of an element in a view of strided elements.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the distance in bytes between the starts of two neighbouring elements of the strided
-    /// view.
+    /// Returns the distance in bytes between the starts of two neighbouring elements in a view of
+    /// strided elements.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Returns whether the strided view has no elements.
+    /// Returns whether a view of strided elements is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes of all elements of the strided view, if the elements are contiguous.
+    /// Returns the bytes of all elements in a view of strided elements, if the elements are
+    /// contiguous.
     pub fn packed(&self) -> Option<&'a [u8]> {
         let whole = self.len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get(..whole) } else { None }
     }
 
-    /// Returns the bytes of all elements of the strided view without gaps. Copies them if the
-    /// elements are not contiguous.
+    /// Returns the bytes of all elements in a view of strided elements without gaps. Copies the
+    /// bytes if the elements are not contiguous.
     pub fn to_packed(&self) -> Cow<'a, [u8]> {
         if let Some(bytes) = self.packed() {
             return Cow::Borrowed(bytes);
@@ -94,21 +96,21 @@ impl<'a> Strided<'a> {
         Cow::Owned(bytes)
     }
 
-    /// Returns an iterator over the bytes of each element of the strided view.
+    /// Returns an iterator over the bytes of each element in a view of strided elements.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let size = self.size;
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a view of the elements with the numbers `elements` of the strided view.
+    /// Returns a view of the elements with the numbers `elements` in a view of strided elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
         Self { bytes, ..*self }
     }
 
-    /// Returns a view of one part of every element of the strided view. The part is a range of
-    /// bytes in the element.
+    /// Returns a view of one part of every element in a view of strided elements. The part is a
+    /// range of bytes in the element.
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
             // Bytes that end before the part contain no element.
@@ -118,15 +120,15 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Converts the offset of a byte in a packed copy of the elements from `first` on to the offset
-    /// of this byte in the strided view.
+    /// Converts the offset of a byte in a packed copy of strided elements, from the element `first`
+    /// on, to the offset of this byte in the view of the elements.
     fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
         element * self.stride + rest
     }
 
-    /// Copies all elements of the strided view to `out`, without gaps.
+    /// Copies all elements in a view of strided elements to `out`, without gaps.
     fn pack(&self, out: &mut [u8]) {
         match self.size {
             1 => pack::<1>(self, out),
@@ -168,40 +170,41 @@ impl<'a> StridedMut<'a> {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns a shared view of the elements of the mutable strided view.
+    /// Returns a shared view of the elements in a mutable view of strided elements.
     pub fn as_strided(&self) -> Strided<'_> {
         Strided { bytes: self.bytes, size: self.size, stride: self.stride }
     }
 
-    /// Returns the bytes of all elements of the mutable strided view, if the elements are
+    /// Returns the bytes of all elements in a mutable view of strided elements, if the elements are
     /// contiguous.
     pub fn packed(&mut self) -> Option<&mut [u8]> {
         let whole = self.as_strided().len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get_mut(..whole) } else { None }
     }
 
-    /// Returns an iterator over the bytes of each element of the mutable strided view.
+    /// Returns an iterator over the bytes of each element in a mutable view of strided elements.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         let size = self.size;
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a mutable view of the elements with the numbers `elements` of the strided view.
+    /// Returns a mutable view of the elements with the numbers `elements` in a view of strided
+    /// elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
         StridedMut { bytes, size: self.size, stride: self.stride }
     }
 
-    /// Returns a mutable view of one part of every element of the strided view. The part is a range
-    /// of bytes in the element.
+    /// Returns a mutable view of one part of every element in a view of strided elements. The part
+    /// is a range of bytes in the element.
     pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
         // Bytes that end before the part contain no element.
         let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
         StridedMut { bytes, size: range.len(), stride: self.stride }
     }
 
-    /// Copies packed elements to the elements of the mutable strided view.
+    /// Copies packed elements to the elements in a mutable view of strided elements.
     fn unpack(&mut self, packed: &[u8]) {
         match self.size {
             1 => unpack::<1>(packed, self),
@@ -217,8 +220,8 @@ impl<'a> StridedMut<'a> {
         }
     }
 
-    /// Copies all elements of the strided view `source`, which has the same element size, to the
-    /// mutable strided view.
+    /// Copies all elements in the view `source`, which has the same element size, to a mutable view
+    /// of strided elements.
     pub(super) fn copy_from(&mut self, source: &Strided<'_>) {
         if let Some(to) = self.packed() {
             return source.pack(to);

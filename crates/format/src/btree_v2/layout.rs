@@ -140,8 +140,8 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the context, for decoding and encoding, of a version 2 B-tree leaf with `records`
-    /// records.
+    /// Returns the layout parameters, for decoding and encoding, of a version 2 B-tree leaf with
+    /// `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -154,8 +154,8 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the context, for decoding and encoding, of an internal node of a version 2 B-tree at
-    /// `level` (1 and up) with `records` records.
+    /// Returns the layout parameters, for decoding and encoding, of an internal node of a version 2
+    /// B-tree at `level` (1 and up) with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

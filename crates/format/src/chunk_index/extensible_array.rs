@@ -70,8 +70,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context, for decoding and encoding, of the index block of the extensible array
-    /// with its header at `address`.
+    /// Returns the layout parameters, for decoding and encoding, of the index block of the
+    /// extensible array with its header at `address`.
     pub fn index_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -86,8 +86,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context, for decoding and encoding, of an extensible array's secondary block of
-    /// the shape `shape`.
+    /// Returns the layout parameters, for decoding and encoding, of an extensible array's secondary
+    /// block of the shape `shape`.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -104,8 +104,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context, for decoding and encoding, of an extensible array's data block with
-    /// `elements` chunk entries.
+    /// Returns the layout parameters, for decoding and encoding, of an extensible array's data
+    /// block with `elements` chunk entries.
     pub fn data_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -145,8 +145,8 @@ impl ExtensibleArrayBlockContext {
         self.pages
     }
 
-    /// Returns the context, for decoding and encoding, of a page of an extensible array's paged
-    /// data block.
+    /// Returns the layout parameters, for decoding and encoding, of a page of an extensible array's
+    /// paged data block.
     pub fn page(&self) -> ArrayPageContext {
         ArrayPageContext { elements: self.page_elements, element_size: self.element_size }
     }

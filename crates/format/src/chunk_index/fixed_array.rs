@@ -83,8 +83,8 @@ impl Structure for FixedArrayHeader {
     }
 }
 
-/// The sizes of a fixed array's data block and pages, derived from the header. Also the context of
-/// the data block, for decoding and encoding.
+/// The sizes of a fixed array's data block and pages, derived from the header. Also the layout
+/// parameters of the data block, for decoding and encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedArrayLayout {
     params: FileParams,
@@ -184,8 +184,8 @@ impl FixedArrayLayout {
         self.block_size() + page * full
     }
 
-    /// Returns the context, for decoding and encoding, of a page of the fixed array, or `None` if
-    /// no page has this number.
+    /// Returns the layout parameters, for decoding and encoding, of a page of the fixed array, or
+    /// `None` if no page has this number.
     pub fn page(&self, page: usize) -> Option<ArrayPageContext> {
         if page >= self.pages() {
             return None;

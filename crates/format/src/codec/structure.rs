@@ -8,18 +8,18 @@ use super::Result;
 /// the header that a node belongs to. It never follows an address. `decode` verifies checksums;
 /// `encode` produces them.
 pub trait Structure: Sized {
-    /// Name of the file structure in the specification and in errors.
+    /// Name of the metadata structure in the specification and in errors.
     const NAME: &'static str;
-    /// The type of the parameters that determine the layout of the file structure.
+    /// The type of the parameters that determine the layout of the metadata structure.
     type Context: Clone;
 
     /// Returns the size of the structure in the file, in bytes.
     fn size(context: &Self::Context) -> usize;
 
-    /// Decodes a whole file structure from `bytes`. Bytes after the structure are an error unless
-    /// the specification allows them.
+    /// Decodes a whole metadata structure from `bytes`. Bytes after the structure are an error
+    /// unless the specification allows them.
     fn decode(bytes: &[u8], context: &Self::Context) -> Result<Self>;
 
-    /// Encodes the file structure to bytes. The result is [`size`](Self::size) bytes long.
+    /// Encodes the metadata structure to bytes. The result is [`size`](Self::size) bytes long.
     fn encode(&self, context: &Self::Context) -> Result<Vec<u8>>;
 }

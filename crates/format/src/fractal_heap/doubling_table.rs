@@ -179,8 +179,8 @@ impl DoublingTable {
         DoublingTableEntry { row, column, block_offset, block_size, direct: row < self.max_direct_rows() }
     }
 
-    /// Returns the context, for decoding and encoding, of a fractal heap's direct block of `size`
-    /// bytes.
+    /// Returns the layout parameters, for decoding and encoding, of a fractal heap's direct block
+    /// of `size` bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if no direct block has that size.
@@ -206,8 +206,8 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the context, for decoding and encoding, of a fractal heap's indirect block of `rows`
-    /// rows.
+    /// Returns the layout parameters, for decoding and encoding, of a fractal heap's indirect block
+    /// of `rows` rows.
     pub fn indirect_block(
         &self,
         params: FileParams,

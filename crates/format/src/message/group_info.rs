@@ -35,7 +35,7 @@ pub struct LinkPhaseChange {
 }
 
 impl LinkPhaseChange {
-    /// The thresholds of links in a group that states no thresholds.
+    /// The default thresholds at which a group's links move between compact and dense storage.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
@@ -50,7 +50,7 @@ pub struct EstimatedEntries {
 }
 
 impl EstimatedEntries {
-    /// The estimates of the links of a group that states no estimates.
+    /// The default estimates of the number and name length of a group's links.
     pub const DEFAULT: Self = Self { count: 4, name_length: 8 };
 }
 

@@ -25,7 +25,7 @@ const NAME: &str = "shared message";
 /// form of a symbol table entry.
 const BYTES_AFTER_ADDRESS: usize = 24;
 
-/// A reference to the body of a shared message.
+/// A reference to the body of a shared object header message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedReference {
     /// Version of the reference: 1, 2 or 3.
