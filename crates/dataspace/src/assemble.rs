@@ -24,8 +24,8 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target stride of a loop that copies elements from its
-/// strides in the chunk, in the packed buffer and in a row.
+/// A function that chooses the source and the target stride of a loop that copies elements from the
+/// loop's strides in the chunk, in the packed buffer and in a row.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
@@ -138,8 +138,8 @@ impl ChunkPart {
         (self.0.src, self.0.src_end())
     }
 
-    /// Changes the positions of the selected elements in the chunk: they count from the chunk's
-    /// element `first`.
+    /// Changes the positions of the selected elements in the chunk: the positions then count from
+    /// the chunk's element `first`.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;

@@ -51,7 +51,8 @@ pub struct AxisPart {
 impl Axis {
     const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
 
-    /// Creates the selection of all coordinates of a dimension of a dataspace with the size `size`.
+    /// Creates the selection of all coordinates of one dimension of a dataspace, of the size
+    /// `size`.
     pub fn whole(size: u64) -> Self {
         Self::one_block(0, size)
     }
@@ -171,8 +172,8 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
-    /// Returns the range of indexes, among the selected coordinates of one dimension, of the
-    /// coordinates in `from..to`.
+    /// Returns the range of indexes, among all selected coordinates of one dimension, of the
+    /// selected coordinates in `from..to`.
     pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
         // Counts the selected coordinates below `at`: whole blocks, and a part of the block around
         // `at`.
@@ -235,13 +236,14 @@ impl Axis {
         if block + 1 == self.count { self.last } else { self.block }
     }
 
-    /// Returns whether the selection contains all coordinates of a dimension of the size `size`.
+    /// Returns whether a selection of coordinates contains all coordinates of a dimension of the
+    /// size `size`.
     pub(crate) fn is_whole(&self, size: u64) -> bool {
         self.count == 1 && self.start == 0 && self.last == size
     }
 
     /// Replaces every selected coordinate of a dimension by `factor` coordinates. Returns [`None`]
-    /// if a number overflows.
+    /// if a coordinate overflows 64 bits.
     pub(crate) fn scaled(&self, factor: u64) -> Option<Self> {
         Some(Self {
             start: self.start.checked_mul(factor)?,

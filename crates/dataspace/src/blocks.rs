@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use crate::{Block, Dims};
 
-/// An iterator over the runs of elements in a union of blocks of a selection, in C order, by a
-/// sweep along each dimension. Blocks may touch and overlap.
+/// An iterator over the runs of elements in a union of blocks of a selection, in C order. Blocks
+/// may touch and overlap.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockRuns<'a> {
     blocks: Cow<'a, [Block]>,

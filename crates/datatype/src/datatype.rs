@@ -50,7 +50,8 @@ pub struct Opaque {
     pub tag: Vec<u8>,
 }
 
-/// The kind of a reference datatype: the kind of its reference targets, and its encoding.
+/// The kind of a reference datatype: the kind of the targets (objects, regions, attributes), and
+/// the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.
@@ -65,7 +66,7 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-/// A reference datatype, with the kind of its reference targets.
+/// A reference datatype: each element refers to an object, a region of a dataset or an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The kind of object that the reference points at.

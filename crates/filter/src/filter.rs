@@ -50,8 +50,8 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// The location of the bytes that a filter has produced: the output buffer, or a range of the
-/// input.
+/// The location of the bytes that a filter has produced: the filter's output buffer, or a range of
+/// the filter's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
     /// The result is in the output buffer.
@@ -208,8 +208,8 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies bytes of a decoded chunk from the start of `from` to the start of `to`, until the shorter
-/// slice ends.
+/// Copies bytes of a filter's input or output from the start of `from` to the start of `to`, until
+/// the shorter slice ends.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

@@ -93,8 +93,8 @@ pub struct AccessCell {
     pub written: u64,
 }
 
-/// The counts of reads and writes of all parts of the file, in a bounded number of cells. The cell
-/// size doubles when an offset exceeds the last cell.
+/// The access map of an access log: the counts of reads and writes of all parts of a file, in a
+/// bounded number of cells. The cell size doubles when an offset exceeds the last cell.
 #[derive(Debug)]
 struct Map {
     max_cells: usize,
@@ -140,7 +140,8 @@ impl Map {
 }
 
 impl AccessLog {
-    /// Creates an access log that counts calls of a driver and their bytes.
+    /// Creates an access log that counts the calls of a file driver and the bytes that they
+    /// transfer.
     pub fn new() -> Self {
         Self::default()
     }

@@ -131,7 +131,7 @@ impl Core {
         Ok(Self::with_options(name, bytes, options))
     }
 
-    /// Returns a copy of all bytes of the file in memory.
+    /// Returns a copy of all bytes of the core driver's file in memory.
     pub fn to_vec(&self) -> Vec<u8> {
         match &self.storage {
             Storage::Image(image) => image.as_ref().as_ref().to_vec(),

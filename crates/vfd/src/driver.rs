@@ -278,7 +278,8 @@ pub enum LockKind {
     Exclusive,
 }
 
-/// The identity of an open file on disk or of a file in memory, independent of its names.
+/// The identity of a file of the operating system: its device and inode number, or its absolute
+/// path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileIdentity {

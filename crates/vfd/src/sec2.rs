@@ -50,8 +50,8 @@ impl Access {
     }
 }
 
-/// A driver for a file of the operating system, without a buffer. The name refers to section 2 of
-/// the Unix manual: system calls.
+/// A driver for a file of the operating system that reads and writes without a buffer. The name
+/// refers to section 2 of the Unix manual: system calls.
 #[derive(Debug)]
 pub struct Sec2 {
     file: File,

@@ -54,7 +54,7 @@ fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
 }
 
 /// A set operation on two sets of defined elements that returns the values of the result as
-/// segments: `Old` values belong to `self`, `New` values to the other set.
+/// segments. `Old` values belong to `self`, `New` values to the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }

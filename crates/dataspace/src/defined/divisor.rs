@@ -19,7 +19,8 @@ impl Divisor {
         Self { by, reciprocal: if exact { u64::MAX / by + 1 } else { 0 } }
     }
 
-    /// Divides the offset of an element by the divisor. Returns the quotient and the remainder.
+    /// Divides the offset of an element by the precomputed divisor. Returns the quotient and the
+    /// remainder.
     #[inline]
     pub(super) fn divide(self, number: u64) -> (u64, u64) {
         let quotient = if self.reciprocal == 0 {

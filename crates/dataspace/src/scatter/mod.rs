@@ -136,13 +136,13 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// Returns the chunks whose tiles of a canvas were not taken yet.
+    /// Returns the chunks of the list whose tiles (parts of the target buffer) were not taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// Returns the elements of the target buffer that belong to all remaining tiles as one slice.
-    /// Returns [`None`] if they are not contiguous.
+    /// Returns the part of a canvas's target buffer that belongs to all remaining tiles as one
+    /// slice. Returns [`None`] if the part is not contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice

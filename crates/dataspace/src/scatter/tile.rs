@@ -20,7 +20,8 @@ const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 /// second one. Both slices have the same number of elements.
 pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E> + 'a;
 
-/// The part of a canvas, the target of a read, that receives the selected elements of one chunk.
+/// A tile: the part of a canvas (the target buffer of a read) that receives the selected elements
+/// of one chunk.
 #[derive(Debug)]
 pub struct Tile<'c> {
     parts: SmallVec<[Pattern; 1]>,
@@ -51,12 +52,14 @@ impl<'c> Tile<'c> {
         Ok(Self { parts, target })
     }
 
-    /// Returns the number of selected elements of the tile's chunk.
+    /// Returns the number of selected elements of the tile, the part of the target buffer for one
+    /// chunk.
     pub fn len(&self) -> u64 {
         self.parts.iter().map(Pattern::len).sum()
     }
 
-    /// Returns whether no element of the tile's chunk is selected.
+    /// Returns whether the tile, the part of the target buffer for one chunk, has no selected
+    /// elements.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

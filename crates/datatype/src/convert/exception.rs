@@ -30,7 +30,7 @@ pub enum ExceptionKind {
 }
 
 impl ExceptionKind {
-    /// All kinds of exceptions of a conversion between datatypes.
+    /// All kinds of reasons for which a conversion's destination datatype cannot represent a value.
     pub const ALL: [Self; 8] = [
         Self::RangeHigh,
         Self::RangeLow,

@@ -9,7 +9,8 @@ use super::{ConvertError, Result};
 /// Source and destination hold the same number of whole elements. Their types were given when the
 /// kernel was created.
 pub trait Kernel: std::fmt::Debug + Send + Sync {
-    /// Converts all elements of `source` to the destination datatype, into `destination`.
+    /// Converts all elements of `source` to the destination datatype of the kernel, into
+    /// `destination`.
     ///
     /// # Errors
     /// An error for an element that cannot be converted.

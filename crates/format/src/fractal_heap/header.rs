@@ -48,7 +48,7 @@ bitflags::bitflags! {
 }
 
 /// Parameters that determine the length of a fractal heap header: the file's address sizes and the
-/// heap's filters.
+/// length of the heap's filter pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
     /// Sizes of addresses and lengths in the file.

@@ -164,7 +164,8 @@ pub struct JournalRecord {
     checksum: u64,
 }
 
-/// The kind of a journal record, with the numbers in the head of the record.
+/// The kind of a journal record (changed bytes, a commit and so on), with the numbers in the head
+/// of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalRecordKind {
     /// Bytes that the commit writes into the file.
@@ -195,7 +196,8 @@ pub enum JournalRecordKind {
     },
 }
 
-/// The decoded body of a journal record.
+/// The decoded body of a journal record: changed bytes, a commit, new extents of bytes or unlinked
+/// objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalBody<'a> {
     /// New bytes, and the sums of the old sectors.

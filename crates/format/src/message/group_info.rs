@@ -39,8 +39,8 @@ impl LinkPhaseChange {
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
-/// The expected number and name length of a group's links. They determine the size of a new object
-/// header.
+/// The expected number and name length of a group's links. The estimates determine the size of a
+/// new object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedEntries {
     /// Expected number of links.

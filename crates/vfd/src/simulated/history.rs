@@ -92,7 +92,7 @@ impl History {
         self.operations.len()
     }
 
-    /// Returns whether the simulated disk's history has no operations.
+    /// Returns whether the history of the simulated disk has no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }

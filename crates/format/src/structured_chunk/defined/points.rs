@@ -38,7 +38,8 @@ pub(super) fn read(
 trait Offset: Copy + Ord + Into<u64> {
     /// Truncates a number to the bits of the integer type for offsets in a chunk.
     fn cut(number: u64) -> Self;
-    /// Returns the offset in a chunk `self + a * b`, wrapping on overflow.
+    /// Adds the product `a * b` (a coordinate and its stride) to the offset `self` of an element in
+    /// a chunk, wrapping on overflow.
     fn add(self, a: Self, b: Self) -> Self;
     fn set(chunk: &[u64], offsets: Vec<Self>) -> hyperslab_dataspace::Result<DefinedSet>;
 }
