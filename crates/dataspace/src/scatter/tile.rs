@@ -228,7 +228,7 @@ impl<'c> Tile<'c> {
     }
 
     /// Converts many short rows of a chunk's elements: gathers all of them, converts them together,
-    /// and copies them to their places in the target buffer.
+    /// and copies them to their positions in the target buffer.
     fn convert_gathered<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
