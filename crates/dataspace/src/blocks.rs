@@ -151,8 +151,8 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Advances to the next range of coordinates of a dimension that the same blocks of a selection
-    /// contain, and finds these blocks. Returns false after the last range.
+    /// Advances the iterator over a union of blocks to the next range of coordinates of a dimension
+    /// that the same blocks contain, and finds these blocks. Returns false after the last range.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);

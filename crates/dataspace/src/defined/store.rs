@@ -14,8 +14,8 @@ pub(super) trait Offset: Copy + Ord {
     fn get(self) -> u64;
     /// Returns whether `self` is one more than the offset `before` of a defined element.
     fn follows(self, before: Self) -> bool;
-    /// Returns the offsets of a set of defined elements that stores this integer type; [`None`] for
-    /// another form of the set.
+    /// Returns the stored offsets of a set of defined elements if the set stores them in the
+    /// integer type `Self`; otherwise [`None`].
     fn slice(store: &Store) -> Option<&[Self]>;
     fn store(offsets: Vec<Self>) -> Store;
 }

@@ -65,7 +65,7 @@ impl Kernel for Copy {
     }
 }
 
-/// A conversion kernel that calls one function with all elements.
+/// A conversion kernel that passes all elements at once to one function.
 #[derive(Debug)]
 pub(super) struct Loop(pub(super) fn(&[u8], &mut [u8]));
 
@@ -76,7 +76,7 @@ impl Kernel for Loop {
     }
 }
 
-/// A conversion kernel that calls a function for each element.
+/// A conversion kernel that passes each element to a function.
 #[derive(Debug)]
 pub(super) struct Each<F> {
     pub(super) source_size: usize,

@@ -325,7 +325,8 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that returns the conversion loops between number types for two byte orders.
+/// A function that returns the conversion loops between two number types of this machine, for given
+/// byte orders.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
