@@ -6,7 +6,7 @@ use crate::spans::{Combiner, Spans};
 use crate::{Axes, Axis, Block, DataspaceError, Hyperslab, Region, Result, Selection};
 use std::sync::Arc;
 
-/// A set operation on two selections A and B (H5S_seloper_t).
+/// A set operation on two selections A and B of elements (H5S_seloper_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SetOperation {
     /// The elements of B.
@@ -24,8 +24,8 @@ pub enum SetOperation {
 }
 
 impl SetOperation {
-    /// Returns whether the result of the operation contains an element. `in_a` and `in_b` state
-    /// whether A and B contain the element.
+    /// Returns whether the result of the set operation contains an element. `in_a` and `in_b` state
+    /// whether the selections A and B contain the element.
     pub fn keeps(self, in_a: bool, in_b: bool) -> bool {
         match self {
             Self::Set => in_b,
@@ -39,8 +39,8 @@ impl SetOperation {
 }
 
 impl Selection {
-    /// Applies a set operation to two selections of an extent of the shape `dims`: `self` is A,
-    /// `other` is B.
+    /// Applies a set operation to two selections of elements of a dataspace of the shape `dims`:
+    /// `self` is A, `other` is B.
     ///
     /// The result is a regular hyperslab if possible, otherwise a list of blocks in C order.
     ///
@@ -70,7 +70,8 @@ impl Selection {
         Ok(combined.hyperslab(dims.len())?.map_or(Self::None, Self::Hyperslab))
     }
 
-    /// Returns the selection of all elements of the blocks. Blocks may touch and overlap.
+    /// Returns the selection of all elements of the blocks `blocks`, which are boxes of `rank`
+    /// dimensions. Blocks may touch and overlap.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Invalid`] for a block that ends before it
@@ -81,8 +82,8 @@ impl Selection {
         Ok(Spans::of_blocks(rank, blocks)?.hyperslab(rank)?.map_or(Self::None, Self::Hyperslab))
     }
 
-    /// Returns the same elements as a regular hyperslab if possible, otherwise as disjoint blocks
-    /// in C order. Lists of points are returned unchanged.
+    /// Returns the elements of the selection as a regular hyperslab if possible, otherwise as
+    /// disjoint blocks in C order. Lists of points are returned unchanged.
     ///
     /// # Errors
     /// The errors of [`Selection::union_of`].
@@ -93,8 +94,8 @@ impl Selection {
         }
     }
 
-    /// Returns the selection as one box of an extent of the shape `dims`; [`None`] if it consists
-    /// of several boxes.
+    /// Returns the selection as one box of elements of a dataspace of the shape `dims`; [`None`] if
+    /// the selection consists of several boxes.
     ///
     /// An empty hyperslab and a selection of all elements are boxes, too.
     ///
@@ -116,8 +117,8 @@ impl Selection {
         }))
     }
 
-    /// Returns the selected coordinates of each dimension, if the dimensions are selected
-    /// independently of one another; otherwise [`None`].
+    /// Returns the selected coordinates of each dimension of a dataspace, if the dimensions are
+    /// selected independently of one another; otherwise [`None`].
     pub(crate) fn axes(&self, dims: &[u64]) -> Result<Option<Axes>> {
         match self {
             Self::All => Ok(Some(dims.iter().map(|size| Axis::whole(*size)).collect())),
@@ -126,7 +127,8 @@ impl Selection {
         }
     }
 
-    /// Returns the selection as a tree of spans of coordinates, one level per dimension.
+    /// Returns the selection as a tree of intervals of coordinates, one level per dimension of the
+    /// dataspace.
     pub(crate) fn spans(&self, dims: &[u64]) -> Result<Arc<Spans>> {
         if let Some(axes) = self.axes(dims)? {
             return Spans::of_axes(&axes);
@@ -143,8 +145,8 @@ impl Selection {
         }
     }
 
-    /// Returns the intersection of two selections as a regular hyperslab. Returns `None` unless one
-    /// is a box, the other one regular, and the result regular.
+    /// Returns the intersection of two selections of elements as a regular hyperslab. Returns
+    /// `None` unless one selection is a box, the other one regular, and the result regular.
     fn cut_by_box(&self, other: &Self, dims: &[u64]) -> Result<Option<Self>> {
         let (Some(a), Some(b)) = (self.axes(dims)?, other.axes(dims)?) else { return Ok(None) };
         same_rank("a selection", a.len(), b.len())?;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::tiling::Pattern;
 use crate::{DataspaceError, Dims, Tiling};
 
-/// A regular pattern of selected elements of one chunk, and the offsets of the same elements in a
+/// A regular pattern of selected elements of one chunk, with their offsets in the chunk and in a
 /// packed buffer of all selected elements.
 ///
 /// ```
@@ -24,13 +24,13 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target stride of a copy loop from its strides in the
-/// chunk, in the packed buffer and in a row.
+/// A function that chooses the source and the target stride of a loop that copies elements from the
+/// loop's strides in the chunk, in the packed buffer and in a row.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
-    /// Returns the parts of the selection in the chunk with the scaled coordinates `scaled`. The
-    /// list is empty if no element of the chunk is selected.
+    /// Returns the patterns of selected elements in the chunk with the scaled coordinates `scaled`.
+    /// The list is empty if no element of the chunk is selected.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if `scaled` has another rank than the selection.
@@ -39,7 +39,7 @@ impl Tiling {
         Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(ChunkPart).collect())
     }
 
-    /// Returns the scaled coordinates of the chunks with selected elements, in C order.
+    /// Returns the scaled coordinates of the chunks that contain selected elements, in C order.
     pub fn chunk_coordinates(&self) -> impl Iterator<Item = Dims> + Send + use<> {
         let numbers: SmallVec<[Vec<u64>; 4]> =
             (0..self.shape().len()).map(|dimension| self.chunk_numbers(dimension).collect()).collect();
@@ -59,7 +59,8 @@ impl Tiling {
         })
     }
 
-    /// Returns whether all elements of the chunk that lie in the extent are selected.
+    /// Returns whether the selection contains all elements of the chunk that lie in the dataset's
+    /// extent. `scaled` are the scaled coordinates of the chunk.
     pub fn covers(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.shape().len()
             && self.dimensions(scaled).all(|(axis, (from, to))| {
@@ -68,21 +69,22 @@ impl Tiling {
             })
     }
 
-    /// Returns whether the chunk reaches beyond the extent.
+    /// Returns whether the chunk with the scaled coordinates `scaled` reaches beyond the dataset's
+    /// extent.
     pub fn is_edge(&self, scaled: &[u64]) -> bool {
         self.dimensions(scaled).zip(self.chunk()).any(|((_, (from, to)), size)| to.max(from) - from != *size)
     }
 }
 
 impl ChunkPart {
-    /// Returns the number of elements in this part.
+    /// Returns the number of elements in this pattern of selected elements of a chunk.
     pub fn element_count(&self) -> u64 {
         self.0.len()
     }
 
-    /// Returns the part as one run: the position of its first element in the chunk and in the
-    /// packed buffer, and the number of elements. Returns [`None`] unless the elements are
-    /// contiguous in both.
+    /// Returns a pattern of selected elements of a chunk as one run: the position of its first
+    /// element in the chunk and in the packed buffer, and the number of elements. Returns [`None`]
+    /// unless the elements are contiguous in both.
     pub fn as_run(&self) -> Option<(u64, u64, u64)> {
         match self.0.runs() {
             (length, []) => Some((self.0.src, self.0.dst, length)),
@@ -90,15 +92,16 @@ impl ChunkPart {
         }
     }
 
-    /// Returns the length of the runs that are contiguous in both the chunk and the packed buffer,
-    /// and the number of these runs.
+    /// Returns the number of elements of each run of selected elements that is contiguous in both
+    /// the chunk and the packed buffer, and the number of these runs.
     pub fn runs(&self) -> (u64, u64) {
         let (length, loops) = self.0.runs();
         (length, loops.iter().map(|step| step.count).product())
     }
 
-    /// Calls `visit` with each of the [`runs`](Self::runs): the position of its first element in
-    /// the chunk and in the packed buffer, and the number of elements.
+    /// Calls `visit` with each run of selected elements that is contiguous in both the chunk and
+    /// the packed buffer: the position of its first element in the chunk and in the packed buffer,
+    /// and the number of elements.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -129,20 +132,22 @@ impl ChunkPart {
         }
     }
 
-    /// Returns the range of positions in the chunk that the part covers: from the first element to
-    /// one more than the last element, in C order.
+    /// Returns the range of positions in the chunk, in C order, that the pattern of selected
+    /// elements covers: the first element, and one more than the last element.
     pub fn span(&self) -> (u64, u64) {
         (self.0.src, self.0.src_end())
     }
 
-    /// Makes the positions in the chunk count from the element `first` of the chunk.
+    /// Changes the positions of the selected elements in the chunk: the positions then count from
+    /// the chunk's element `first`.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;
         self
     }
 
-    /// Copies the elements of the part from the packed buffer into the chunk.
+    /// Copies the selected elements of a chunk from the packed buffer `packed` into the chunk's
+    /// bytes `chunk`.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if a slice is too short. The chunk is unchanged then.
@@ -155,8 +160,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements of the part from the packed buffer to the beginning of `row`, without
-    /// gaps.
+    /// Copies the selected elements of a chunk from the packed buffer `packed` to the beginning of
+    /// `row`, without gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -168,7 +173,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements of the part from the chunk to the beginning of `row`, without gaps.
+    /// Copies the selected elements of a chunk from the chunk's bytes `chunk` to the beginning of
+    /// `row`, without gaps.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -180,8 +186,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Copies the elements of the part from the beginning of `row`, where they have no gaps, into
-    /// the chunk.
+    /// Copies elements without gaps from the beginning of `row` to the selected elements in the
+    /// chunk's bytes `chunk`.
     ///
     /// # Errors
     /// The errors of [`gather`](Self::gather).
@@ -193,8 +199,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the copy loops of the part. `choose` selects source and target: the chunk, the packed
-    /// buffer or a row.
+    /// Builds the loops that copy the selected elements of a chunk. `choose` selects source and
+    /// target: the chunk, the packed buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
@@ -207,14 +213,14 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns the position after the last element of the part in the packed buffer.
+    /// Returns the position after the last selected element of the chunk in the packed buffer.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }
 }
 
-/// Returns the coordinates after `at` in a box, in C order. Returns [`None`] after the last
-/// coordinates.
+/// Returns the coordinates of the element after `at` in a box of elements, in C order. Returns
+/// [`None`] after the last coordinates.
 fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
     for dimension in (0..at.len()).rev() {
         let coordinate = at.get_mut(dimension)?;

@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::{DataspaceError, UNLIMITED};
 
-/// The selected coordinates of each dimension of a regular hyperslab, slowest-varying dimension
-/// first.
+/// The selected coordinates of each dimension of the dataspace in a regular hyperslab,
+/// slowest-varying dimension first.
 pub type Axes = SmallVec<[Axis; 4]>;
 
-/// The selected coordinates of one dimension: blocks of equal size at equal distances. The end of
-/// the extent may cut the last block.
+/// The selected coordinates of one dimension of a dataspace: blocks of equal size at equal
+/// distances. The end of the extent may cut the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     start: u64,
@@ -23,7 +23,7 @@ pub struct Axis {
     last: u64,
 }
 
-/// A run of adjacent selected coordinates.
+/// A run of adjacent selected coordinates of one dimension of a dataspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisRun {
     /// The first coordinate.
@@ -34,8 +34,8 @@ pub struct AxisRun {
     pub position: u64,
 }
 
-/// A regular pattern of blocks along one dimension: `count` blocks of `block` coordinates, the
-/// first one at `start`, the starts `stride` coordinates apart.
+/// A regular pattern of blocks of selected coordinates along one dimension: `count` blocks of
+/// `block` coordinates, the first one at `start`, the starts `stride` coordinates apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisPart {
     /// The first coordinate.
@@ -51,12 +51,14 @@ pub struct AxisPart {
 impl Axis {
     const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
 
-    /// Creates the selection of all coordinates of a dimension of the size `size`.
+    /// Creates the selection of all coordinates of one dimension of a dataspace, of the size
+    /// `size`.
     pub fn whole(size: u64) -> Self {
         Self::one_block(0, size)
     }
 
-    /// Creates the selection of one block of `length` coordinates.
+    /// Creates the selection of one block of `length` coordinates of one dimension, from `start`
+    /// on.
     fn one_block(start: u64, length: u64) -> Self {
         if length == 0 {
             return Self::EMPTY;
@@ -64,8 +66,9 @@ impl Axis {
         Self { start, stride: length, count: 1, block: length, last: length }
     }
 
-    /// Creates the selection of `count` blocks of `block` coordinates in a dimension of the size
-    /// `size`. The first block begins at `start`; the starts are `stride` coordinates apart.
+    /// Creates the selection of `count` blocks of `block` coordinates along one dimension of a
+    /// dataspace, of the size `size`. The first block begins at `start`; the starts are `stride`
+    /// coordinates apart.
     ///
     /// Either `count` or `block` may be [`UNLIMITED`]: the selection then extends to the end of the
     /// dimension. The number `dimension` only appears in errors.
@@ -108,40 +111,41 @@ impl Axis {
         Ok(Self { start, stride, count, block, last: block })
     }
 
-    /// Returns the number of selected coordinates.
+    /// Returns the number of selected coordinates of one dimension.
     pub fn len(&self) -> u64 {
         self.count.checked_sub(1).map_or(0, |before| before * self.block + self.last)
     }
 
-    /// Returns whether no coordinate is selected.
+    /// Returns whether no coordinate of the dimension is selected.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the first selected coordinate, and one more than the last selected coordinate.
-    /// Returns [`None`] if no coordinate is selected.
+    /// Returns the first selected coordinate of a dimension, and one more than the last selected
+    /// coordinate. Returns [`None`] if no coordinate is selected.
     pub fn bounds(&self) -> Option<(u64, u64)> {
         let last = self.count.checked_sub(1)?;
         Some((self.start, self.block_start(last) + self.last))
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of blocks of selected coordinates of one dimension.
     pub fn block_count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the distance between the starts of two neighbouring blocks.
+    /// Returns the distance between the starts of two neighbouring blocks of selected coordinates.
     pub fn stride(&self) -> u64 {
         self.stride
     }
 
-    /// Returns the size of the blocks if all blocks have the same size.
+    /// Returns the size of the blocks of selected coordinates of one dimension if all blocks have
+    /// the same size.
     pub fn equal_blocks(&self) -> Option<u64> {
         (self.last == self.block).then_some(self.block)
     }
 
-    /// Returns the selected coordinate at a position: the coordinate that follows `position` other
-    /// selected coordinates.
+    /// Returns the selected coordinate of a dimension at an index: the coordinate that follows
+    /// `position` other selected coordinates.
     pub fn coordinate(&self, position: u64) -> Option<u64> {
         if position >= self.len() {
             return None;
@@ -150,7 +154,8 @@ impl Axis {
         Some(self.block_start(block) + position.checked_rem(self.block)?)
     }
 
-    /// Returns the selected coordinates in `from..to` as runs in ascending order.
+    /// Returns the selected coordinates of one dimension that lie in `from..to`, as runs in
+    /// ascending order.
     pub fn runs_within(&self, from: u64, to: u64) -> impl Iterator<Item = AxisRun> + use<> {
         let axis = *self;
         let first = (from.max(axis.start) - axis.start) / axis.stride;
@@ -167,7 +172,8 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
-    /// Returns the range of positions of the selected coordinates in `from..to`.
+    /// Returns the range of indexes, among all selected coordinates of one dimension, of the
+    /// selected coordinates in `from..to`.
     pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
         // Counts the selected coordinates below `at`: whole blocks, and a part of the block around
         // `at`.
@@ -185,8 +191,8 @@ impl Axis {
         first..before(to).max(first)
     }
 
-    /// Returns the coordinates at `positions` as a pattern of equal blocks. Returns [`None`] if
-    /// they do not form such a pattern.
+    /// Returns the selected coordinates of one dimension with the indexes `positions` as a pattern
+    /// of equal blocks. Returns [`None`] if they do not form a pattern of equal blocks.
     pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
         let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
         let start = self.coordinate(positions.start)?;
@@ -201,8 +207,9 @@ impl Axis {
         Some(AxisPart { start, stride: self.stride, count, block: self.block })
     }
 
-    /// Returns the longest prefix of `positions` that consists of whole blocks of full size. The
-    /// prefix is empty if `positions` begins inside a block.
+    /// Returns the longest prefix of `positions`, a range of indexes of selected coordinates, that
+    /// consists of whole blocks of full size. The prefix is empty if `positions` begins inside a
+    /// block.
     pub(crate) fn whole_blocks(&self, positions: Range<u64>) -> Range<u64> {
         if positions.start.checked_rem(self.block) != Some(0) {
             return positions.start..positions.start;
@@ -211,29 +218,32 @@ impl Axis {
         positions.start..end.max(positions.start)
     }
 
-    /// Returns the number of selected coordinates from `position` to the end of its block.
+    /// Returns the number of selected coordinates from the one with the index `position` to the end
+    /// of its block.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);
         self.block_length(block) - within
     }
 
-    /// Returns the first coordinate of a block.
+    /// Returns the first coordinate of a block of selected coordinates of one dimension.
     pub(crate) fn block_start(&self, block: u64) -> u64 {
         self.start + block * self.stride
     }
 
-    /// Returns the number of coordinates of a block.
+    /// Returns the number of coordinates of a block of selected coordinates of one dimension.
     pub fn block_length(&self, block: u64) -> u64 {
         if block + 1 == self.count { self.last } else { self.block }
     }
 
-    /// Returns whether all coordinates of a dimension of the size `size` are selected.
+    /// Returns whether a selection of coordinates contains all coordinates of a dimension of the
+    /// size `size`.
     pub(crate) fn is_whole(&self, size: u64) -> bool {
         self.count == 1 && self.start == 0 && self.last == size
     }
 
-    /// Replaces every coordinate by `factor` coordinates. Returns [`None`] if a number overflows.
+    /// Replaces every selected coordinate of a dimension by `factor` coordinates. Returns [`None`]
+    /// if a coordinate overflows 64 bits.
     pub(crate) fn scaled(&self, factor: u64) -> Option<Self> {
         Some(Self {
             start: self.start.checked_mul(factor)?,

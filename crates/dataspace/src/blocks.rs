@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use crate::{Block, Dims};
 
-/// An iterator over the runs of a union of blocks, in C order, by a sweep along each dimension.
-/// Blocks may touch and overlap.
+/// An iterator over the runs of elements in a union of blocks of a selection, in C order. Blocks
+/// may touch and overlap.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockRuns<'a> {
     blocks: Cow<'a, [Block]>,
@@ -23,8 +23,8 @@ pub(crate) struct BlockRuns<'a> {
     start: Dims,
 }
 
-/// The state of the sweep along one dimension. A band is a range of coordinates at which the same
-/// blocks are active.
+/// The state of the iteration over a union of blocks along one dimension. A band is a range of
+/// coordinates at which the same blocks are active.
 #[derive(Debug, Clone, Default)]
 struct Level {
     /// The blocks of this sweep, in ascending order of their first coordinates.
@@ -40,7 +40,8 @@ struct Level {
 }
 
 impl<'a> BlockRuns<'a> {
-    /// Creates the iterator. `rank` is at least 1, and no block ends before it starts.
+    /// Creates the iterator over the runs of elements in the union of `blocks`. `rank` is at least
+    /// 1, and no block ends before it starts.
     pub(crate) fn new(rank: usize, blocks: Cow<'a, [Block]>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
         let levels = vec![Level::default(); rank.max(1) - 1];
@@ -71,13 +72,13 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Returns the first and the last coordinate of a block in one dimension.
+    /// Returns the first and the last coordinate of a block of a selection in one dimension.
     fn span(&self, block: usize, dimension: usize) -> (u64, u64) {
         let span = |block: &Block| Some((*block.start.get(dimension)?, *block.end.get(dimension)?));
         self.blocks.get(block).and_then(span).unwrap_or_default()
     }
 
-    /// Starts the sweep of a dimension over the blocks `members`.
+    /// Starts the iteration over the blocks `members` of a selection along one dimension.
     fn enter(&mut self, dimension: usize, mut members: Vec<usize>) {
         members.sort_unstable_by_key(|block| self.span(*block, dimension));
         if let Some(level) = self.levels.get_mut(dimension) {
@@ -96,7 +97,7 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Restarts the sweep of a dimension over the same blocks.
+    /// Restarts the iteration over the present blocks of a selection along one dimension.
     fn restart(&mut self, dimension: usize) {
         let Some(level) = self.levels.get_mut(dimension) else {
             self.next = 0;
@@ -114,8 +115,8 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Advances to the next row: by one coordinate, in the fastest dimension that has further
-    /// coordinates.
+    /// Advances the iterator over a union of blocks to the next row: by one coordinate, in the
+    /// fastest dimension that has further coordinates.
     fn next_row(&mut self) -> bool {
         for dimension in (0..self.levels.len()).rev() {
             let band = self.levels.get_mut(dimension).and_then(|level| level.band.as_mut());
@@ -134,7 +135,8 @@ impl<'a> BlockRuns<'a> {
         false
     }
 
-    /// Advances to the next band of a dimension, and starts the sweep of the next faster dimension.
+    /// Advances the iterator over a union of blocks to the next range of coordinates of a dimension
+    /// that the same blocks contain, and starts the iteration over the next faster dimension.
     fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
         let found = self.find_band(dimension, &mut level);
@@ -149,8 +151,8 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Advances to the next band of a dimension, and finds its active blocks. Returns false after
-    /// the last band.
+    /// Advances the iterator over a union of blocks to the next range of coordinates of a dimension
+    /// that the same blocks contain, and finds these blocks. Returns false after the last range.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);
@@ -177,7 +179,7 @@ impl<'a> BlockRuns<'a> {
     }
 
     /// Copies the current coordinate of a dimension to the start coordinates of the runs that the
-    /// iterator returns.
+    /// iterator over a union of blocks returns.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

@@ -2,8 +2,8 @@
 
 use crate::{Dims, Region};
 
-/// An iterator over boxes that together cover an extent, in C order of their first elements. See
-/// [`new`](Self::new).
+/// An iterator over boxes of elements that together cover a dataset's extent, in C order of their
+/// first elements. See [`new`](Self::new).
 #[derive(Debug, Clone)]
 pub struct Boxes {
     dims: Dims,
@@ -12,7 +12,8 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Divides the extent `dims` into boxes of at most `bytes` bytes, but at least one chunk.
+    /// Divides the extent `dims` of a dataset into boxes of elements of at most `bytes` bytes, but
+    /// at least one chunk.
     ///
     /// Each box consists of as many whole chunks as fit, first along the fastest dimension. No
     /// chunk lies in two boxes.
@@ -43,7 +44,8 @@ impl Boxes {
         Self { dims: Dims::from_slice(dims), shape, next }
     }
 
-    /// Returns the shape of a box. Boxes at the upper end of a dimension may be smaller.
+    /// Returns the shape of the boxes into which a dataset's extent is divided. Boxes at the upper
+    /// end of a dimension may be smaller.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }

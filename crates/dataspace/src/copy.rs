@@ -6,7 +6,8 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, MAX_RANK};
 
-/// The position of a box in an array: the start coordinates and the shape of the array.
+/// The position of a box of elements in an array in memory: the start coordinates of the box, and
+/// the shape of the array.
 #[derive(Debug, Clone, Copy)]
 pub struct BoxPosition<'a> {
     /// The shape of the array.
@@ -15,7 +16,8 @@ pub struct BoxPosition<'a> {
     pub start: &'a [u64],
 }
 
-/// Copies a box of the shape `count` between two C-order arrays of the same rank (0 to 32).
+/// Copies a box of elements of the shape `count` from the C-order array `src` to the C-order array
+/// `dst`. Both have the same rank (0 to 32).
 ///
 /// Elements have `element_size` bytes. Dimensions that are contiguous in both arrays are copied as
 /// one run.
@@ -51,15 +53,17 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The distance between neighbouring elements in each dimension and the offset of a box, in bytes.
+/// The distance in bytes between neighbouring elements in each dimension of an array in memory, and
+/// the offset in bytes of a box of elements.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,
 }
 
 impl Strides {
-    /// Computes the strides for a box. Checks that the box lies in the array, and that the array
-    /// fits in the buffer. Returns [`None`] if the box is empty.
+    /// Computes the strides, in bytes, of a box of elements in an array in memory. Checks that the
+    /// box lies in the array, and that the array fits in the buffer. Returns [`None`] if the box is
+    /// empty.
     pub(crate) fn new(
         subject: &'static str,
         placement: BoxPosition<'_>,
@@ -86,7 +90,8 @@ impl Strides {
     }
 }
 
-/// The strides, the offset of a box, and the length of the whole array, in bytes.
+/// The strides of an array in memory, the offset of a box of elements, and the length of the whole
+/// array, in bytes.
 struct SizedStrides {
     strides: SmallVec<[usize; 4]>,
     base: usize,
@@ -107,7 +112,8 @@ impl SizedStrides {
     }
 }
 
-/// A loop with equal steps through two arrays. In [`Nest`] the steps count bytes.
+/// A loop that copies elements, with equal steps through the source array and the target array. In
+/// [`Nest`] the steps count bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct StrideLoop {
     pub(crate) count: usize,
@@ -115,7 +121,8 @@ pub(crate) struct StrideLoop {
     pub(crate) dst: usize,
 }
 
-/// Nested loops that visit a box in two arrays, with contiguous dimensions merged.
+/// Nested loops that copy a box of elements from one array to another, with contiguous dimensions
+/// merged.
 pub(crate) struct Nest {
     /// The number of bytes that are contiguous in both arrays.
     pub(crate) run: usize,
@@ -141,8 +148,8 @@ impl Nest {
         Ok(Self::of_loops(element_size, loops))
     }
 
-    /// Creates nested loops over elements, given innermost first. Each loop has at least one
-    /// iteration.
+    /// Creates nested copy loops over elements from single loops, given innermost first. Each loop
+    /// has at least one iteration.
     pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = StrideLoop>) -> Self {
         let mut inner = StrideLoop { count: element_size, src: 1, dst: 1 };
         let mut nested: SmallVec<[StrideLoop; 6]> = SmallVec::new();
@@ -165,8 +172,8 @@ impl Nest {
         Self { run, rows, outer: nested.collect() }
     }
 
-    /// Copies all runs that the loops visit, starting at the given offsets. Skips runs that exceed
-    /// a slice.
+    /// Copies all runs of bytes that the nested loops visit from `src` to `dst`, starting at the
+    /// given offsets. Skips runs that exceed a slice.
     pub(crate) fn copy(&self, src: &[u8], src_base: usize, dst: &mut [u8], dst_base: usize) {
         self.for_each_plane(src_base, dst_base, |src_at, dst_at, rows| {
             if let (Some(src), Some(dst)) = (src.get(src_at..), dst.get_mut(dst_at..)) {
@@ -175,8 +182,8 @@ impl Nest {
         });
     }
 
-    /// Calls `visit` with the offsets of the first run of each plane, that is, of each iteration of
-    /// the outer loops.
+    /// Calls `visit` for each iteration of the outer copy loops with the offsets of the first run
+    /// of bytes in the source and in the target, and with the loop over runs.
     pub(crate) fn for_each_plane(
         &self,
         src: usize,
@@ -208,15 +215,16 @@ impl Nest {
 }
 
 impl StrideLoop {
-    /// Returns whether the loop `next` continues this loop: in both arrays, one step of `next` is
-    /// as long as all steps of this loop.
+    /// Returns whether the copy loop `next` continues this loop: in both arrays, one step of `next`
+    /// is as long as all steps of this loop.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.count.checked_mul(self.src) == Some(next.src)
             && self.count.checked_mul(self.dst) == Some(next.dst)
     }
 }
 
-/// Copies `rows.count` runs of `run` bytes. Both slices must contain all of these runs.
+/// Copies `rows.count` runs of `run` bytes, at equal distances, from `src` to `dst`. Both slices
+/// must contain all of these runs.
 fn copy_rows(src: &[u8], dst: &mut [u8], run: usize, rows: StrideLoop) {
     match run {
         1 => copy_fixed::<1>(src, dst, rows),

@@ -2,10 +2,10 @@
 
 use hyperslab_exact::{Overflow, TooLarge};
 
-/// The result type of the crate `hyperslab_dataspace`.
+/// The result type of operations on dataspaces and selections.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
-/// An error about extents, selections or buffers that do not match.
+/// An error about dataspaces, selections of elements or buffers that do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataspaceError {
@@ -68,13 +68,14 @@ pub enum DataspaceError {
     },
 }
 
-/// Checks that the argument `subject` has the expected number of dimensions.
+/// Checks that the argument `subject`, such as a list of coordinates, has as many dimensions as the
+/// dataspace.
 pub(crate) fn same_rank(subject: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(DataspaceError::Rank { subject, expected, got }) }
 }
 
-/// Returns the product of the factors. It is 0 if any factor is 0, even if the other factors
-/// overflow.
+/// Returns the product of the factors, such as the sizes of dimensions. The product is 0 if any
+/// factor is 0, even if the other factors overflow.
 pub(crate) fn product(subject: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
     Ok(hyperslab_exact::product(subject, factors)?)
 }

@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 use crate::error::{Result, product, same_rank};
 use crate::{DataspaceError, Region, Selection};
 
-/// The largest number of dimensions (H5S_MAX_RANK).
+/// The largest number of dimensions of a dataspace (H5S_MAX_RANK).
 pub const MAX_RANK: usize = 32;
 
-/// The sizes of the dimensions in elements, slowest-varying dimension first.
+/// The sizes of the dimensions of a dataspace in elements, slowest-varying dimension first.
 pub type Dims = SmallVec<[u64; 4]>;
 
-/// The maximum sizes of the dimensions; `None` for an unlimited dimension.
+/// The maximum sizes of the dimensions of a dataspace; `None` for an unlimited dimension.
 pub type MaxDims = SmallVec<[Option<u64>; 4]>;
 
 /// A dataspace: the dimensions of a dataset or attribute.
@@ -27,7 +27,7 @@ pub enum Dataspace {
     Simple(SimpleExtent),
 }
 
-/// The current and the maximum shape of an array.
+/// The current and the maximum shape of the array of a simple dataspace.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct SimpleExtent {
     /// The current size of each dimension.
@@ -46,12 +46,13 @@ impl Clone for SimpleExtent {
 }
 
 impl Dataspace {
-    /// Creates a simple dataspace that cannot grow.
+    /// Creates a simple dataspace of the shape `dims` that cannot grow.
     pub fn simple(dims: &[u64]) -> Self {
         Self::Simple(SimpleExtent { dims: Dims::from_slice(dims), max_dims: None })
     }
 
-    /// Returns the current shape. The shape of null and scalar dataspaces is empty.
+    /// Returns the current sizes of the dimensions of the dataspace. The list of null and scalar
+    /// dataspaces is empty.
     pub fn dims(&self) -> &[u64] {
         match self {
             Self::Null | Self::Scalar => &[],
@@ -59,13 +60,13 @@ impl Dataspace {
         }
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of the dataspace.
     pub fn rank(&self) -> usize {
         self.dims().len()
     }
 
-    /// Creates a simple dataspace that can grow to `max_dims`; `None` stands for an unlimited
-    /// dimension.
+    /// Creates a simple dataspace of the shape `dims` that can grow to `max_dims`; `None` stands
+    /// for an unlimited dimension.
     ///
     /// # Errors
     /// The errors of [`Dataspace::validate`].
@@ -76,7 +77,8 @@ impl Dataspace {
         Ok(space)
     }
 
-    /// Returns the maximum shape. This is the current shape if the file stores no maximum.
+    /// Returns the maximum sizes of the dataspace's dimensions. These are the current sizes if the
+    /// file stores no maximum.
     pub fn max_dims(&self) -> MaxDims {
         match self {
             Self::Simple(SimpleExtent { max_dims: Some(max_dims), .. }) => max_dims.clone(),
@@ -84,23 +86,23 @@ impl Dataspace {
         }
     }
 
-    /// Returns whether any dimension can grow.
+    /// Returns whether any dimension of the dataspace can grow.
     pub fn is_extendible(&self) -> bool {
         self.dims().iter().zip(self.max_dims()).any(|(dim, max)| max.is_none_or(|max| max > *dim))
     }
 
-    /// Returns whether any dimension is unlimited.
+    /// Returns whether any dimension of the dataspace is unlimited.
     pub fn is_unlimited(&self) -> bool {
         self.max_dims().contains(&None)
     }
 
-    /// Returns the whole extent as a box.
+    /// Returns all elements of the dataspace as a box.
     pub fn region(&self) -> Region {
         Region::whole(self.dims())
     }
 
-    /// Checks the number of dimensions (1 to 32), and that no dimension is larger than its maximum
-    /// size.
+    /// Checks the dataspace: the number of dimensions (1 to 32), and that no dimension is larger
+    /// than its maximum size.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] for an invalid number of dimensions, [`DataspaceError::Rank`] if
@@ -150,7 +152,7 @@ impl Dataspace {
         }
     }
 
-    /// Returns the number of elements; `None` if it does not fit in 64 bits.
+    /// Returns the number of elements of the dataspace; `None` if it does not fit in 64 bits.
     pub fn element_count(&self) -> Option<u64> {
         match self {
             Self::Null => Some(0),

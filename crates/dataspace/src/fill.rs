@@ -4,11 +4,12 @@ use crate::copy::{Nest, Strides};
 use crate::error::Result;
 use crate::{BoxPosition, DataspaceError};
 
-/// The largest pattern that `fill` copies repeatedly. It fits in the first-level cache.
+/// The largest pattern of elements, in bytes, that `fill` copies repeatedly. The pattern fits in
+/// the processor's first-level cache.
 const MAX_PATTERN_BYTES: usize = 16 << 10;
 
 /// Fills a buffer with copies of an element. The last copy is cut at the end of the buffer. An
-/// empty element changes nothing.
+/// element of no bytes changes nothing.
 ///
 /// ```
 /// let mut buffer = [0; 8];
@@ -31,7 +32,7 @@ pub fn fill(buffer: &mut [u8], element: &[u8]) {
     }
 }
 
-/// Fills a box of the shape `count` in a C-order array with copies of `element`.
+/// Fills a box of the shape `count` in the C-order array `dst` with copies of `element`.
 ///
 /// # Errors
 /// The errors of [`copy_box`](crate::copy_box). On an error the array is unchanged.

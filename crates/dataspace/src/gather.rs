@@ -6,7 +6,7 @@ use crate::linear::collapse;
 use crate::{DataspaceError, Dims, Hyperslab, Selection};
 
 /// Copies the selected elements of `src`, a C-order array of the shape `dims`, to the beginning of
-/// `dst`, without gaps. Returns the number of elements.
+/// `dst`, without gaps. Returns the number of copied elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, RegularHyperslab, Selection, gather};
@@ -46,7 +46,7 @@ pub fn gather(
 }
 
 /// Copies packed elements from the beginning of `src` to the selected elements of `dst`, a C-order
-/// array of the shape `dims`. Returns the number of elements.
+/// array of the shape `dims`. Returns the number of copied elements.
 ///
 /// # Errors
 /// The errors of [`gather`].
@@ -78,8 +78,8 @@ pub fn scatter(
 
 const OUTSIDE: DataspaceError = DataspaceError::Overflow { subject: "end of a run" };
 
-/// Checks that the selection is valid and that both buffers are long enough. Returns the number of
-/// selected elements.
+/// Checks that a selection is valid for an array of the shape `dims`, and that both the array and
+/// the packed buffer are long enough. Returns the number of selected elements.
 fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed: usize) -> Result<u64> {
     let count = selection.element_count(dims)?;
     let all = product("number of elements", dims.iter().copied())?;
@@ -94,14 +94,15 @@ fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed:
     Ok(count)
 }
 
-/// Converts two numbers of elements to numbers of bytes.
+/// Converts the two numbers of elements `a` and `b` to numbers of bytes.
 fn bytes(a: u64, b: u64, element_size: usize) -> Result<(usize, usize)> {
     let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element_size);
     bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { subject: "number of bytes of an array" })
 }
 
-/// Returns the copy loops for a regular hyperslab, and the byte offset of its first element.
-/// Returns [`None`] for other selections, and if the blocks of a dimension differ in size.
+/// Returns the loops that copy the elements of a regular hyperslab, and the byte offset of its
+/// first element in the array. Returns [`None`] for other selections, and if the blocks of a
+/// dimension differ in size.
 fn nest(
     dims: &[u64],
     selection: &Selection,

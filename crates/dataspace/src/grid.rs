@@ -3,8 +3,8 @@
 use crate::error::{Result, same_rank};
 use crate::{Coordinates, DataspaceError, Dims, MAX_RANK, Region};
 
-/// A grid of chunks of equal shape that covers an extent. The last chunks of each dimension may
-/// reach beyond the extent.
+/// A grid of chunks of equal shape that covers a dataset's extent. The last chunks of each
+/// dimension may reach beyond the extent.
 ///
 /// A chunk is identified by its scaled coordinates (the coordinates of its first element, divided
 /// by the chunk shape), or by its number in C order.
@@ -25,7 +25,8 @@ pub struct ChunkGrid {
 }
 
 impl ChunkGrid {
-    /// Creates the grid of chunks of the shape `chunk` over an extent of the shape `extent`.
+    /// Creates the grid of chunks of the shape `chunk` over a dataset's extent of the shape
+    /// `extent`.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Invalid`] if the rank is not
@@ -45,17 +46,18 @@ impl ChunkGrid {
         Ok(Self { chunk: Dims::from_slice(chunk), extent: Dims::from_slice(extent), counts })
     }
 
-    /// Returns the shape of a chunk in elements.
+    /// Returns the shape of a chunk of the chunk grid in elements.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// Returns the shape of the extent in elements.
+    /// Returns the shape of the dataset's extent that the chunk grid covers, in elements.
     pub fn extent(&self) -> &[u64] {
         &self.extent
     }
 
-    /// Changes the size of one dimension of the extent. Ignores a dimension that does not exist.
+    /// Changes the size of one dimension of the dataset's extent that the chunk grid covers.
+    /// Ignores a dimension that does not exist.
     pub fn set_size(&mut self, dimension: usize, size: u64) {
         let counts = self.counts.get_mut(dimension).zip(self.chunk.get(dimension));
         if let (Some(before), Some((count, chunk))) = (self.extent.get_mut(dimension), counts) {
@@ -65,17 +67,17 @@ impl ChunkGrid {
         }
     }
 
-    /// Returns the number of chunks in each dimension.
+    /// Returns the number of chunks in each dimension of the chunk grid.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of the chunk grid.
     pub fn rank(&self) -> usize {
         self.chunk.len()
     }
 
-    /// Returns the number of all chunks.
+    /// Returns the number of all chunks of the chunk grid.
     ///
     /// # Errors
     /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
@@ -83,7 +85,7 @@ impl ChunkGrid {
         crate::error::product("number of chunks", self.counts.iter().copied())
     }
 
-    /// Returns the number of elements of a whole chunk.
+    /// Returns the number of elements of a whole chunk of the chunk grid.
     ///
     /// # Errors
     /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
@@ -91,8 +93,8 @@ impl ChunkGrid {
         crate::error::product("number of elements of a chunk", self.chunk.iter().copied())
     }
 
-    /// Returns the number of the chunk in C order. The number does not depend on the size of the
-    /// slowest dimension.
+    /// Returns the number, in C order, of the chunk with the scaled coordinates `scaled`. The
+    /// number does not depend on the size of the slowest dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist,
@@ -106,8 +108,8 @@ impl ChunkGrid {
         number.ok_or(overflow)
     }
 
-    /// Returns the scaled coordinates of the chunk with the number `linear`. Returns [`None`] if no
-    /// such chunk exists.
+    /// Returns the scaled coordinates of the chunk with the number `linear` in C order. Returns
+    /// [`None`] if no chunk of the grid has this number.
     pub fn scaled(&self, linear: u64) -> Option<Dims> {
         let mut rest = linear;
         let mut scaled = Dims::from_elem(0, self.rank());
@@ -118,8 +120,8 @@ impl ChunkGrid {
         (rest == 0).then_some(scaled)
     }
 
-    /// Returns the scaled coordinates of the chunk that contains an element, and the coordinates of
-    /// the element within the chunk.
+    /// Returns the scaled coordinates of the chunk that contains the element with the coordinates
+    /// `element`, and the coordinates of the element within the chunk.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the element lies
@@ -133,7 +135,8 @@ impl ChunkGrid {
         ))
     }
 
-    /// Returns the scaled coordinates of the chunk that contains an element.
+    /// Returns the scaled coordinates of the chunk that contains the element with the coordinates
+    /// `element`.
     ///
     /// # Errors
     /// The errors of [`locate`](Self::locate).
@@ -152,7 +155,8 @@ impl ChunkGrid {
         Region { start: Dims::from_slice(element), count: one }.check_within("the element", &self.extent)
     }
 
-    /// Returns the box of elements that lie in the chunk and in the extent.
+    /// Returns the box of elements of the dataset that lie both in the chunk with the scaled
+    /// coordinates `scaled` and in the dataset's extent.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the chunk does not exist.
@@ -168,7 +172,8 @@ impl ChunkGrid {
         Ok(region)
     }
 
-    /// Returns whether the chunk reaches beyond the extent.
+    /// Returns whether the chunk with the scaled coordinates `scaled` reaches beyond the dataset's
+    /// extent.
     ///
     /// # Errors
     /// The errors of [`ChunkGrid::region`].
@@ -177,7 +182,7 @@ impl ChunkGrid {
     }
 
     /// Returns the box of scaled coordinates of the chunks that contain elements of the box
-    /// `elements`. Elements outside of the extent are ignored.
+    /// `elements`. Elements outside of the dataset's extent are ignored.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ.
@@ -195,7 +200,8 @@ impl ChunkGrid {
         Ok(chunks)
     }
 
-    /// Returns the scaled coordinates of the chunks that contain elements of the box, in C order.
+    /// Returns the scaled coordinates, in C order, of the chunks that contain elements of the box
+    /// `elements`.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ.

@@ -7,7 +7,7 @@ use crate::error::{Result, product};
 use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, Selection};
 
-/// A run of selected elements that are contiguous in a C-order array.
+/// A run of selected elements that are contiguous in a C-order array in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRun {
     /// The number of array elements before the run.
@@ -16,8 +16,8 @@ pub struct LinearRun {
     pub length: u64,
 }
 
-/// An iterator over the runs of a selection in an array, in the order of the selection. Adjacent
-/// runs are merged.
+/// An iterator over the runs of selected elements that are contiguous in an array, in the order of
+/// the selection. Adjacent runs are merged.
 #[derive(Debug, Clone)]
 pub struct LinearRuns<'a> {
     source: Source<'a>,
@@ -29,7 +29,8 @@ pub struct LinearRuns<'a> {
     rows: RemainingRows,
 }
 
-/// The rows that follow the current run, with equal lengths at equal distances.
+/// The rows of selected elements that follow the current run in an array, with equal lengths at
+/// equal distances.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemainingRows {
     /// The number of further rows.
@@ -40,8 +41,9 @@ struct RemainingRows {
 }
 
 impl<'a> LinearRuns<'a> {
-    /// Creates the iterator. The caller has checked that the selection lies in `dims`; `axes` are
-    /// the axes of a regular hyperslab.
+    /// Creates the iterator over the contiguous runs of a selection in an array of the shape
+    /// `dims`. The caller has checked that the selection lies in `dims`; `axes` are the selected
+    /// coordinates of each dimension of a regular hyperslab.
     pub(crate) fn new(selection: &'a Selection, axes: Option<Axes>, dims: &[u64]) -> Result<Self> {
         if product("number of elements", dims.iter().copied())? == 0 {
             return Ok(Self {
@@ -73,7 +75,8 @@ impl<'a> LinearRuns<'a> {
     }
 }
 
-/// The distribution of selected elements in a C-order array.
+/// The distribution of the selected elements of a regular hyperslab in a C-order array: number of
+/// runs, and span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
     /// The number of elements of the first run.
@@ -86,8 +89,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution of the selected elements of a regular hyperslab. Returns [`None`]
-    /// for other selections, which would require an iteration.
+    /// Returns the distribution, in the array, of the selected elements of a regular hyperslab.
+    /// Returns [`None`] for other selections, which would require an iteration.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -128,7 +131,7 @@ impl Iterator for LinearRuns<'_> {
     }
 }
 
-/// A series of runs in an array that have equal lengths and equal distances.
+/// A series of runs of selected elements in an array that have equal lengths and equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRows {
     /// The number of array elements before the first run.
@@ -142,8 +145,8 @@ pub struct LinearRows {
 }
 
 impl LinearRows {
-    /// Appends a run to the series. Returns whether the run was appended: it must have the same
-    /// length as the other runs, and follow at the same distance.
+    /// Appends a run of selected elements to the series of equal runs. Returns whether the run was
+    /// appended: only runs of equal length at equal distance form a series.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -165,8 +168,8 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the next runs of equal length and equal distance. One call may return fewer runs
-    /// than exist with this length and distance.
+    /// Returns the next runs of selected elements that have equal length and equal distance in the
+    /// array. One call may return fewer runs than exist with this length and distance.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};
@@ -183,7 +186,7 @@ impl LinearRuns<'_> {
         Some(LinearRows { offset, stride: self.rows.stride, length, count: remaining + 1 })
     }
 
-    /// Returns the next run after all runs in `self.rows`.
+    /// Returns the next contiguous run of selected elements after all runs in `self.rows`.
     fn next_from_source(&mut self) -> Option<LinearRun> {
         loop {
             let Some(length) = self.source.advance() else { return self.open_run.take() };
@@ -213,7 +216,8 @@ impl LinearRuns<'_> {
     }
 }
 
-/// Returns the distance between neighbouring elements in each dimension of a C-order array.
+/// Returns the distance in elements between neighbouring elements in each dimension of a C-order
+/// array of the shape `dims`.
 ///
 /// ```
 /// assert_eq!(hyperslab_dataspace::strides(&[5, 3, 2]).as_slice(), [6, 2, 1]);
@@ -232,7 +236,8 @@ pub fn strides(dims: &[u64]) -> Dims {
 
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
-/// Merges each dimension that is selected as a whole with the next slower dimension.
+/// Merges each dimension that a regular hyperslab selects as a whole with the next slower
+/// dimension.
 pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     while let ([.., slow_axis, fast_axis], [.., slow, fast]) = (axes.as_mut_slice(), dims.as_mut_slice()) {
         if !fast_axis.is_whole(*fast) {
@@ -246,7 +251,7 @@ pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     Ok(axes)
 }
 
-/// Merges each dimension that all blocks span with the next slower dimension.
+/// Merges each dimension that all blocks of a selection span with the next slower dimension.
 fn collapse_blocks<'a>(blocks: &'a [Block], dims: &mut Dims) -> Result<Cow<'a, [Block]>> {
     let mut blocks = Cow::Borrowed(blocks);
     while let [.., slow, fast] = dims.as_mut_slice() {

@@ -9,8 +9,8 @@ use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 
-/// An index of a selection that finds elements by position, and positions by element, without
-/// enumerating the elements.
+/// An index of a selection that finds selected elements by position, and positions by element,
+/// without enumerating the elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
@@ -42,7 +42,8 @@ enum Kind {
 }
 
 impl Ordered {
-    /// Creates the index for a selection of elements of an extent of the shape `dims`.
+    /// Creates the index by position for a selection of elements of a dataspace of the shape
+    /// `dims`.
     ///
     /// # Errors
     /// The errors of [`Selection::validate`], except that blocks may overlap;
@@ -69,22 +70,22 @@ impl Ordered {
         Ok(Self { kind: Kind::Axes(axes, weights), rank, count: weight })
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of selected elements in the index by position.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Returns whether the selection is empty.
+    /// Returns whether the selection of the index by position is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns whether the order of the selection may differ from C order.
+    /// Returns whether the order of the selection's elements may differ from C order.
     pub fn is_unordered(&self) -> bool {
         matches!(self.kind, Kind::Points(..))
     }
 
-    /// Returns the selected coordinates of each dimension, if the dimensions are selected
+    /// Returns the selected coordinates of each dimension, if the selection selects the dimensions
     /// independently of one another; otherwise [`None`].
     pub fn axes(&self) -> Option<&[Axis]> {
         match &self.kind {
@@ -93,9 +94,9 @@ impl Ordered {
         }
     }
 
-    /// Returns whether the box may contain a selected element. For lists of points and irregular
-    /// blocks, the result may be `true` although the box contains none. All other results are
-    /// exact.
+    /// Returns whether the box `region` may contain a selected element. For lists of points and
+    /// irregular blocks, the result may be `true` although the box contains none. All other results
+    /// are exact.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes
@@ -109,8 +110,8 @@ impl Ordered {
         }
     }
 
-    /// Calls a function with the selected elements in a box, as runs along the fastest dimension,
-    /// in C order.
+    /// Calls `visit` with the selected elements in the box `region`, as runs along the fastest
+    /// dimension, in C order.
     ///
     /// `visit` receives the coordinates of the first element, the number of elements, and the
     /// position of the first element in the selection. The positions of a run are consecutive.
@@ -147,8 +148,9 @@ impl Ordered {
         }
     }
 
-    /// Returns the element at `position`, and the number of elements from there to the end of its
-    /// run along the fastest dimension. Returns [`None`] if the selection has fewer elements.
+    /// Returns the coordinates of the selected element with the index `position` in the selection,
+    /// and the number of elements from there to the end of its run along the fastest dimension.
+    /// Returns [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;
@@ -195,7 +197,8 @@ fn point(points: &Points, number: usize) -> &[u64] {
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// Returns the numbers of the points whose slowest coordinate lies in the box, in C order.
+/// Returns the numbers of the selected points whose coordinate in the slowest dimension lies in the
+/// box `region`, in C order.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
@@ -204,7 +207,8 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
-/// Visits the elements of a regular selection in a box, for the dimensions from `dimension` on.
+/// Calls `visit` with the elements of a regular hyperslab in a box, as runs, for the dimensions
+/// from `dimension` on.
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
@@ -235,7 +239,8 @@ fn walk_axes<E>(
     Ok(())
 }
 
-/// Visits the elements of a tree of spans in a box, for the dimensions from `dimension` on.
+/// Calls `visit` with the elements of a selection in a box, as runs, for the dimensions from
+/// `dimension` on. The selection is a tree of intervals of coordinates.
 fn walk_spans<E>(
     spans: &Spans,
     bounds: &[(u64, u64)],

@@ -6,7 +6,7 @@ use crate::error::{Result, same_rank};
 use crate::region::check_bounds;
 use crate::{DataspaceError, Dims};
 
-/// A list of single elements, given by their coordinates.
+/// A list of single selected elements, given by their coordinates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     /// The number of dimensions.
@@ -16,7 +16,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns the points whose coordinates are the rows, in the order of the rows.
+    /// Returns a point selection. Each row contains the coordinates of one point, and the points
+    /// have the order of the rows.
     ///
     /// ```
     /// use hyperslab_dataspace::Points;
@@ -27,8 +28,8 @@ impl Points {
         Self { rank: N, coordinates: rows.into_iter().flatten().collect() }
     }
 
-    /// Returns the points whose coordinates along each dimension are the columns, slowest dimension
-    /// first.
+    /// Returns a point selection. Each column contains the coordinates of all points along one
+    /// dimension, slowest dimension first.
     ///
     /// ```
     /// use hyperslab_dataspace::Points;
@@ -48,17 +49,17 @@ impl Points {
         Ok(Self { rank: columns.len(), coordinates: (0..length).flat_map(point).collect() })
     }
 
-    /// Returns the number of points.
+    /// Returns the number of points of the point selection.
     pub fn len(&self) -> usize {
         self.coordinates.len().checked_div(self.rank).unwrap_or(0)
     }
 
-    /// Returns `true` if there are no points.
+    /// Returns whether the point selection has no points.
     pub fn is_empty(&self) -> bool {
         self.coordinates.is_empty()
     }
 
-    /// Returns the points in their order.
+    /// Returns the coordinates of the points of the point selection in their order.
     pub fn points(&self) -> impl Iterator<Item = &[u64]> {
         self.coordinates.chunks_exact(self.rank.max(1))
     }
@@ -82,6 +83,8 @@ impl Points {
 }
 
 impl<const N: usize> From<&[[usize; N]]> for Points {
+    /// Returns a point selection of the points with the given coordinates, in their order.
+    ///
     /// ```
     /// use hyperslab_dataspace::Points;
     /// let peaks = vec![[0_usize, 5], [7, 1]];

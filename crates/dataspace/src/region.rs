@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::{Result, product, same_rank};
 use crate::{Block, DataspaceError, Dims};
 
-/// A box of elements or chunks, given by coordinates. A box may be empty.
+/// A box of elements or chunks, given by coordinates. The box may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Region {
     /// The lowest coordinate in each dimension.
@@ -15,7 +15,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Creates a box from its start coordinates and its size along each dimension.
+    /// Creates a box of elements from its start coordinates and its size along each dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if `start` and `count` have different lengths,
@@ -28,22 +28,22 @@ impl Region {
         Ok(Self { start: Dims::from_slice(start), count: Dims::from_slice(count) })
     }
 
-    /// Creates the box of all elements of an extent.
+    /// Creates the box of all elements of a dataspace of the shape `dims`.
     pub fn whole(dims: &[u64]) -> Self {
         Self { start: Dims::from_elem(0, dims.len()), count: Dims::from_slice(dims) }
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of the box of elements.
     pub fn rank(&self) -> usize {
         self.start.len()
     }
 
-    /// Returns whether the box contains no element. A box without dimensions contains one element.
+    /// Returns whether the box of elements is empty. A box without dimensions contains one element.
     pub fn is_empty(&self) -> bool {
         self.count.contains(&0)
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the box.
     ///
     /// # Errors
     /// [`DataspaceError::Overflow`] if the number does not fit in 64 bits.
@@ -51,20 +51,22 @@ impl Region {
         product("number of elements", self.count.iter().copied())
     }
 
-    /// Returns, for each dimension, the lowest coordinate and one more than the highest coordinate.
+    /// Returns, for each dimension of a box of elements, the lowest coordinate and one more than
+    /// the highest coordinate.
     ///
     /// The end saturates: no extent contains the coordinate `u64::MAX`.
     pub fn bounds(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.start.iter().zip(&self.count).map(|(start, count)| (*start, start.saturating_add(*count)))
     }
 
-    /// Returns whether the box contains the element.
+    /// Returns whether the box contains the element with the coordinates `coordinates`.
     pub fn contains(&self, coordinates: &[u64]) -> bool {
         coordinates.len() == self.rank()
             && self.bounds().zip(coordinates).all(|((start, end), at)| (start..end).contains(at))
     }
 
-    /// Returns the intersection of two boxes; [`None`] if it is empty or the ranks differ.
+    /// Returns the intersection of two boxes of elements; [`None`] if the intersection is empty or
+    /// the ranks differ.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Option<Self> {
         if self.rank() != other.rank() {
@@ -79,7 +81,7 @@ impl Region {
         Some(both)
     }
 
-    /// Checks that the box lies in an extent.
+    /// Checks that the box of elements lies in a dataspace of the shape `dims`.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] and [`DataspaceError::Bounds`], with `subject` as the name of the
@@ -89,14 +91,14 @@ impl Region {
         check_bounds(subject, &self.start, &self.count, dims)
     }
 
-    /// Returns the coordinates of all elements in C order.
+    /// Returns the coordinates of all elements of the box in C order.
     pub fn coordinates(&self) -> Coordinates {
         Coordinates { next: (!self.is_empty()).then(|| self.start.clone()), region: self.clone() }
     }
 }
 
-/// Checks that the box from `start` with the size `count` lies in an extent. All arguments have the
-/// same rank.
+/// Checks that the box of elements from `start` with the size `count` lies in a dataspace of the
+/// shape `dims`. All arguments have the same rank.
 pub(crate) fn check_bounds(subject: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
     for (dimension, ((start, count), size)) in start.iter().zip(count).zip(dims).enumerate() {
         if start.checked_add(*count).is_none_or(|end| end > *size) {
@@ -109,7 +111,8 @@ pub(crate) fn check_bounds(subject: &'static str, start: &[u64], count: &[u64], 
 }
 
 impl From<&Block> for Region {
-    /// Converts a block to a box. The box is empty if the block ends before it starts.
+    /// Converts a block of a selection to a box of elements. The box is empty if the block ends
+    /// before it starts.
     fn from(block: &Block) -> Self {
         let sizes = block.start.iter().zip(&block.end);
         // Saturates: no extent contains a block of all 2^64 coordinates.
@@ -120,8 +123,8 @@ impl From<&Block> for Region {
 }
 
 impl From<&[Range<u64>]> for Region {
-    /// Returns the box of these ranges of coordinates, slowest dimension first. A range that ends
-    /// before its start is empty.
+    /// Returns the box of elements with the given ranges of coordinates, slowest dimension first. A
+    /// range that ends before its start is empty.
     fn from(ranges: &[Range<u64>]) -> Self {
         Self {
             start: ranges.iter().map(|range| range.start).collect(),
@@ -131,6 +134,8 @@ impl From<&[Range<u64>]> for Region {
 }
 
 impl<const N: usize> From<[Range<u64>; N]> for Region {
+    /// Returns the box of elements with the given ranges of coordinates, slowest dimension first.
+    ///
     /// ```
     /// use hyperslab_dataspace::Region;
     /// let region = Region::from([2..5, 0..10]);
@@ -141,7 +146,7 @@ impl<const N: usize> From<[Range<u64>; N]> for Region {
     }
 }
 
-/// An iterator over the coordinates of a box in C order.
+/// An iterator over the coordinates of the elements of a box in C order.
 #[derive(Debug, Clone)]
 pub struct Coordinates {
     region: Region,

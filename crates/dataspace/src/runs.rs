@@ -14,7 +14,8 @@ pub struct Run {
     pub length: u64,
 }
 
-/// An iterator over the runs of a selection: in C order, or in list order for points.
+/// An iterator over the runs of selected elements along the fastest dimension: in C order, or in
+/// list order for points.
 #[derive(Debug, Clone)]
 pub struct Runs<'a> {
     pub(crate) source: Source<'a>,
@@ -29,8 +30,8 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// A source of the runs of a selection. `advance` returns the length of the next run, and `start`
-/// the coordinates of its first element.
+/// A source of the runs of elements of a selection. `advance` returns the length of the next run,
+/// and `start` the coordinates of its first element.
 #[derive(Debug, Clone)]
 pub(crate) enum Source<'a> {
     Empty,
@@ -59,7 +60,7 @@ impl Source<'_> {
     }
 }
 
-/// The state of an iteration over the runs of a regular hyperslab.
+/// The state of an iteration over the runs of elements of a regular hyperslab.
 #[derive(Debug, Clone)]
 pub(crate) struct RegularRuns {
     slow: SmallVec<[Slow; 3]>,
@@ -71,7 +72,8 @@ pub(crate) struct RegularRuns {
     done: bool,
 }
 
-/// The current coordinate in one of the slower dimensions: a block, and an offset within the block.
+/// The current coordinate of an iteration over a regular hyperslab in one of the slower dimensions:
+/// a block, and an offset within the block.
 #[derive(Debug, Clone)]
 struct Slow {
     axis: Axis,
@@ -88,7 +90,8 @@ impl RegularRuns {
         Self { slow, fast, next: 0, start, done }
     }
 
-    /// Returns the selected coordinates of each dimension, slowest-varying dimension first.
+    /// Returns the selected coordinates of each dimension of a regular hyperslab, slowest-varying
+    /// dimension first.
     pub(crate) fn axes(&self) -> impl DoubleEndedIterator<Item = &Axis> {
         self.slow.iter().map(|slow| &slow.axis).chain(&self.fast)
     }
@@ -113,8 +116,9 @@ impl RegularRuns {
         Some(fast.block_length(block))
     }
 
-    /// Skips the remaining rows of the current block of the second-fastest dimension. Returns the
-    /// number and the length of these rows. Returns [`None`] if a row has several runs.
+    /// Skips the remaining rows of a regular hyperslab's current block in the second-fastest
+    /// dimension. Returns the number and the length of these rows. Returns [`None`] if a row has
+    /// several runs.
     pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
         let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
         let slow = self.slow.last_mut()?;
@@ -139,8 +143,9 @@ impl RegularRuns {
 }
 
 impl Slow {
-    /// Advances to the next coordinate and returns true. After the last coordinate, goes back to
-    /// the first coordinate and returns false.
+    /// Advances to the next selected coordinate of a slower dimension of a regular hyperslab and
+    /// returns true. After the last coordinate, goes back to the first coordinate and returns
+    /// false.
     fn advance(&mut self) -> bool {
         self.within += 1;
         if self.within < self.axis.block_length(self.block) {
@@ -156,8 +161,8 @@ impl Slow {
     }
 }
 
-/// The state of an iteration over the runs of a list of points, in list order. Points that ascend
-/// by 1 along the fastest dimension form one run.
+/// The state of an iteration over the runs of elements of a point selection, in list order. Points
+/// that ascend by 1 along the fastest dimension form one run.
 #[derive(Debug, Clone)]
 pub(crate) struct PointRuns<'a> {
     rest: &'a [u64],

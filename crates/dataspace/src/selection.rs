@@ -10,7 +10,8 @@ use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, LinearRun, LinearRuns, Points, Region, Runs};
 
-/// The count or block size of a hyperslab that extends to the end of the extent (H5S_UNLIMITED).
+/// The count or block size of a hyperslab that extends to the end of the dataspace's extent
+/// (H5S_UNLIMITED).
 pub const UNLIMITED: u64 = u64::MAX;
 
 /// A selection of elements of a dataspace.
@@ -26,7 +27,7 @@ pub enum Selection {
     Hyperslab(Hyperslab),
 }
 
-/// A selection of blocks of elements.
+/// A selection of blocks of elements of a dataspace: a regular pattern, or a list of blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hyperslab {
     /// Blocks of equal size at equal distances.
@@ -40,8 +41,8 @@ pub enum Hyperslab {
     },
 }
 
-/// A regular pattern of blocks: in each dimension `count` blocks of `block` elements, the first one
-/// at `start`, the starts `stride` elements apart.
+/// A regular pattern of blocks of selected elements: in each dimension `count` blocks of `block`
+/// elements, the first one at `start`, the starts `stride` elements apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RegularHyperslab {
     /// The first selected coordinate in each dimension.
@@ -54,7 +55,7 @@ pub struct RegularHyperslab {
     pub block: Dims,
 }
 
-/// A box of elements, given by its two corners. Both corners belong to the box.
+/// A box of selected elements, given by its two corners. Both corners belong to the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The lowest coordinate in each dimension.
@@ -66,13 +67,14 @@ pub struct Block {
 const ELEMENTS: &str = "number of elements";
 
 impl Selection {
-    /// Creates a selection of one box.
+    /// Creates a selection of one box of elements.
     pub fn region(region: &Region) -> Self {
         let hyperslab = RegularHyperslab::region(&region.start, &region.count);
         Self::Hyperslab(Hyperslab::Regular(hyperslab))
     }
 
-    /// Returns the number of selected elements of an extent of the shape `dims`.
+    /// Returns the number of elements that the selection selects from a dataspace of the shape
+    /// `dims`.
     ///
     /// Overlapping blocks and repeated points are counted repeatedly.
     ///
@@ -98,7 +100,7 @@ impl Selection {
         }
     }
 
-    /// Checks that the selection is valid for an extent of the shape `dims`.
+    /// Checks that the selection is valid for a dataspace of the shape `dims`.
     ///
     /// Blocks must be disjoint. The check takes time in proportion to the square of the number of
     /// blocks at worst.
@@ -176,8 +178,8 @@ impl Selection {
         Ok(Runs { source })
     }
 
-    /// Returns the selected elements as runs in a C-order array of the shape `dims`, in the order
-    /// of [`Selection::runs`]. Adjacent runs are merged.
+    /// Returns the selected elements as contiguous runs in a C-order array of the shape `dims`, in
+    /// the order of [`Selection::runs`]. Adjacent runs are merged.
     ///
     /// # Errors
     /// The errors of [`Selection::runs`]; [`DataspaceError::Overflow`] if the number of elements of
@@ -193,7 +195,8 @@ impl Selection {
         LinearRuns::new(self, axes, dims)
     }
 
-    /// Returns the only run of a box that is contiguous in a C-order array of the shape `dims`.
+    /// Returns the only run of selected elements, if the selection is a box that is contiguous in a
+    /// C-order array of the shape `dims`.
     ///
     /// Returns [`None`] for empty selections, for points, for several blocks, for boxes that are
     /// not contiguous, and for selections that are not valid. A caller that gets [`None`] uses
@@ -223,7 +226,7 @@ impl Clone for RegularHyperslab {
 }
 
 impl RegularHyperslab {
-    /// Creates a hyperslab of one box.
+    /// Creates a regular hyperslab of one box of elements.
     pub fn region(start: &[u64], count: &[u64]) -> Self {
         let ones = Dims::from_elem(1, start.len());
         Self {
@@ -234,7 +237,7 @@ impl RegularHyperslab {
         }
     }
 
-    /// Creates a hyperslab of single elements at equal distances.
+    /// Creates a regular hyperslab of single elements at equal distances.
     pub fn strided(start: &[u64], stride: &[u64], count: &[u64]) -> Self {
         Self {
             start: Dims::from_slice(start),
@@ -244,18 +247,19 @@ impl RegularHyperslab {
         }
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of the regular hyperslab.
     pub fn rank(&self) -> usize {
         self.start.len()
     }
 
-    /// Returns whether the hyperslab extends to the end of the extent in any dimension.
+    /// Returns whether the regular hyperslab extends to the end of the dataspace's extent in any
+    /// dimension.
     pub fn is_unlimited(&self) -> bool {
         self.count.contains(&UNLIMITED) || self.block.contains(&UNLIMITED)
     }
 
-    /// Returns the selected coordinates of each dimension of an extent of the shape `dims`. An
-    /// unlimited count or block ends where the extent ends.
+    /// Returns the coordinates that the regular hyperslab selects in each dimension of a dataspace
+    /// of the shape `dims`. An unlimited count or block ends at the end of the dimension.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if the ranks differ, [`DataspaceError::Bounds`] if the hyperslab
@@ -265,7 +269,8 @@ impl RegularHyperslab {
         self.each_axis(dims).collect()
     }
 
-    /// Returns an iterator over the axes of the dimensions that both the hyperslab and `dims` have.
+    /// Returns an iterator over the selected coordinates of each dimension that both the regular
+    /// hyperslab and `dims` have.
     fn each_axis(&self, dims: &[u64]) -> impl DoubleEndedIterator<Item = Result<Axis>> {
         let ends = self.count.iter().zip(&self.block);
         let parts = self.start.iter().zip(&self.stride).zip(ends).zip(dims).enumerate();
@@ -274,14 +279,15 @@ impl RegularHyperslab {
         })
     }
 
-    /// Checks that each part of the hyperslab has `rank` dimensions.
+    /// Checks that the start, stride, count and block size of the regular hyperslab have `rank`
+    /// dimensions.
     fn check_rank(&self, rank: usize) -> Result<()> {
         let parts = [&self.start, &self.stride, &self.count, &self.block];
         parts.into_iter().try_for_each(|part| same_rank("a hyperslab", rank, part.len()))
     }
 
-    /// Returns the number of selected coordinates in each dimension of an extent of the shape
-    /// `dims`.
+    /// Returns the number of coordinates that the regular hyperslab selects in each dimension of a
+    /// dataspace of the shape `dims`.
     ///
     /// # Errors
     /// The errors of [`RegularHyperslab::axes`].
@@ -294,7 +300,8 @@ impl RegularHyperslab {
         Ok(shape)
     }
 
-    /// Returns the number of selected elements of an extent of the shape `dims`.
+    /// Returns the number of elements that the regular hyperslab selects from a dataspace of the
+    /// shape `dims`.
     fn element_count(&self, dims: &[u64]) -> Result<u64> {
         self.check_rank(dims.len())?;
         let (mut count, mut is_empty) = (Some(1_u64), false);
@@ -306,7 +313,8 @@ impl RegularHyperslab {
         if is_empty { Ok(0) } else { count.ok_or(DataspaceError::Overflow { subject: ELEMENTS }) }
     }
 
-    /// Returns the only run of a contiguous box; see [`Selection::single_run`].
+    /// Returns the only run of selected elements, if the regular hyperslab is a box that is
+    /// contiguous in a C-order array of the shape `dims`; see [`Selection::single_run`].
     fn single_run(&self, dims: &[u64]) -> Option<LinearRun> {
         self.check_rank(dims.len()).ok()?;
         let (mut offset, mut length, mut stride) = (0_u64, 1_u64, 1_u64);
@@ -324,8 +332,8 @@ impl RegularHyperslab {
     }
 }
 
-/// Checks the rank of the blocks, the order of their corners, and that all blocks lie in the extent
-/// `dims`.
+/// Checks the rank of the blocks of a hyperslab, the order of their corners, and that all blocks
+/// lie in a dataspace of the shape `dims`.
 pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
@@ -347,8 +355,8 @@ pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Resul
     Ok(())
 }
 
-/// Checks that no two blocks overlap. For this, the number of elements in the union of the blocks
-/// must equal the sum of the sizes of all blocks.
+/// Checks that no two blocks of a hyperslab overlap. For this, the number of elements in the union
+/// of the blocks must equal the sum of the sizes of all blocks.
 fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     let counted = Spans::of_blocks(rank, blocks)?.count();
     let sum = blocks.iter().try_fold(0_u64, |sum, block| {
@@ -361,8 +369,8 @@ fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     Err(DataspaceError::Invalid { subject: "a hyperslab", problem: "has blocks that overlap" })
 }
 
-/// Returns the bounding box of the boxes `corners`: in each dimension the lowest coordinate, and
-/// one more than the highest coordinate.
+/// Returns the bounding box of the boxes of elements `corners`: in each dimension the lowest
+/// coordinate, and one more than the highest coordinate.
 fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<Vec<(u64, u64)>> {
     let (start, end) = corners.next()?;
     let mut bounds: Vec<(u64, u64)> = start.iter().copied().zip(end.iter().copied()).collect();

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
 
-/// The largest number of spans in a tree, and the largest number of blocks into which a tree is
-/// cut.
+/// The largest number of intervals of coordinates in the tree of a selection, and the largest
+/// number of blocks into which a tree is cut.
 const MAX_SPANS: usize = 1 << 24;
 
-/// The largest number of block visits in the conversion of blocks to a tree. The limit bounds the
-/// work for blocks that cross each other.
+/// The largest number of block visits in the conversion of a hyperslab's blocks to a tree of
+/// intervals. The limit bounds the work for blocks that cross each other.
 const MAX_BLOCK_VISITS: usize = 1 << 25;
 
 const TOO_MANY_VISITS: DataspaceError =
@@ -24,15 +24,15 @@ const TOO_MANY_SPANS: DataspaceError =
     DataspaceError::Invalid { subject: "a combination of selections", problem: "has more than 2^24 blocks" };
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
-/// The selected coordinates of one dimension. Each coordinate has a subtree: the selected elements
-/// along the faster dimensions.
+/// The selected coordinates of one dimension in the tree of a selection. Each coordinate has a
+/// subtree: the selected elements along the faster dimensions.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
     spans: Vec<Span>,
     count: u64,
 }
 
-/// An interval of coordinates with the same subtree.
+/// An interval of selected coordinates with the same subtree, in the tree of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) first: u64,
@@ -44,7 +44,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Returns the number of elements at each coordinate of the span.
+    /// Returns the number of selected elements at each coordinate of an interval in the tree of a
+    /// selection.
     pub(crate) fn weight(&self) -> u64 {
         self.below.as_ref().map_or(1, |below| below.count)
     }
@@ -53,7 +54,7 @@ impl Span {
         self.last - self.first + 1
     }
 
-    /// Returns whether the subtree of the span equals `below`.
+    /// Returns whether the subtree of the interval, in the tree of a selection, equals `below`.
     fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
         match (&self.below, below) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
@@ -67,26 +68,27 @@ impl Spans {
         Self { spans: Vec::new(), count: 0 }
     }
 
-    /// Returns the number of elements of the tree.
+    /// Returns the number of selected elements of a tree of intervals.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the spans of the tree level that contain coordinates in `from..to`.
+    /// Returns the intervals of the selection tree's level that contain coordinates in `from..to`.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
         let rest = self.spans.split_at(first).1;
         rest.split_at(rest.partition_point(|span| span.first < to)).0
     }
 
-    /// Returns the span that contains the element at `position` in C order.
+    /// Returns the interval of the selection tree's level that contains the selected element with
+    /// the index `position` in C order.
     pub(crate) fn at(&self, position: u64) -> Option<&Span> {
         let after = self.spans.partition_point(|span| span.before <= position);
         self.spans.get(after.checked_sub(1)?)
     }
 
-    /// Appends an interval. Merges it with the last span if the two are adjacent and have equal
-    /// subtrees.
+    /// Appends an interval of selected coordinates to a level of the selection tree. Merges it with
+    /// the last interval if the two are adjacent and have equal subtrees.
     fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
         let added = (last - first)
             .checked_add(1)
@@ -108,7 +110,7 @@ impl Spans {
         Ok(())
     }
 
-    /// Creates the tree of the elements of a regular hyperslab.
+    /// Creates the tree of intervals of the elements of a regular hyperslab.
     pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
         if axes.iter().any(Axis::is_empty) {
             return Ok(Arc::new(Self::empty()));
@@ -129,15 +131,15 @@ impl Spans {
         below.ok_or(DataspaceError::Invalid { subject: "a selection", problem: "has no dimensions" })
     }
 
-    /// Creates the tree of the elements of blocks. Blocks may touch and overlap; no block may end
-    /// before it starts.
+    /// Creates the tree of intervals of the elements of a hyperslab's blocks. Blocks may touch and
+    /// overlap; no block may end before it starts.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
         let mut visits_left = MAX_BLOCK_VISITS;
         Self::sweep(rank, 0, blocks.iter().collect(), &mut visits_left).map(Arc::new)
     }
 
-    /// Cuts one dimension into intervals in which the same blocks are active, and sweeps each
-    /// interval in the next dimension.
+    /// Cuts one dimension into intervals in which the same blocks of a hyperslab are active, and
+    /// sweeps each interval in the next dimension.
     fn sweep(
         rank: usize,
         dimension: usize,
@@ -189,8 +191,8 @@ impl Spans {
         }
     }
 
-    /// Returns the elements of the tree as a regular hyperslab if possible, otherwise as disjoint
-    /// blocks. Returns [`None`] if the tree is empty.
+    /// Returns the elements of a selection's tree of intervals as a regular hyperslab if possible,
+    /// otherwise as disjoint blocks. Returns [`None`] if the tree is empty.
     pub(crate) fn hyperslab(self: &Arc<Self>, rank: usize) -> Result<Option<Hyperslab>> {
         if self.count == 0 {
             return Ok(None);
@@ -204,8 +206,8 @@ impl Spans {
         Ok(Some(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// Returns the elements of the tree as a regular hyperslab. Returns [`None`] if they do not
-    /// form one.
+    /// Returns the elements of a selection's tree of intervals as a regular hyperslab. Returns
+    /// [`None`] if they do not form a regular hyperslab.
     fn regular(&self) -> Option<RegularHyperslab> {
         let none = Dims::new;
         let mut hyperslab = RegularHyperslab { start: none(), stride: none(), count: none(), block: none() };
@@ -232,8 +234,8 @@ impl Spans {
         Some(hyperslab)
     }
 
-    /// Appends the blocks of the tree to `blocks`. `start` and `end` are the corners in the slower
-    /// dimensions.
+    /// Appends the blocks of a selection's tree of intervals to `blocks`. `start` and `end` are the
+    /// corners of a block in the slower dimensions.
     fn cut(&self, start: &mut Dims, end: &mut Dims, blocks: &mut Vec<Block>) -> Result<()> {
         for span in &self.spans {
             start.push(span.first);
@@ -250,7 +252,8 @@ impl Spans {
     }
 }
 
-/// A set operation on two trees of the same rank. It combines each pair of subtrees once.
+/// A set operation on the interval trees of two selections of the same rank. The operation combines
+/// each pair of subtrees once.
 #[derive(Debug)]
 pub(crate) struct Combiner {
     operation: SetOperation,
@@ -258,14 +261,15 @@ pub(crate) struct Combiner {
 }
 
 impl Combiner {
-    /// Applies the set operation to two trees of spans.
+    /// Applies the set operation to the interval trees of two selections.
     pub(crate) fn combine(operation: SetOperation, a: &Arc<Spans>, b: &Arc<Spans>) -> Result<Arc<Spans>> {
         let mut combiner = Self { operation, done: HashMap::new() };
         let set = combiner.both(Some(a), Some(b))?;
         Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
     }
 
-    /// Applies the set operation to two subtrees. [`None`] stands for an empty subtree.
+    /// Applies the set operation to two subtrees of the interval trees of selections. [`None`]
+    /// stands for an empty subtree.
     fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),
@@ -285,7 +289,7 @@ impl Combiner {
         Ok(merged)
     }
 
-    /// Merges the spans of two subtrees by the set operation.
+    /// Merges the intervals of two subtrees of selections by the set operation.
     fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
         let mut spans = Spans::empty();
         let mut at = 0;

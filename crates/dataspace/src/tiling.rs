@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::error::{Result, product, same_rank};
 use crate::{Axes, Axis, AxisPart, DataspaceError, Dims};
 
-/// A regular selection of an extent, divided by a grid of chunks of equal shape.
+/// A regular selection of elements of a dataset, divided by a grid of chunks of equal shape.
 ///
 /// Each dimension is selected independently of the others. An element of the selection is
 /// identified by its position among the selected coordinates of each dimension.
@@ -30,8 +30,8 @@ pub struct Tiling {
     shape: Dims,
 }
 
-/// A loop over elements at equal distances in a chunk and in a target buffer. All distances count
-/// elements.
+/// A loop over selected elements at equal distances in a chunk and in a target buffer. All
+/// distances count elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternLoop {
     pub(crate) count: u64,
@@ -39,8 +39,8 @@ pub(crate) struct PatternLoop {
     pub(crate) dst: u64,
 }
 
-/// A regular pattern of elements: the offset of the first element in the chunk and in the target
-/// buffer, and the loops over the other elements, innermost first.
+/// A regular pattern of selected elements of a chunk: the offset of the first element in the chunk
+/// and in the target buffer, and the loops over the other elements, innermost first.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) src: u64,
@@ -49,7 +49,8 @@ pub(crate) struct Pattern {
 }
 
 impl Tiling {
-    /// Divides the selection `axes` of an extent by chunks of the shape `chunk`.
+    /// Divides the regular selection with the coordinates `axes`, of a dataset with the extent
+    /// `extent`, by chunks of the shape `chunk`.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no
@@ -79,12 +80,13 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the number of selected coordinates of each dimension.
+    /// Returns the number of selected coordinates of each dimension of a selection that is divided
+    /// by chunks.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Returns the shape of a chunk.
+    /// Returns the shape of a chunk of the chunk grid that divides the selection.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
@@ -103,8 +105,8 @@ impl Tiling {
         })
     }
 
-    /// Returns the number of elements of a chunk if whole chunks are contiguous in the selection.
-    /// Returns [`None`] otherwise.
+    /// Returns the number of elements of a chunk if the chunks `chunks` are whole and contiguous in
+    /// the selection. Returns [`None`] otherwise.
     ///
     /// They are contiguous if they are neighbours along one dimension, each slower dimension has
     /// one selected coordinate, and each faster dimension has one chunk.
@@ -131,7 +133,7 @@ impl Tiling {
         (slower_have_one && faster_have_one_chunk).then_some(elements)
     }
 
-    /// Returns whether a chunk contains a selected element.
+    /// Returns whether the chunk with the scaled coordinates `scaled` contains a selected element.
     pub fn meets(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.axes.len()
             && self.dimensions(scaled).all(|(axis, (from, to))| match axis.bounds() {
@@ -141,7 +143,7 @@ impl Tiling {
             })
     }
 
-    /// Returns the number of selected elements in a chunk.
+    /// Returns the number of selected elements in the chunk with the scaled coordinates `scaled`.
     ///
     /// ```
     /// use hyperslab_dataspace::{Axis, Tiling};
@@ -159,8 +161,8 @@ impl Tiling {
         counts.product()
     }
 
-    /// Returns, for each dimension, the selected coordinates and the coordinates that the chunk
-    /// covers.
+    /// Returns, for each dimension, the selected coordinates and the range of coordinates that a
+    /// chunk covers.
     pub(crate) fn dimensions<'a>(
         &'a self,
         scaled: &'a [u64],
@@ -174,8 +176,8 @@ impl Tiling {
         self.axes.iter().zip(covered)
     }
 
-    /// Returns the selected elements of a chunk. The element with the position p belongs at the
-    /// target offset `base` + p · `target_strides`.
+    /// Returns the selected elements of a chunk as regular patterns. The element with the position
+    /// p in the selection belongs at the target offset `base` + p · `target_strides`.
     pub(crate) fn parts(
         &self,
         scaled: &[u64],
@@ -222,8 +224,8 @@ impl Tiling {
 }
 
 impl Pattern {
-    /// Adds a loop around the present loops of the pattern. If the new loop continues the outermost
-    /// loop at the same distances, merges both loops.
+    /// Adds a loop over selected elements around the present loops of the pattern. If the new loop
+    /// continues the outermost loop at the same distances, merges both loops.
     fn push(&mut self, step: PatternLoop) {
         if step.count == 1 {
             return;
@@ -239,8 +241,8 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of elements that are contiguous in both chunk and target, and the loops
-    /// around these runs.
+    /// Returns the number of selected elements that are contiguous in both the chunk and the target
+    /// buffer, and the loops around these runs.
     pub(crate) fn runs(&self) -> (u64, &[PatternLoop]) {
         match self.steps.split_first() {
             Some((first, rest)) if first.src == 1 && first.dst == 1 => (first.count, rest),
@@ -248,19 +250,21 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of elements of the pattern.
+    /// Returns the number of selected elements of the pattern in a chunk.
     pub(crate) fn len(&self) -> u64 {
         self.steps.iter().map(|step| step.count).product()
     }
 
-    /// Returns one more than the position of the last element in the chunk.
+    /// Returns one more than the position, in the chunk, of the last selected element of the
+    /// pattern.
     pub(crate) fn src_end(&self) -> u64 {
         self.steps.iter().fold(self.src + 1, |end, step| end + (step.count.max(1) - 1) * step.src)
     }
 }
 
-/// Divides `positions` into patterns of equal blocks, each with its first position: the end of a
-/// cut block, whole blocks, and the beginning of a cut block.
+/// Divides `positions`, a range of indexes of selected coordinates of one dimension, into patterns
+/// of equal blocks, each with its first index: the end of a cut block, whole blocks, and the
+/// beginning of a cut block.
 fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
     let axis = *axis;
     let mut rest = positions;

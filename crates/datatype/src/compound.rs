@@ -9,7 +9,7 @@ pub struct Compound {
     pub members: Vec<Member>,
 }
 
-/// A member of a compound datatype: name, offset and datatype.
+/// A member of a compound datatype: its name, its offset in the record and datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Member {
     /// The name, as stored in the file.
@@ -20,7 +20,7 @@ pub struct Member {
     pub datatype: Datatype,
 }
 
-/// An integer type with named values.
+/// An enumeration datatype: an integer type with named values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Enumeration {
     /// The integer type of the values.
@@ -29,7 +29,7 @@ pub struct Enumeration {
     pub members: Vec<EnumerationMember>,
 }
 
-/// A named value of an enumeration.
+/// A named value of an enumeration datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EnumerationMember {
     /// The name, as stored in the file.

@@ -43,14 +43,15 @@ pub enum DatatypeClass {
     Complex(Complex),
 }
 
-/// An opaque datatype: bytes without an interpretation.
+/// An opaque datatype: each element consists of bytes without an interpretation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Opaque {
     /// A description of the bytes by the program that wrote the file.
     pub tag: Vec<u8>,
 }
 
-/// The kind of a reference datatype: the kind of its targets, and its encoding.
+/// The kind of a reference datatype: the kind of the targets (objects, regions, attributes), and
+/// the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.
@@ -65,7 +66,7 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-/// A reference datatype, with the kind of its references.
+/// A reference datatype: each element refers to an object, a region of a dataset or an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The kind of object that the reference points at.
@@ -74,7 +75,7 @@ pub struct Reference {
     pub version: u8,
 }
 
-/// The kind of a variable-length type: sequence or string.
+/// The kind of a variable-length datatype: sequence or string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableLengthKind {
     /// Any number of elements of the base type.
@@ -88,7 +89,7 @@ pub enum VariableLengthKind {
     },
 }
 
-/// A datatype of sequences or strings of variable length, stored in a global heap.
+/// A variable-length datatype: each element is a sequence or string, stored in a global heap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariableLength {
     /// The kind: sequence or string.
@@ -106,7 +107,7 @@ pub struct Array {
     pub base: Box<Datatype>,
 }
 
-/// A complex datatype: the real part, followed by the imaginary part.
+/// A complex datatype: each element is a real part, followed by an imaginary part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Complex {
     /// The type of each part.

@@ -12,8 +12,8 @@ use crate::{
     VariableLengthKind,
 };
 
-/// The largest number of members of a compound or enumeration that are shown. "…" stands for
-/// further members.
+/// The largest number of members of a compound or enumeration datatype that are shown in its text
+/// form. "…" stands for further members.
 const MAX_SHOWN_MEMBERS: usize = 16;
 
 impl fmt::Display for Datatype {
@@ -42,12 +42,13 @@ impl fmt::Display for Datatype {
     }
 }
 
-/// Returns the suffix of a datatype's name that states the byte order.
+/// Returns the suffix of a datatype's name that states the byte order, for the text form.
 fn suffix(order: ByteOrder, size: u32) -> &'static str {
     if order == ByteOrder::BigEndian && size > 1 { "be" } else { "" }
 }
 
-/// Writes the position of a number's bits, unless they fill the element.
+/// Writes the position of a number's bits in its element to the text form of a datatype, unless the
+/// bits fill the element.
 fn show_bit_position(f: &mut fmt::Formatter<'_>, offset: u16, precision: u16, size: u32) -> fmt::Result {
     if offset == 0 && u64::from(precision) == u64::from(size) * 8 {
         return Ok(());
@@ -113,7 +114,7 @@ fn reference_name(reference: Reference) -> &'static str {
     }
 }
 
-/// Writes the members of a compound or enumeration as `{ a, b, … }`.
+/// Writes the members of a compound or enumeration datatype to its text form, as `{ a, b, … }`.
 fn show_members<'a, T: 'a>(
     f: &mut fmt::Formatter<'_>,
     members: &'a [T],

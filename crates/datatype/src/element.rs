@@ -27,40 +27,40 @@ use crate::{ByteOrder, Datatype, DatatypeClass};
 /// assert_eq!(values, Ok(vec![-1, -1]));
 /// ```
 pub trait H5Type: Copy + Send + Sync + 'static {
-    /// The size of an element of [`datatype`](Self::datatype) in bytes.
+    /// The size in bytes of an element that holds a value of the Rust type.
     const SIZE: usize;
 
-    /// Returns the datatype of values in this machine's memory.
+    /// Returns the datatype of elements that hold values of the Rust type in this machine's memory.
     fn datatype() -> Datatype;
 
-    /// Decodes an element of [`datatype`](Self::datatype). Returns `None` if the bytes are no valid
+    /// Decodes an element to a value of the Rust type. Returns `None` if the bytes are no valid
     /// value.
     fn decode(element: &[u8]) -> Option<Self>;
 
-    /// Encodes the value as an element of [`datatype`](Self::datatype).
+    /// Encodes a value of the Rust type as an element of its datatype.
     fn encode(&self, element: &mut [u8]);
 
-    /// Returns the value whose bytes are all zero. Returns `None` if slices of this type cannot be
-    /// viewed as bytes.
+    /// Returns the value of the Rust type whose bytes are all zero. Returns `None` if slices of
+    /// this type cannot be viewed as bytes.
     fn zero() -> Option<Self> {
         None
     }
 
-    /// Returns the bytes of a slice of values. Returns `None` unless the values have the layout of
-    /// [`datatype`](Self::datatype).
+    /// Returns the bytes of a slice of values of the Rust type, without a copy. Returns `None`
+    /// unless the values have the layout of elements.
     fn as_bytes(values: &[Self]) -> Option<&[u8]> {
         let _ = values;
         None
     }
 
-    /// Returns the bytes of [`as_bytes`](Self::as_bytes) for writing. Returns `None` unless every
-    /// bit pattern is a valid value.
+    /// Returns the bytes of a slice of values of the Rust type for writing, without a copy. Returns
+    /// `None` unless every bit pattern is a valid value.
     fn as_bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
         let _ = values;
         None
     }
 
-    /// Returns elements of [`datatype`](Self::datatype) as values, without a copy.
+    /// Returns the bytes of elements as values of the Rust type, without a copy.
     ///
     /// Returns `None` unless every bit pattern is valid, the bytes are aligned for the type, and
     /// they form whole elements.
@@ -78,7 +78,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         None
     }
 
-    /// Decodes the elements of [`datatype`](Self::datatype) in `bytes`.
+    /// Decodes the elements in `bytes` to values of the Rust type.
     ///
     /// # Errors
     /// [`ConvertError::Value`] for the first element whose bytes are no valid value;
@@ -100,7 +100,7 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Ok(values)
     }
 
-    /// Returns the values as bytes of [`datatype`](Self::datatype), borrowed if possible.
+    /// Returns values of the Rust type as the bytes of elements, borrowed if possible.
     fn to_bytes(values: &[Self]) -> Cow<'_, [u8]> {
         if let Some(bytes) = Self::as_bytes(values) {
             return Cow::Borrowed(bytes);
@@ -112,8 +112,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Cow::Owned(bytes)
     }
 
-    /// Returns a vector of `count` values whose bytes the function `fill` writes. The bytes are
-    /// zero before.
+    /// Returns a vector of `count` values of the Rust type whose bytes the function `fill` writes.
+    /// The bytes are zero before.
     ///
     /// Types that can be viewed as bytes need no second copy. The caller limits the memory that
     /// `count` requires.
@@ -143,8 +143,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Ok(Self::from_bytes(&bytes)?)
     }
 
-    /// Overwrites the values of a slice. The function `fill` writes their bytes, as in
-    /// [`read_vec`](Self::read_vec).
+    /// Overwrites a slice of values of the Rust type. The function `fill` writes the bytes of the
+    /// values, as in [`read_vec`](Self::read_vec).
     ///
     /// # Errors
     /// The errors of `fill`, and [`ConvertError::Value`] for bytes that are no valid value. On an

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::{CharacterSet, Datatype, H5Type, StringPadding};
 
-/// A text of at most `N` bytes of UTF-8, as an element: a string of fixed length, padded with zero
-/// bytes.
+/// A fixed-length text of at most `N` bytes of UTF-8, as an element: a string of fixed length,
+/// padded with zero bytes.
 ///
 /// Strings of other lengths and of variable length can be converted to this type. The conversion
 /// cuts longer text to `N` bytes, as libhdf5 does. A cut inside a character makes reading fail.
@@ -23,8 +23,8 @@ pub struct FixedText<const N: usize> {
 }
 
 impl<const N: usize> FixedText<N> {
-    /// Creates a fixed-length text. Returns `None` if the text is longer than `N` bytes or contains
-    /// a zero byte.
+    /// Creates a fixed-length text for string elements. Returns `None` if the text is longer than
+    /// `N` bytes or contains a zero byte.
     pub fn new(text: &str) -> Option<Self> {
         if text.contains('\0') {
             return None;
@@ -34,7 +34,7 @@ impl<const N: usize> FixedText<N> {
         Some(Self { bytes })
     }
 
-    /// Returns the text.
+    /// Returns the characters of the fixed-length text.
     pub fn as_str(&self) -> &str {
         let end = self.bytes.iter().position(|byte| *byte == 0).unwrap_or(N);
         // `new` and `decode` accept valid UTF-8 only.

@@ -56,7 +56,8 @@ impl From<ByteOrder> for FloatOrder {
 /// Numbers. With the byte order [`ByteOrder::NATIVE`] they have the layout of this machine's
 /// memory.
 impl Datatype {
-    /// Returns an integer of `bytes` bytes (1 to 8191) whose bits are all significant.
+    /// Returns the datatype of integers of `bytes` bytes (1 to 8191) whose bits are all
+    /// significant.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder, Datatype};
@@ -76,84 +77,85 @@ impl Datatype {
         Self { size: u32::from(bytes), class: DatatypeClass::FixedPoint(fixed) }
     }
 
-    /// Returns an 8-bit unsigned integer.
+    /// Returns the datatype of 8-bit unsigned integers.
     pub fn u8() -> Self {
         Self::integer(1, false, ByteOrder::NATIVE)
     }
 
-    /// Returns an 8-bit signed integer.
+    /// Returns the datatype of 8-bit signed integers.
     pub fn i8() -> Self {
         Self::integer(1, true, ByteOrder::NATIVE)
     }
 
-    /// Returns a 16-bit unsigned integer.
+    /// Returns the datatype of 16-bit unsigned integers in the byte order `order`.
     pub fn u16(order: ByteOrder) -> Self {
         Self::integer(2, false, order)
     }
 
-    /// Returns a 16-bit signed integer.
+    /// Returns the datatype of 16-bit signed integers in the byte order `order`.
     pub fn i16(order: ByteOrder) -> Self {
         Self::integer(2, true, order)
     }
 
-    /// Returns a 32-bit unsigned integer.
+    /// Returns the datatype of 32-bit unsigned integers in the byte order `order`.
     pub fn u32(order: ByteOrder) -> Self {
         Self::integer(4, false, order)
     }
 
-    /// Returns a 32-bit signed integer.
+    /// Returns the datatype of 32-bit signed integers in the byte order `order`.
     pub fn i32(order: ByteOrder) -> Self {
         Self::integer(4, true, order)
     }
 
-    /// Returns a 64-bit unsigned integer.
+    /// Returns the datatype of 64-bit unsigned integers in the byte order `order`.
     pub fn u64(order: ByteOrder) -> Self {
         Self::integer(8, false, order)
     }
 
-    /// Returns a 64-bit signed integer.
+    /// Returns the datatype of 64-bit signed integers in the byte order `order`.
     pub fn i64(order: ByteOrder) -> Self {
         Self::integer(8, true, order)
     }
 
-    /// Returns the half-precision floating-point type of IEEE 754.
+    /// Returns the datatype of half-precision floating-point numbers of IEEE 754.
     pub fn f16(order: ByteOrder) -> Self {
         FloatLayout::F16.datatype(order.into())
     }
 
-    /// Returns the type bfloat16: the upper half of a single-precision number.
+    /// Returns the datatype of bfloat16 numbers: the upper half of a single-precision number.
     pub fn bf16(order: ByteOrder) -> Self {
         FloatLayout::BF16.datatype(order.into())
     }
 
-    /// Returns the single-precision floating-point type of IEEE 754.
+    /// Returns the datatype of single-precision floating-point numbers of IEEE 754.
     pub fn f32(order: ByteOrder) -> Self {
         FloatLayout::F32.datatype(order.into())
     }
 
-    /// Returns the double-precision floating-point type of IEEE 754.
+    /// Returns the datatype of double-precision floating-point numbers of IEEE 754.
     pub fn f64(order: ByteOrder) -> Self {
         FloatLayout::F64.datatype(order.into())
     }
 
-    /// Returns the quadruple-precision floating-point type of IEEE 754.
+    /// Returns the datatype of quadruple-precision floating-point numbers of IEEE 754.
     pub fn f128(order: ByteOrder) -> Self {
         FloatLayout::F128.datatype(order.into())
     }
 
-    /// Returns an 8-bit number with a 4-bit exponent, interpreted like IEEE 754 numbers (with
-    /// infinities).
+    /// Returns the datatype of 8-bit floating-point numbers with a 4-bit exponent, interpreted like
+    /// IEEE 754 numbers (with infinities).
     pub fn f8_e4m3() -> Self {
         FloatLayout::F8E4M3.datatype(FloatOrder::LittleEndian)
     }
 
-    /// Returns an 8-bit number with a 5-bit exponent, interpreted like IEEE 754 numbers.
+    /// Returns the datatype of 8-bit floating-point numbers with a 5-bit exponent, interpreted like
+    /// IEEE 754 numbers.
     pub fn f8_e5m2() -> Self {
         FloatLayout::F8E5M2.datatype(FloatOrder::LittleEndian)
     }
 
-    /// Returns the 80-bit extended precision of the x87, little-endian, in `bytes` bytes (usually
-    /// 10, 12 or 16).
+    /// Returns the datatype of 80-bit extended-precision numbers of the x87 processor,
+    /// little-endian, in `bytes` bytes (usually 10, 12 or 16).
     pub fn x87(bytes: u32) -> Self {
         let mut datatype = FloatLayout { bits: 80, exponent_size: 15, mantissa_size: 64, bias: 16383 }
             .datatype(FloatOrder::LittleEndian);
@@ -165,17 +167,17 @@ impl Datatype {
         Self { size: bytes, ..datatype }
     }
 
-    /// Returns the VAX F floating type (4 bytes).
+    /// Returns the datatype of VAX F floating-point numbers (4 bytes).
     pub fn vax_f32() -> Self {
         FloatLayout { bias: 129, ..FloatLayout::F32 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns the VAX G floating type (8 bytes).
+    /// Returns the datatype of VAX G floating-point numbers (8 bytes).
     pub fn vax_f64() -> Self {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns a bit field of `bytes` bytes. The number of bits saturates at 65535.
+    /// Returns the datatype of bit fields of `bytes` bytes. The number of bits saturates at 65535.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -187,23 +189,24 @@ impl Datatype {
         Self { size: u32::from(bytes), class: DatatypeClass::Bitfield(bits) }
     }
 
-    /// Returns a boolean as h5py writes it: an enumeration of an 8-bit integer with FALSE = 0 and
-    /// TRUE = 1.
+    /// Returns the datatype of booleans as h5py writes them: an enumeration of an 8-bit integer
+    /// with FALSE = 0 and TRUE = 1.
     pub fn bool() -> Self {
         let member = |name: &[u8], value| EnumerationMember { name: name.to_vec(), value: vec![value] };
         let members = vec![member(b"FALSE", 0), member(b"TRUE", 1)];
         Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
     }
 
-    /// Returns a complex number of the complex class of HDF5 2.0, with two parts of the type
-    /// `base`. Older libraries cannot read this class. The size saturates at 4 GiB.
+    /// Returns a complex datatype (the complex class of HDF5 2.0), with two parts of the datatype
+    /// `base`. Older libraries cannot read this class. The size of an element saturates at 4 GiB.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
     }
 
-    /// Returns a complex number as a compound of the members `r` and `i`. Every library can read
-    /// it, and h5py interprets it as a complex number. The size saturates at 4 GiB.
+    /// Returns the datatype of complex numbers as a compound of the members `r` and `i`. Every
+    /// library can read the compound, and h5py interprets it as a complex number. The size of an
+    /// element saturates at 4 GiB.
     pub fn complex_compound(base: Self) -> Self {
         let size = base.size;
         let members = vec![
@@ -216,13 +219,13 @@ impl Datatype {
 
 /// Text, references and composites.
 impl Datatype {
-    /// Returns a string of `bytes` bytes.
+    /// Returns the datatype of fixed-length strings of `bytes` bytes.
     pub fn fixed_string(bytes: u32, padding: StringPadding, charset: CharacterSet) -> Self {
         Self { size: bytes, class: DatatypeClass::String(FixedString { padding, charset }) }
     }
 
-    /// Returns a null-terminated string of variable length, in a file with addresses of
-    /// `size_of_offsets` bytes.
+    /// Returns the datatype of null-terminated strings of variable length, in a file with addresses
+    /// of `size_of_offsets` bytes.
     pub fn variable_string(charset: CharacterSet, size_of_offsets: u8) -> Self {
         let kind = VariableLengthKind::String { padding: StringPadding::NullTerminated, charset };
         let base = Box::new(Self::integer(1, false, ByteOrder::LittleEndian));
@@ -230,7 +233,8 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// Returns a sequence of variable length, in a file with addresses of `size_of_offsets` bytes.
+    /// Returns the datatype of variable-length sequences of items of the datatype `base`, in a file
+    /// with addresses of `size_of_offsets` bytes.
     pub fn sequence(base: Self, size_of_offsets: u8) -> Self {
         let class = DatatypeClass::VariableLength(VariableLength {
             kind: VariableLengthKind::Sequence,
@@ -239,32 +243,33 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// Returns an opaque type of `bytes` bytes.
+    /// Returns an opaque datatype of `bytes` bytes with the tag `tag`.
     pub fn opaque(bytes: u32, tag: impl Into<Vec<u8>>) -> Self {
         Self { size: bytes, class: DatatypeClass::Opaque(Opaque { tag: tag.into() }) }
     }
 
-    /// Returns a reference to an object: its address of `size_of_offsets` bytes.
+    /// Returns the datatype of references to objects: an element is an object's address of
+    /// `size_of_offsets` bytes.
     pub fn object_reference(size_of_offsets: u8) -> Self {
         let reference = Reference { kind: ReferenceKind::Object1, version: 0 };
         Self { size: u32::from(size_of_offsets), class: DatatypeClass::Reference(reference) }
     }
 
-    /// Returns a reference to a region of a dataset, in a file with addresses of `size_of_offsets`
-    /// bytes.
+    /// Returns the datatype of references to a region of a dataset, in a file with addresses of
+    /// `size_of_offsets` bytes.
     pub fn region_reference(size_of_offsets: u8) -> Self {
         let reference = Reference { kind: ReferenceKind::DatasetRegion1, version: 0 };
         let size = u32::from(size_of_offsets) + 4;
         Self { size, class: DatatypeClass::Reference(reference) }
     }
 
-    /// Returns a compound of `size` bytes.
+    /// Returns a compound datatype of `size` bytes with the members `members`.
     pub fn compound(size: u32, members: Vec<Member>) -> Self {
         Self { size, class: DatatypeClass::Compound(Compound { members }) }
     }
 
-    /// Returns a compound whose members follow one another without gaps. The size saturates at 4
-    /// GiB.
+    /// Returns a compound datatype whose members follow one another without gaps. The size of an
+    /// element saturates at 4 GiB.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -284,14 +289,14 @@ impl Datatype {
         Self::compound(size, placed)
     }
 
-    /// Returns an enumeration of values of the type `base`.
+    /// Returns an enumeration datatype of named values of the integer type `base`.
     pub fn enumeration(base: Self, members: Vec<EnumerationMember>) -> Self {
         let size = base.size;
         Self { size, class: DatatypeClass::Enumeration(Enumeration { base: Box::new(base), members }) }
     }
 
-    /// Returns an array of fixed shape, slowest-varying dimension first. The size saturates at 4
-    /// GiB.
+    /// Returns an array datatype: elements are arrays of a fixed shape, given slowest-varying
+    /// dimension first. The size of an element saturates at 4 GiB.
     pub fn array(dims: impl Into<Vec<u32>>, base: Self) -> Self {
         let dims = dims.into();
         let size = dims.iter().fold(base.size, |size, dim| size.saturating_mul(*dim));

@@ -1,6 +1,6 @@
 //! The atomic numeric classes: fixed-point numbers, floating-point numbers, times and bit fields.
 
-/// The order of the bytes of a number.
+/// The order of the bytes of a number in an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// The least significant byte comes first.
@@ -10,12 +10,12 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The byte order of this machine.
+    /// The byte order of numbers on this machine.
     pub const NATIVE: Self =
         if cfg!(target_endian = "little") { Self::LittleEndian } else { Self::BigEndian };
 }
 
-/// The order of the bytes of a floating-point number, including the order of the VAX.
+/// The order of the bytes of a floating-point number in an element, including the order of the VAX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FloatOrder {
     /// The least significant byte comes first.
@@ -26,7 +26,7 @@ pub enum FloatOrder {
     Vax,
 }
 
-/// The value of the padding bits outside of a number's precision.
+/// The value of the padding bits of an element outside of a number's precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// All padding bits are zero.
@@ -39,7 +39,8 @@ pub enum Padding {
     Background,
 }
 
-/// The value of the unused bits inside a floating-point number: one of the values of [`Padding`].
+/// The value of the unused bits inside a floating-point number of an element: one of the values of
+/// [`Padding`].
 pub type InternalPadding = Padding;
 
 /// An integer datatype of any width, bit position and sign.
@@ -59,7 +60,7 @@ pub struct FixedPoint {
     pub high_pad: Padding,
 }
 
-/// The normalization of a mantissa: the storage of its leading bit.
+/// The normalization of a floating-point datatype's mantissa: the storage of its leading bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// The mantissa is not normalized.
@@ -70,7 +71,8 @@ pub enum Normalization {
     Implied,
 }
 
-/// A floating-point datatype of any layout. Bit positions count from bit 0 of the element.
+/// A floating-point datatype of any layout: the positions of sign, exponent and mantissa. Bit
+/// positions count from bit 0 of the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatingPoint {
     /// The order of the bytes.
@@ -101,7 +103,8 @@ pub struct FloatingPoint {
     pub internal_pad: InternalPadding,
 }
 
-/// A time datatype. The format never defined it completely, so conversions do not interpret it.
+/// A datatype of times. The format never defined the class completely, so conversions do not
+/// interpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Time {
     /// The order of the bytes.
@@ -110,7 +113,7 @@ pub struct Time {
     pub precision: u16,
 }
 
-/// A bit field datatype: a set of bits without a numeric interpretation.
+/// A bit field datatype: each element is a set of bits without a numeric interpretation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bitfield {
     /// The order of the bytes.

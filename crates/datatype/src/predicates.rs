@@ -3,7 +3,8 @@
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Returns whether the predicate `is` holds for this datatype or a datatype inside it.
+    /// Returns whether a predicate `is` holds for the class of this datatype or of a nested
+    /// datatype.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;
@@ -20,40 +21,40 @@ impl Datatype {
         }
     }
 
-    /// Returns whether elements contain sequences or strings of variable length, at any depth. Such
-    /// elements refer to heaps of their file.
+    /// Returns whether elements of the datatype contain sequences or strings of variable length, at
+    /// any depth. The elements then refer to heaps of their file.
     pub fn is_variable_length(&self) -> bool {
         self.contains(|class| matches!(class, DatatypeClass::VariableLength(_)))
     }
 
-    /// Returns whether elements contain references, at any depth.
+    /// Returns whether elements of the datatype contain references, at any depth.
     pub fn contains_reference(&self) -> bool {
         self.contains(|class| matches!(class, DatatypeClass::Reference(_)))
     }
 
-    /// Returns whether elements refer to other data of their file, by heap indexes or references.
-    /// Copies of such elements in another file are meaningless.
+    /// Returns whether elements of the datatype refer to other data of their file, by heap indexes
+    /// or references. Copies of the elements in another file are then meaningless.
     pub fn points_into_file(&self) -> bool {
         self.is_variable_length() || self.contains_reference()
     }
 
-    /// Returns whether this type is a string of variable length.
+    /// Returns whether the datatype is a string of variable length.
     pub fn is_variable_string(&self) -> bool {
         matches!(&self.class, DatatypeClass::VariableLength(variable)
             if matches!(variable.kind, VariableLengthKind::String { .. }))
     }
 
-    /// Returns whether this type is a string of fixed or variable length.
+    /// Returns whether the datatype is a string of fixed or variable length.
     pub fn is_string(&self) -> bool {
         matches!(self.class, DatatypeClass::String(_)) || self.is_variable_string()
     }
 
-    /// Returns whether this type is an integer or a floating-point number.
+    /// Returns whether the datatype is an integer or a floating-point number.
     pub fn is_number(&self) -> bool {
         matches!(self.class, DatatypeClass::FixedPoint(_) | DatatypeClass::FloatingPoint(_))
     }
 
-    /// Returns whether this type is a boolean: an enumeration of a one-byte integer with exactly
+    /// Returns whether the datatype is a boolean: an enumeration of a one-byte integer with exactly
     /// the members FALSE = 0 and TRUE = 1, in any order.
     pub fn is_bool(&self) -> bool {
         let DatatypeClass::Enumeration(enumeration) = &self.class else { return false };
@@ -68,7 +69,8 @@ impl Datatype {
             && value_of(b"TRUE") == Some(&[1])
     }
 
-    /// Returns the datatype of the parts of a complex number. Returns `None` for other datatypes.
+    /// Returns the datatype of the real and the imaginary part of a complex datatype. Returns
+    /// `None` for other datatypes.
     ///
     /// A complex number is of the complex class, or a compound of the members `r` and `i` of one
     /// floating-point type. h5py writes the latter.
@@ -90,8 +92,8 @@ impl Datatype {
         }
     }
 
-    /// Returns the names of the members of a compound. Returns no names for other classes. Bytes
-    /// that are not UTF-8 are replaced.
+    /// Returns the names of the members of a compound datatype. Returns no names for other classes.
+    /// Bytes that are not UTF-8 are replaced.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -104,8 +106,8 @@ impl Datatype {
         compound.members.iter().map(|member| String::from_utf8_lossy(&member.name).into_owned()).collect()
     }
 
-    /// Returns a member of a compound or of a compound inside it, with its offset in bytes from the
-    /// start of the element.
+    /// Returns the datatype of the member at `path` of a compound datatype, or of a compound inside
+    /// it, after the member's offset in bytes from the start of the element.
     ///
     /// `path` consists of member names, joined by dots. Member names may contain dots themselves.
     ///
@@ -132,8 +134,8 @@ impl Datatype {
         })
     }
 
-    /// Returns the number of items of an array, and 1 for every other datatype. Returns `None` if
-    /// the number overflows.
+    /// Returns the number of items in an element of an array datatype, and 1 for every other
+    /// datatype. Returns `None` if the number overflows.
     pub fn array_len(&self) -> Option<usize> {
         match &self.class {
             DatatypeClass::Array(array) => array

@@ -1,6 +1,6 @@
 //! Strings of fixed length, and the properties that fixed-length and variable-length strings share.
 
-/// The padding of a string that is shorter than its element.
+/// The padding of a fixed-length string that is shorter than its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StringPadding {
     /// The text ends at the first zero byte.
@@ -11,7 +11,7 @@ pub enum StringPadding {
     SpacePadded,
 }
 
-/// The character set of a string.
+/// The character set of a string datatype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CharacterSet {
     /// 7-bit ASCII.
@@ -21,7 +21,7 @@ pub enum CharacterSet {
     Utf8,
 }
 
-/// A fixed-length string datatype. The size of the datatype is the length of the string.
+/// A fixed-length string datatype. The size of an element is the length of the string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedString {
     /// The padding of the text.

@@ -30,7 +30,7 @@ use crate::codec::{bit_planes, lz4, zstd};
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The bitshuffle filter.
+/// The bitshuffle filter, which transposes the bits of elements and may compress them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bitshuffle;
 
@@ -97,8 +97,8 @@ impl BitshuffleParameters {
         Ok(self)
     }
 
-    /// Divides the length of a chunk into the bytes that lie in blocks and the bytes after the last
-    /// block.
+    /// Divides the length of a chunk into the number of bytes in bitshuffle blocks and the number
+    /// of bytes after the last block.
     fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
         if !length.is_multiple_of(self.size) {
             return Err("the chunk length is not a multiple of the element size");
@@ -183,7 +183,7 @@ impl Filter for Bitshuffle {
     }
 }
 
-/// An encoded bitshuffle chunk with its parsed header.
+/// An encoded chunk of the bitshuffle filter with its parsed header.
 struct Encoded<'a> {
     parameters: BitshuffleParameters,
     /// Bytes of the decoded chunk.
@@ -193,7 +193,7 @@ struct Encoded<'a> {
     rest: &'a [u8],
 }
 
-/// Buffers and the Zstandard state that are reused for all blocks and chunks.
+/// Buffers and the Zstandard state that the bitshuffle filter reuses for all blocks and chunks.
 #[derive(Default)]
 struct BlockScratch {
     planes: Vec<u8>,
@@ -241,7 +241,8 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// Decodes all blocks of the bitshuffle chunk and returns the input after them.
+/// Decodes all blocks of the bitshuffle chunk `input` into `blocks`, and returns the input after
+/// the blocks.
 fn decode_blocks<'a>(
     parameters: BitshuffleParameters,
     input: &'a [u8],

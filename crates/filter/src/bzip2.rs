@@ -12,11 +12,11 @@ use crate::codec::remaining_input;
 use crate::codec::reserve;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The bzip2 filter.
+/// The bzip2 filter, which compresses chunks as bzip2 streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bzip2;
 
-/// The initial growth of the bzip2 output buffer in bytes.
+/// The initial size in bytes by which the output buffer of the bzip2 filter grows.
 const INITIAL_OUTPUT_BYTES: usize = 4 << 10;
 
 impl Filter for Bzip2 {

@@ -3,8 +3,8 @@
 
 use crate::{Filter, FilterContext, FilterError, Produced, Result, Workspace};
 
-/// Checks that a filter fulfils the contract of `Filter`. The filter must be lossless and accept
-/// chunks of any length.
+/// Checks that a filter fulfils the contract of the trait `Filter`. The filter must be lossless and
+/// accept chunks of any length.
 ///
 /// # Panics
 /// If the filter violates the contract.
@@ -14,8 +14,8 @@ pub fn run(filter: &dyn Filter, client_data: &[u32]) {
     }
 }
 
-/// Checks the contract of `Filter` with chunks of `length` bytes, for filters whose client data
-/// contain the chunk length.
+/// Checks that a filter fulfils the contract of the trait `Filter`, with chunks of `length` bytes,
+/// for filters whose client data contain the chunk length.
 ///
 /// # Panics
 /// If the filter violates the contract.
@@ -47,8 +47,8 @@ pub fn encode(filter: &dyn Filter, client_data: &[u32], chunk: &[u8]) -> Result<
     Ok(taken(produced, chunk, output))
 }
 
-/// Decodes one chunk with a filter to at most `max_output` bytes. `expected_output` is the hint for
-/// the filter.
+/// Decodes one chunk with a filter to at most `max_output` bytes. `expected_output` is the decoded
+/// length that the filter may expect.
 ///
 /// # Errors
 /// The errors of the filter.
@@ -68,9 +68,9 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
-/// Checks that decoding into a slice returns the same bytes and errors as decoding into a buffer.
-/// The slices have the right length, or are too long or too short. Checks the same for decoding
-/// with a used workspace.
+/// Checks that a filter decodes into a slice with the same bytes and errors as into a buffer. The
+/// slices have the right length, or are too long or too short. Checks the same for decoding with a
+/// used workspace.
 fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let mut output = Vec::new();
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
@@ -102,7 +102,7 @@ fn taken(produced: Produced, input: &[u8], output: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Returns test chunks of one length: zeros, a ramp, random bytes.
+/// Returns test chunks of `length` bytes for filters: zeros, a ramp, random bytes.
 fn chunks(length: usize) -> [Vec<u8>; 3] {
     let ramp = (0..length).map(|at| (at / 3).to_le_bytes()[0]).collect();
     [vec![0; length], ramp, random(length, 1)]
@@ -130,8 +130,8 @@ fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &
     }
 }
 
-/// Checks that decoders respect the limit of decoded bytes, and that a limit equal to the chunk
-/// length is sufficient.
+/// Checks that a filter's decoder respects the limit of decoded bytes, and that a limit equal to
+/// the chunk length is sufficient.
 fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
     let decoded = decode(filter, client_data, encoded, Some(chunk.len()), chunk.len()).unwrap();
     assert_eq!(decoded, chunk);
@@ -143,8 +143,8 @@ fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]
     }
 }
 
-/// Checks that decoding damaged chunks causes errors or stays within the limit of bytes, and never
-/// panics.
+/// Checks that a filter's decoding of damaged chunks causes errors or stays within the limit of
+/// bytes, and never panics.
 fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     let check = |bytes: &[u8]| {
         let limit = encoded.len() * 3 + 100;
@@ -166,7 +166,7 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     }
 }
 
-/// Checks that decoding random bytes with arbitrary parameters causes no panic.
+/// Checks that a filter's decoding of random bytes with arbitrary parameters causes no panic.
 fn noise(filter: &dyn Filter, client_data: &[u32], length: usize) {
     let parameters = [client_data, &[], &[0], &[u32::MAX; 20], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]];
     for seed in 2..10 {

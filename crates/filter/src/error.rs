@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::FilterId;
 
-/// The result type of filter operations.
+/// The result type of the encoding and decoding of chunks by filters.
 pub type Result<T, E = FilterError> = std::result::Result<T, E>;
 
-/// The reason why a chunk could not be encoded or decoded.
+/// The reason for which a filter cannot encode or decode a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
@@ -94,7 +94,7 @@ impl fmt::Display for StoredName<'_> {
     }
 }
 
-/// The part of an error text that names the Cargo feature for a missing filter.
+/// The part of a filter error's text that names the Cargo feature for a missing filter.
 struct DisabledFeature(FilterId);
 
 impl fmt::Display for DisabledFeature {
@@ -104,17 +104,17 @@ impl fmt::Display for DisabledFeature {
 }
 
 impl FilterError {
-    /// Creates an error about corrupt chunk bytes or filter parameters.
+    /// Creates a filter error about corrupt chunk bytes or filter parameters.
     pub fn corrupt(id: FilterId, detail: impl Into<String>) -> Self {
         Self::Corrupt { id, detail: detail.into() }
     }
 
-    /// Creates an error about a dataset that cannot have the filter.
+    /// Creates a filter error about a dataset that cannot have the filter.
     pub fn refused(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Refused { id, reason: reason.into() }
     }
 
-    /// Creates an error about chunk bytes that the filter cannot encode.
+    /// Creates a filter error about chunk bytes that the filter cannot encode.
     pub fn failed(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Failed { id, reason: reason.into() }
     }

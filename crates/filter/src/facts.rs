@@ -4,7 +4,7 @@ use hyperslab_datatype::{Array, ByteOrder, Datatype, DatatypeClass, FloatOrder};
 
 use crate::{FilterError, FilterId, Result};
 
-/// The kind of fill value of a new dataset.
+/// The kind of the fill value of a new dataset, for filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DatasetFill<'a> {
     /// No fill value: elements that were never written may have any value.
@@ -27,7 +27,8 @@ pub struct DatasetFacts<'a> {
     pub fill: DatasetFill<'a>,
 }
 
-/// The bit layout of the numbers in an element.
+/// The bit layout of the numbers in an element of a new dataset, for filters that compute their
+/// client data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
     /// The number of significant bits.
@@ -39,30 +40,31 @@ pub(crate) struct Atom {
 }
 
 impl<'a> DatasetFacts<'a> {
-    /// Creates the properties of a dataset with these elements and chunks, and with the default
-    /// fill value.
+    /// Creates the properties of a new dataset with elements of `datatype` and chunks of the shape
+    /// `chunk`, and with the default fill value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
         Self { datatype, chunk, fill: DatasetFill::Default }
     }
 
-    /// Replaces the fill value in the dataset's properties.
+    /// Replaces the fill value in the properties of a new dataset.
     #[must_use]
     pub fn with_fill(self, fill: DatasetFill<'a>) -> Self {
         Self { fill, ..self }
     }
 
-    /// Returns the number of elements of a chunk, or [`None`] if the number overflows.
+    /// Returns the number of elements of a chunk of the new dataset, or [`None`] if the number
+    /// overflows.
     pub fn elements(&self) -> Option<u64> {
         self.chunk.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
     }
 
-    /// Returns the size of a chunk in bytes, or [`None`] if the size overflows.
+    /// Returns the size of a chunk of the new dataset in bytes, or [`None`] if the size overflows.
     pub fn chunk_bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    /// Returns the size of an element in bytes; for an array datatype, the size of the array's base
-    /// type.
+    /// Returns the size of an element of the new dataset in bytes; for an array datatype, the size
+    /// of the array's base type.
     pub(crate) fn item_size(&self) -> u32 {
         match &self.datatype.class {
             DatatypeClass::Array(Array { base, .. }) => base.size,
@@ -70,20 +72,22 @@ impl<'a> DatasetFacts<'a> {
         }
     }
 
-    /// Converts the number of elements of a chunk to a 32-bit number for client data.
+    /// Converts the number of elements of a chunk to a 32-bit number for the client data of a
+    /// filter.
     pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
         let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
         elements.ok_or_else(|| FilterError::refused(id, "the chunk has 2^32 elements or more"))
     }
 
-    /// Converts the size of a chunk in bytes to a 32-bit number for client data.
+    /// Converts the size of a chunk in bytes to a 32-bit number for the client data of a filter.
     pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
         let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
         bytes.ok_or_else(|| FilterError::refused(id, "the chunk has 4 GiB or more"))
     }
 }
 
-/// Returns the byte order of a floating-point datatype, or [`None`] for the byte order of the VAX.
+/// Returns the byte order of a floating-point datatype for a filter, or [`None`] for the byte order
+/// of the VAX.
 pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     match order {
         FloatOrder::LittleEndian => Some(ByteOrder::LittleEndian),
@@ -92,8 +96,8 @@ pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     }
 }
 
-/// Returns the bit layout of the numbers in an element, also inside arrays, enumerations, sequences
-/// and complex numbers; [`None`] for compounds.
+/// Returns the bit layout of the numbers in an element of a datatype, also inside arrays,
+/// enumerations, sequences and complex numbers; [`None`] for compounds.
 pub(crate) fn atom(datatype: &Datatype) -> Option<Atom> {
     let whole = datatype.size.saturating_mul(8);
     let bytes = Atom { precision: whole, offset: 0, order: None };

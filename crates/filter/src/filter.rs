@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{DatasetFacts, FilterError, FilterId, Result, Workspace};
 
-/// Properties of the chunk that a filter encodes or decodes.
+/// The properties of the chunk that a filter encodes or decodes, and the filter's client data.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterContext<'a> {
     /// The filter's parameters, as the file stores them ("client data").
@@ -34,8 +34,8 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Creates a context with these client data and a limit of `max_output` bytes. Checksums are
-    /// verified, and all other properties are unknown.
+    /// Creates the context of a filter call with the filter's client data `client_data` and a limit
+    /// of `max_output` output bytes. Checksums are verified, and all other properties are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -50,8 +50,8 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// The location of the bytes that a filter has produced: the output buffer, or a range of the
-/// input.
+/// The location of the bytes that a filter has produced: the filter's output buffer, or a range of
+/// the filter's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
     /// The result is in the output buffer.
@@ -61,7 +61,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location for a result that equals the whole `input`.
+    /// Returns the location of a filter's result that equals the whole `input`.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }
@@ -76,7 +76,7 @@ pub trait Filter: Send + Sync + Debug {
     /// Returns the number of the filter.
     fn id(&self) -> FilterId;
 
-    /// Decodes the bytes of a chunk.
+    /// Decodes the encoded bytes `input` of a chunk with the filter.
     ///
     /// # Errors
     /// [`Corrupt`](crate::FilterError::Corrupt) if `input` is not a result of `encode`,
@@ -84,8 +84,8 @@ pub trait Filter: Send + Sync + Debug {
     /// No input causes a panic.
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// Decodes the bytes of a chunk and reuses the buffers and codec states of `workspace`. The
-    /// default implementation calls [`decode`](Self::decode).
+    /// Decodes the encoded bytes `input` of a chunk with the filter, and reuses the buffers and
+    /// codec states of `workspace`. The default implementation calls [`decode`](Self::decode).
     ///
     /// # Errors
     /// The same errors as `decode`.
@@ -100,8 +100,8 @@ pub trait Filter: Send + Sync + Debug {
         self.decode(context, input, output)
     }
 
-    /// Decodes the bytes of a chunk into the caller's memory and returns the number of decoded
-    /// bytes.
+    /// Decodes the encoded bytes `input` of a chunk with the filter into the caller's memory
+    /// `output`, and returns the number of decoded bytes.
     ///
     /// If the chunk decodes to more bytes than `output` holds, the filter stores the first
     /// `output.len()` bytes. The rest of `output` is unspecified, and after an error all of
@@ -120,15 +120,15 @@ pub trait Filter: Send + Sync + Debug {
         decode_and_copy(self, context, input, output, workspace)
     }
 
-    /// Encodes the bytes of a chunk.
+    /// Encodes the bytes `input` of a chunk with the filter.
     ///
     /// # Errors
     /// [`Failed`](crate::FilterError::Failed) if the filter cannot encode these bytes, or has
     /// invalid parameters.
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// Encodes the bytes of a chunk and reuses the buffers and codec states of `workspace`. The
-    /// default implementation calls [`encode`](Self::encode).
+    /// Encodes the bytes `input` of a chunk with the filter, and reuses the buffers and codec
+    /// states of `workspace`. The default implementation calls [`encode`](Self::encode).
     ///
     /// # Errors
     /// The same errors as `encode`.
@@ -143,22 +143,22 @@ pub trait Filter: Send + Sync + Debug {
         self.encode(context, input, output)
     }
 
-    /// Returns the size of the encoded chunk for `input` bytes, or [`None`] if the size depends on
-    /// the content.
+    /// Returns the size of the chunk that the filter encodes from `input` bytes, or [`None`] if the
+    /// size depends on the content.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
-    /// Returns true if the purpose of the filter is compression. A chunk that such a filter does
-    /// not make smaller may be stored without the filter.
+    /// Returns true if the purpose of the filter is compression. A chunk that a compressing filter
+    /// does not make smaller may be stored without the filter.
     fn compresses(&self) -> bool;
 
-    /// Returns true if `encode` is implemented, false if the filter can only decode.
+    /// Returns true if the filter can encode chunks, and false if the filter can only decode.
     fn can_encode(&self) -> bool {
         true
     }
 
-    /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
-    /// the check of an optional filter fails, the dataset is created, but its chunks are stored
-    /// without the filter.
+    /// Checks before the creation of a dataset that the filter can encode its chunks ("can apply"
+    /// in libhdf5). If the check of an optional filter fails, the dataset is created, but its
+    /// chunks are stored without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.
@@ -167,8 +167,8 @@ pub trait Filter: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Computes the client data that a new dataset stores from the client data that a user
-    /// requested ("set local" in libhdf5).
+    /// Returns the client data of the filter that a new dataset stores from the client data that a
+    /// user requested ("set local" in libhdf5).
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) if the parameters are invalid, or if the dataset
@@ -180,11 +180,13 @@ pub trait Filter: Send + Sync + Debug {
     }
 }
 
-/// The description of the invariant of [`Produced::Input`], for internal errors.
+/// The description, for internal errors, of the invariant that the range in a filter's result lies
+/// in the input ([`Produced::Input`]).
 pub(crate) const INPUT_RANGE_INVARIANT: &str =
     "the range of input bytes that a filter returns lies within the input";
 
-/// Implements [`Filter::decode_into`] with an intermediate buffer.
+/// Decodes the encoded bytes `input` of a chunk into `output` with an intermediate buffer.
+/// Implements [`Filter::decode_into`] for filters without a method of their own.
 pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     filter: &F,
     context: &FilterContext<'_>,
@@ -206,7 +208,8 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies bytes from the start of `from` to the start of `to`, until the shorter slice ends.
+/// Copies bytes of a filter's input or output from the start of `from` to the start of `to`, until
+/// the shorter slice ends.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

@@ -20,11 +20,11 @@ const CHECKSUM_BYTES: usize = 4;
 /// The number of words that the Fletcher32 checksum sums in parallel.
 const LANES: usize = 16;
 
-/// The number of rows of `LANES` words after which the Fletcher32 sums are reduced: 32 bits can
-/// hold `n (n + 1) / 2` times 0xffff for this `n`.
+/// The maximum number of rows of `LANES` words between two reductions of the Fletcher32 sums: 32
+/// bits can hold `n (n + 1) / 2` times 0xffff for this `n`.
 const MAX_ROWS: usize = 360;
 
-/// The Fletcher32 filter.
+/// The Fletcher32 filter, which appends a checksum to chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fletcher32;
 
@@ -69,7 +69,7 @@ impl Filter for Fletcher32 {
     }
 }
 
-/// Exchanges the two bytes in each 16-bit half of a 32-bit number.
+/// Exchanges the two bytes in each 16-bit half of a Fletcher32 checksum.
 fn exchange(checksum: u32) -> u32 {
     (checksum & 0x00ff_00ff) << 8 | (checksum >> 8) & 0x00ff_00ff
 }
@@ -115,8 +115,8 @@ impl Sums {
     }
 
     /// Adds at most `MAX_ROWS` rows of words to the Fletcher32 sums. Each column has its own sums,
-    /// so that the compiler adds rows as vectors. In the second sum, the word in row `r` of `n` and
-    /// column `c` has the weight `LANES * (n - r) - c`.
+    /// which the compiler adds as vectors. In the second sum, the word in row `r` of `n` and column
+    /// `c` has the weight `LANES * (n - r) - c`.
     fn add_rows(&mut self, rows: &[[[u8; 2]; LANES]]) {
         let mut firsts = [0_u32; LANES];
         let mut seconds = [0_u32; LANES];

@@ -12,10 +12,11 @@ macro_rules! filters {
         impl FilterId {
             $($(#[$doc])* pub const $constant: Self = Self($id);)*
 
-            /// All registered filter numbers with a constant, in ascending order.
+            /// All registered filter numbers that have a constant, in ascending order.
             pub const KNOWN: &[Self] = &[$(Self::$constant),*];
 
-            /// Returns the name of the filter, or [`None`] if the number has no constant.
+            /// Returns the name of the filter with this number, or [`None`] if the number has no
+            /// constant.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($id => Some($name),)*
@@ -112,7 +113,7 @@ impl FilterId {
     /// format: version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
-    /// Returns the Cargo feature that enables this filter, if the feature is off.
+    /// Returns the Cargo feature that enables the filter with this number, if the feature is off.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let (feature, is_on) = match self {
             Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),

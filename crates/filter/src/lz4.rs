@@ -20,7 +20,7 @@ use crate::codec::lz4;
 use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The LZ4 filter.
+/// The LZ4 filter, which compresses chunks as LZ4 blocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lz4;
 

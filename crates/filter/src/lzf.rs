@@ -20,15 +20,15 @@ use crate::codec::times;
 use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The LZF filter.
+/// The LZF filter of h5py, which compresses chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lzf;
 
 const FINDER: Finder = Finder { max_distance: 1 << 13, max_length: 264, tail: 0 };
 
-/// The revision of the LZF filter, which is client data value 0.
+/// The revision of the LZF filter, which the filter stores as client data value 0.
 const FILTER_REVISION: u32 = 4;
-/// The version of the LZF library, which is client data value 1.
+/// The version of the LZF library, which the filter stores as client data value 1.
 const LIBRARY_VERSION: u32 = 0x105;
 
 /// The maximum number of literal bytes after one control byte of LZF.
@@ -112,7 +112,7 @@ impl Filter for Lzf {
     }
 }
 
-/// Appends a run of at most [`MAX_LITERAL_BYTES`] literal bytes.
+/// Appends a run of at most [`MAX_LITERAL_BYTES`] literal bytes to the LZF output.
 fn push_run(run: &[u8], output: &mut Vec<u8>) {
     output.push((run.len() - 1).to_le_bytes()[0]);
     output.extend_from_slice(run);
@@ -125,8 +125,8 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Continues decoding of LZF bytes. Returns true at the end of the input, and false if `output`
-    /// is too short for the next run or match.
+    /// Decodes LZF bytes into `output`, from the present state of the decoder on. Returns true at
+    /// the end of the input, and false if `output` is too short for the next run or match.
     fn run(&mut self, output: &mut [u8]) -> Result<bool> {
         let (mut rest, mut at) = (self.rest, self.at);
         while let Some((control, after)) = rest.split_first() {
@@ -165,8 +165,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Copies the literal bytes at the start of `after` to the output. The function may copy more bytes
-/// than the run has, which is faster.
+/// Copies the literal bytes `run` of the LZF decoder to the output, from the start of `after`. The
+/// function may copy more bytes than the run has, which is faster.
 #[inline]
 fn literals(run: &[u8], after: &[u8], output: &mut [u8]) {
     match (after.first_chunk::<MAX_LITERAL_BYTES>(), output.first_chunk_mut::<MAX_LITERAL_BYTES>()) {

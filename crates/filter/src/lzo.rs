@@ -13,7 +13,7 @@ use crate::codec::resize;
 use crate::codec::times;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The LZO filter.
+/// The LZO filter of PyTables, which compresses chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lzo;
 

@@ -14,11 +14,11 @@
 
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The BitGroom filter.
+/// The BitGroom filter, which rounds floating-point numbers to fewer significant digits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BitGroom;
 
-/// The Granular BitRound filter.
+/// The Granular BitRound filter, which rounds floating-point numbers to fewer significant digits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GranularBitRound;
 

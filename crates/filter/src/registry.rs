@@ -8,42 +8,43 @@ use crate::{
     Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Sz, Sz3, Szip, Vbz,
 };
 
-/// A set of filters, by number. Clones are cheap and independent: every file may have its own
-/// registry.
+/// A registry of filters: the set of available filters, by number. Clones are cheap and
+/// independent: every file may have its own registry.
 #[derive(Debug, Clone)]
 pub struct Registry {
     filters: Arc<BTreeMap<FilterId, Arc<dyn Filter>>>,
 }
 
 impl Registry {
-    /// Creates a registry without filters.
+    /// Creates a filter registry without filters.
     pub fn empty() -> Self {
         Self { filters: Arc::default() }
     }
 
-    /// Returns the filter that is registered with this number.
+    /// Returns the filter that is registered with the number `id`.
     pub fn get(&self, id: FilterId) -> Option<&Arc<dyn Filter>> {
         self.filters.get(&id)
     }
 
-    /// Adds a filter under the filter's own number and returns the filter that it replaces.
+    /// Adds the filter `filter` to the registry under its own number, and returns the filter with
+    /// this number that was registered before.
     pub fn register(&mut self, filter: Arc<dyn Filter>) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).insert(filter.id(), filter)
     }
 
-    /// Removes the filter with this number from the registry and returns it.
+    /// Removes the filter with the number `id` from the registry and returns the filter.
     pub fn remove(&mut self, id: FilterId) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).remove(&id)
     }
 
-    /// Returns the numbers of all registered filters in ascending order.
+    /// Returns the numbers of all filters in the registry in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = FilterId> + '_ {
         self.filters.keys().copied()
     }
 }
 
 impl Default for Registry {
-    /// Returns a registry with the built-in filters.
+    /// Returns a filter registry with the built-in filters.
     fn default() -> Self {
         let mut registry = Self::empty();
         let built_in: [Arc<dyn Filter>; _] = [

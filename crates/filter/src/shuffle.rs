@@ -11,16 +11,16 @@
 use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The shuffle filter.
+/// The shuffle filter, which transposes the bytes of elements.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shuffle;
 
-/// The size in bytes of a tile of elements that are transposed together. Two tiles fit into the
-/// first-level cache. The size is a multiple of `MAX_TILED_BYTES`.
+/// The size in bytes of a tile of elements that the shuffle filter transposes together. Two tiles
+/// fit into the processor's first-level cache. The size is a multiple of `MAX_TILED_BYTES`.
 const TILE_BYTES: usize = 8 << 10;
 
-/// The maximum element size in bytes for transposition in tiles. Larger elements are copied byte by
-/// byte.
+/// The maximum element size in bytes for transposition in tiles by the shuffle filter. Larger
+/// elements are copied byte by byte.
 const MAX_TILED_BYTES: usize = 64;
 
 impl Filter for Shuffle {
@@ -72,13 +72,14 @@ fn element_size(context: &FilterContext<'_>) -> Option<usize> {
     context.client_data.first().and_then(|size| usize::try_from(*size).ok()).filter(|size| *size > 0)
 }
 
-/// Returns true if shuffling changes nothing: elements of one byte, or fewer than two elements.
+/// Returns true if the shuffle filter changes nothing: elements of one byte, or fewer than two
+/// elements.
 fn is_no_op(size: usize, length: usize) -> bool {
     size == 1 || length / size < 2
 }
 
-/// Transposes elements of `size` bytes into byte planes; `size` is not 0. Both slices have the same
-/// length.
+/// Transposes elements of `size` bytes into byte planes for the shuffle filter; `size` is not 0.
+/// Both slices have the same length.
 pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     if is_no_op(size, elements.len()) {
         copy(planes, elements);
@@ -87,7 +88,7 @@ pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// Transposes byte planes back into elements, the inverse of [`to_planes`].
+/// Transposes byte planes of the shuffle filter back into elements, the inverse of [`to_planes`].
 pub(crate) fn from_planes(size: usize, planes: &[u8], elements: &mut [u8]) {
     if is_no_op(size, planes.len()) {
         copy(elements, planes);
@@ -142,8 +143,8 @@ fn unshuffle(size: usize, planes: &[u8], elements: &mut [u8]) {
 // Interleaving the two halves rotates the bits back. Both steps are fast on vector units, for all
 // element sizes.
 
-/// Transposes elements into planes. `size` is a power of two from 2 to `MAX_TILED_BYTES` and
-/// divides the length of `elements`.
+/// Transposes elements into byte planes of the shuffle filter, in tiles. `size` is a power of two
+/// from 2 to `MAX_TILED_BYTES` and divides the length of `elements`.
 fn shuffle_tiles(size: usize, elements: &[u8], planes: &mut [u8]) {
     let (mut from, mut to) = ([0; TILE_BYTES], [0; TILE_BYTES]);
     let count = elements.len() / size;
@@ -162,7 +163,8 @@ fn shuffle_tiles(size: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// Transposes planes into elements, with the same conditions as [`shuffle_tiles`].
+/// Transposes byte planes of the shuffle filter into elements, in tiles, with the conditions of
+/// [`shuffle_tiles`].
 fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
     let (mut from, mut to) = ([0; TILE_BYTES], [0; TILE_BYTES]);
     let count = elements.len() / size;
@@ -181,8 +183,8 @@ fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
     }
 }
 
-/// Moves the bytes at even indices to the first half of `to`, and the bytes at odd indices to the
-/// second half.
+/// Moves the bytes at even indices of `from` to the first half of `to`, and the bytes at odd
+/// indices to the second half, for the shuffle filter.
 fn deinterleave(from: &[u8], to: &mut [u8]) {
     let (even, odd) = split_mut(to, from.len() / 2);
     // The code works on 16-bit words, which the compiler turns into vector narrowing.
@@ -193,7 +195,8 @@ fn deinterleave(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Interleaves the two halves of `from`, the inverse of [`deinterleave`].
+/// Interleaves the bytes of the two halves of `from` into `to`, for the shuffle filter. This is the
+/// inverse of [`deinterleave`].
 // Not inlined: otherwise the compiler no longer knows that the slices are distinct, and uses no
 // vectors.
 #[inline(never)]

@@ -25,7 +25,8 @@ use crate::codec::resize;
 use crate::codec::{grow, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// The VBZ filter.
+/// The VBZ filter, which stores integers in a varying number of bytes and compresses them with
+/// Zstandard.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Vbz;
 
@@ -57,7 +58,7 @@ impl VbzParameters {
         })
     }
 
-    /// Returns the maximum number of encoded bytes for `count` integers.
+    /// Returns the maximum number of bytes to which the VBZ filter encodes `count` integers.
     fn max_encoded_length(self, count: usize) -> usize {
         count.div_ceil(4) + count * 4
     }
@@ -160,7 +161,7 @@ impl Filter for Vbz {
     }
 }
 
-/// A reader of nibbles, which begins with the lower nibble of each byte.
+/// A reader of the nibbles of VBZ bytes, which begins with the lower nibble of each byte.
 struct Nibbles<'a> {
     rest: &'a [u8],
     high: Option<u8>,
@@ -178,8 +179,8 @@ impl Nibbles<'_> {
     }
 }
 
-/// Decodes integers of `N` bytes into `output`. Returns [`None`] if their number differs from the
-/// number of values.
+/// Decodes VBZ integers of `N` bytes into `output`. Returns [`None`] if their number differs from
+/// the number of values.
 fn integers<const N: usize>(
     parameters: VbzParameters,
     keys: &[u8],
@@ -213,7 +214,7 @@ fn integers<const N: usize>(
     rest.is_empty().then_some(())
 }
 
-/// Encodes integers of `N` bytes and appends the encoded bytes.
+/// Encodes integers of `N` bytes with VBZ and appends the encoded bytes to `output`.
 fn write<const N: usize>(parameters: VbzParameters, input: &[u8], output: &mut Vec<u8>) {
     // 8 bits for each byte that `N` has less than a word of 32 bits.
     let unused = (N..4).fold(0_u32, |bits, _| bits + 8);

@@ -20,22 +20,22 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Removes the value of type `T` that was kept last and returns it, or returns a new value. A
-    /// kept value is unchanged.
+    /// Removes the state of type `T` that a filter kept last from the workspace and returns the
+    /// state, or returns a new value. A kept state is unchanged.
     pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
         let at = self.kept.iter().rposition(|state| state.is::<T>());
         let state = at.map(|at| self.kept.remove(at));
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
-    /// Drops buffers of the workspace with a capacity of more than `bytes` bytes.
+    /// Drops buffers of the filter workspace with a capacity of more than `bytes` bytes.
     pub(crate) fn trim(&mut self, bytes: usize) {
         self.kept
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
     }
 
-    /// Keeps a value in the workspace for the next [`take`](Self::take). After an error, callers
-    /// drop a state that may be inconsistent instead of keeping it.
+    /// Keeps a filter's buffers or codec state in the workspace for the next [`take`](Self::take).
+    /// After an error, callers drop a state that may be inconsistent instead of keeping it.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
         self.kept.push(state);
     }

@@ -11,7 +11,7 @@ use crate::codec::{grow, zstd};
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The Zstandard filter.
+/// The Zstandard filter, which compresses chunks as Zstandard frames.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Zstd;
 
@@ -19,8 +19,8 @@ const DEFAULT_LEVEL: u32 = 3;
 
 const MAX_LEVEL: u32 = 22;
 
-/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. It bounds the first
-/// allocation.
+/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. The ratio bounds the
+/// first allocation of the output.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 impl Filter for Zstd {

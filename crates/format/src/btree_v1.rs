@@ -22,7 +22,8 @@ const SIGNATURE: &[u8; 4] = b"TREE";
 const GROUP: u8 = 0;
 const CHUNKS: u8 = 1;
 
-/// The kind of data that a version 1 B-tree indexes.
+/// The kind of data that a version 1 B-tree indexes: the links of a group, or the chunks of a
+/// dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BTreeV1Kind {
     /// Symbol table nodes of a group.
@@ -49,12 +50,12 @@ pub struct BTreeV1Context {
 }
 
 impl BTreeV1Context {
-    /// Returns the largest number of children in one B-tree node.
+    /// Returns the largest number of children in one node of a version 1 B-tree.
     pub fn capacity(&self) -> usize {
         usize::from(self.k) * 2
     }
 
-    /// Returns the size of one B-tree key in bytes.
+    /// Returns the size of one key of a version 1 B-tree in bytes.
     pub fn key_size(&self) -> usize {
         match self.kind {
             BTreeV1Kind::Group => self.params.length_width(),
@@ -110,29 +111,32 @@ pub struct ChunkKeys {
 }
 
 impl ChunkKeys {
-    /// Creates an empty list of chunk keys for a dataset of `rank` dimensions.
+    /// Creates an empty list of the keys of a version 1 B-tree node of chunks, for a dataset of
+    /// `rank` dimensions.
     pub fn new(rank: usize) -> Self {
         let width = rank + 1;
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }
     }
 
-    /// Returns the number of chunk keys.
+    /// Returns the number of keys in the list of a version 1 B-tree node of chunks.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Returns true if the list has no chunk keys.
+    /// Returns true if the list of a version 1 B-tree node of chunks has no keys.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// Returns the coordinates of key `index`, including the offset within the element.
+    /// Returns the chunk coordinates of the key `index` of a version 1 B-tree node, including the
+    /// offset within the element.
     pub fn offset(&self, index: usize) -> Option<&[u64]> {
         let start = index.checked_mul(self.width)?;
         self.offsets.get(start..start.checked_add(self.width)?)
     }
 
-    /// Appends a chunk key. The last coordinate of `offset` is the offset within the element.
+    /// Appends a key to the list of a version 1 B-tree node of chunks. The last coordinate of
+    /// `offset` is the offset within the element.
     pub fn push(&mut self, size: u32, filter_mask: u32, offset: &[u64]) {
         self.sizes.push(size);
         self.filter_masks.push(filter_mask);
@@ -141,7 +145,7 @@ impl ChunkKeys {
 }
 
 impl BTreeV1Keys {
-    /// Returns the number of keys in the node.
+    /// Returns the number of keys in the version 1 B-tree node.
     pub fn len(&self) -> usize {
         match self {
             Self::Group(names) => names.len(),
@@ -149,12 +153,13 @@ impl BTreeV1Keys {
         }
     }
 
-    /// Returns true if the node has no keys.
+    /// Returns true if the version 1 B-tree node has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the keys of a B-tree that indexes a group, or `None` for a B-tree of chunks.
+    /// Returns the keys of a version 1 B-tree node that indexes a group, or `None` for a B-tree of
+    /// chunks.
     pub fn as_group(&self) -> Option<&[u64]> {
         match self {
             Self::Group(names) => Some(names),
@@ -162,7 +167,8 @@ impl BTreeV1Keys {
         }
     }
 
-    /// Returns the keys of a B-tree that indexes chunks, or `None` for a B-tree of a group.
+    /// Returns the keys of a version 1 B-tree node that indexes chunks, or `None` for a B-tree of a
+    /// group.
     pub fn as_chunks(&self) -> Option<&ChunkKeys> {
         match self {
             Self::Group(_) => None,

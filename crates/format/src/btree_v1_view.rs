@@ -43,7 +43,7 @@ pub struct ChunkNodeView<'a> {
     params: FileParams,
 }
 
-/// A child of a B-tree node of chunks, with the key before the child.
+/// A child of a version 1 B-tree node of chunks, with the key before the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkEntry {
     /// Stored size of the chunk in bytes.
@@ -55,7 +55,7 @@ pub struct ChunkEntry {
 }
 
 impl<'a> ChunkNodeView<'a> {
-    /// Creates a view of the B-tree node in `bytes`.
+    /// Creates a view of the version 1 B-tree node of chunks in `bytes`.
     ///
     /// # Errors
     /// Returns the errors of decoding a [`BTreeV1Node`], and [`FormatError::Internal`] if `context`
@@ -83,23 +83,23 @@ impl<'a> ChunkNodeView<'a> {
         Ok(Self { level, used, entries, rank, params })
     }
 
-    /// Returns the height of the B-tree node above the leaves.
+    /// Returns the height of the version 1 B-tree node of chunks above the leaves.
     pub fn level(&self) -> u8 {
         self.level
     }
 
-    /// Returns the number of children of the B-tree node.
+    /// Returns the number of children of the version 1 B-tree node of chunks.
     pub fn len(&self) -> usize {
         self.used
     }
 
-    /// Returns true if the B-tree node has no children.
+    /// Returns true if the version 1 B-tree node of chunks has no children.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// Returns the position of the child that may hold the chunk that begins at element `first`.
-    /// Returns `None` if the chunk lies outside the node's keys.
+    /// Returns the index of the child of a version 1 B-tree node that may hold the chunk that
+    /// begins at the element `first`. Returns `None` if the chunk lies outside the node's keys.
     pub fn find(&self, first: &[u64]) -> Option<usize> {
         // Binary search: keys before `low` are not greater than `first`, keys from `high` on are
         // greater. A node has one key more than children.
@@ -114,7 +114,8 @@ impl<'a> ChunkNodeView<'a> {
         low.checked_sub(1).filter(|position| *position < self.used)
     }
 
-    /// Compares key `position` with the chunk that begins at element `first`.
+    /// Compares the key with the index `position` of a version 1 B-tree node with the chunk that
+    /// begins at the element `first`.
     ///
     /// The key after the last chunk may repeat that chunk's coordinates and differ only in the last
     /// coordinate, the offset within the element.
@@ -127,14 +128,15 @@ impl<'a> ChunkNodeView<'a> {
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
     }
 
-    /// Returns the coordinates of the first element of the chunk that the key at `position`
-    /// describes.
+    /// Returns the coordinates of the first element of the chunk that the key with the index
+    /// `position` of a version 1 B-tree node describes.
     pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
         Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))
     }
 
-    /// Returns the child at `position` and the key before the child.
+    /// Returns the child with the index `position` of a version 1 B-tree node of chunks, and the
+    /// key before the child.
     pub fn entry(&self, position: usize) -> Option<ChunkEntry> {
         if position >= self.used {
             return None;
@@ -151,7 +153,7 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Returns the distance in bytes between two keys of the B-tree node.
+    /// Returns the distance in bytes between two keys of the version 1 B-tree node of chunks.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

@@ -25,12 +25,12 @@
 
 use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
-/// Identification of the multi driver in driver information.
+/// Identification of the multi driver in the driver information block of the superblock.
 pub const MULTI: [u8; 8] = *b"NCSAmult";
-/// Identification of the family driver in driver information.
+/// Identification of the family driver in the driver information block of the superblock.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
-/// The driver information block of an old superblock, which describes the members of the file.
+/// The driver information block of an old superblock, which describes the member files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
     /// Identification of the driver, such as `NCSAfami`.
@@ -40,10 +40,10 @@ pub struct DriverInfoBlock {
 }
 
 impl DriverInfoBlock {
-    /// Size of the fields before the driver information, in bytes.
+    /// Size of the driver information block's fields before the driver information, in bytes.
     pub const PREFIX_SIZE: usize = 16;
 
-    /// Returns the size of the whole block in bytes. `prefix` holds the first
+    /// Returns the size of the whole driver information block in bytes. `prefix` holds the first
     /// [`PREFIX_SIZE`](Self::PREFIX_SIZE) bytes of the block.
     ///
     /// # Errors
@@ -58,7 +58,8 @@ impl DriverInfoBlock {
 
 impl Structure for DriverInfoBlock {
     const NAME: &'static str = "driver information block";
-    /// The size of the driver information in bytes, which determines the layout of the block.
+    /// The size of the driver information in bytes, which determines the layout of the driver
+    /// information block.
     type Context = usize;
 
     fn size(information: &usize) -> usize {
@@ -87,7 +88,8 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// The decoded information of the multi driver, of the family driver, or of another driver.
+/// The decoded driver information of a superblock: of the multi driver, of the family driver, or of
+/// another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {
     /// Multi driver: one member file for each type of data or for several types.
@@ -101,7 +103,7 @@ pub enum DriverInformation {
     Other,
 }
 
-/// The layout of a file of the multi driver: its members, and their kinds of data.
+/// The layout of a file of the multi driver: the member files, and their kinds of data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
     /// The member file of each type of data: superblock, B-tree, raw data, global heap, local heap
@@ -112,7 +114,7 @@ pub struct MultiInformation {
     pub members: Vec<DriverInfoMember>,
 }
 
-/// One member file of the multi driver.
+/// One member file of the multi driver in the driver information.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoMember {
     /// Address at which the member file starts.
@@ -124,7 +126,8 @@ pub struct DriverInfoMember {
 }
 
 impl MultiInformation {
-    /// Returns the type of data (1 to 6) of each member file, in the stored order of the members.
+    /// Returns the type of data (1 to 6) of each member file of the multi driver, in the stored
+    /// order of the members.
     pub fn member_types(mapping: [u8; 6]) -> impl Iterator<Item = u8> {
         let mut seen = [false; 7];
         (1_u8..).zip(mapping).filter_map(move |(own, mapped)| {
@@ -136,7 +139,7 @@ impl MultiInformation {
 }
 
 impl DriverInformation {
-    /// Decodes the driver information of the driver with this identification.
+    /// Decodes the driver information of the file driver with the identification `identification`.
     ///
     /// # Errors
     /// Returns `Corrupt` if the bytes contradict the format of that driver.
@@ -151,7 +154,7 @@ impl DriverInformation {
         }
     }
 
-    /// Encodes the driver information. Returns `None` for an unknown driver.
+    /// Encodes the driver information of a superblock. Returns `None` for an unknown driver.
     ///
     /// # Errors
     /// Returns `Encode` if the members do not match the mapping.
@@ -164,8 +167,8 @@ impl DriverInformation {
     }
 }
 
-/// The widths of addresses in the information of the multi driver: always eight bytes, even if the
-/// superblock states another size.
+/// The widths of addresses in the driver information of the multi driver: always eight bytes, even
+/// if the superblock states another size.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 
@@ -213,8 +216,8 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// Returns the number of zero bytes after a member name of `name` bytes and its terminating zero
-/// byte.
+/// Returns the number of zero bytes after a member name in the multi driver's information. The name
+/// has `name` bytes and a terminating zero byte.
 fn padding(name: usize) -> usize {
     7_usize - name % 8
 }

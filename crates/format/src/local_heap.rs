@@ -18,7 +18,7 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, 
 
 const SIGNATURE: &[u8; 4] = b"HEAP";
 const VERSION: u8 = 0;
-/// The offset that marks the end of a local heap's list of free blocks.
+/// The offset that marks the end of the list of free blocks in a local heap.
 const END_OF_FREE_LIST: u64 = 1;
 const SEGMENT: &str = "local heap data segment";
 
@@ -85,7 +85,8 @@ impl Structure for LocalHeapHeader {
     }
 }
 
-/// Returns the free blocks of a data segment, in list order.
+/// Returns the free blocks of a local heap's data segment, in list order. `first` is the offset of
+/// the first free block.
 ///
 /// # Errors
 /// Returns [`FormatError::Corrupt`] if a block lies outside of the segment, or if the list has more
@@ -124,8 +125,8 @@ pub fn read_free_blocks(
     Ok(blocks)
 }
 
-/// Writes the list of free blocks into a data segment. Returns the offset of the first block for
-/// the header.
+/// Writes the list of free blocks into a local heap's data segment. Returns the offset of the first
+/// free block for the heap's header.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if a block is too small or outside of the segment.
@@ -153,7 +154,8 @@ pub fn write_free_blocks(
     Ok(blocks.first().map(|block| block.offset))
 }
 
-/// Returns the name or link value at `offset` of a data segment, without its terminating zero byte.
+/// Returns the name or link value at `offset` of a local heap's data segment, without its
+/// terminating zero byte.
 ///
 /// # Errors
 /// Returns [`FormatError::Corrupt`] if the offset lies outside of the segment, or if no zero byte

@@ -55,7 +55,7 @@ pub struct MetadataCacheContext {
     pub length: usize,
 }
 
-/// One metadata block of the metadata cache image.
+/// The entry of one metadata block in the metadata cache image.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedEntry {
     /// Type of metadata, a number internal to libhdf5.
@@ -85,13 +85,17 @@ bitflags::bitflags! {
     /// The state flags of an entry in the metadata cache image.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct CachedEntryFlags: u8 {
-        /// The flag of a cached block that is newer than the bytes at its address in the file.
+        /// The flag, in the metadata cache image, of a metadata block that is newer than the bytes
+        /// at its address in the file.
         const DIRTY = 1 << 0;
-        /// The flag of a cached block in the list of least recently used blocks.
+        /// The flag, in the metadata cache image, of a metadata block in the list of least recently
+        /// used blocks.
         const IN_LRU = 1 << 1;
-        /// The flag of a cached block that must be flushed after some other blocks.
+        /// The flag, in the metadata cache image, of a metadata block that must be flushed after
+        /// some other blocks.
         const FLUSH_PARENT = 1 << 2;
-        /// The flag of a cached block that must be flushed before some other blocks.
+        /// The flag, in the metadata cache image, of a metadata block that must be flushed before
+        /// some other blocks.
         const FLUSH_CHILD = 1 << 3;
     }
 }

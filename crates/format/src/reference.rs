@@ -39,7 +39,7 @@ const EXTERNAL: u8 = 1;
 pub struct ObjectToken(pub SmallVec<[u8; 16]>);
 
 impl ObjectToken {
-    /// Creates the token of the object at `address`.
+    /// Creates the token (identity) of the object whose header is at `address`.
     ///
     /// # Errors
     /// Returns `Encode` if the address does not fit the file's address size.
@@ -49,7 +49,7 @@ impl ObjectToken {
         Ok(Self(SmallVec::from_vec(writer.finish()?)))
     }
 
-    /// Returns the address in the object token.
+    /// Returns the address of the object that the object token identifies.
     ///
     /// # Errors
     /// Returns `Corrupt` if the token is longer or shorter than an address.
@@ -71,7 +71,7 @@ impl ObjectToken {
     }
 }
 
-/// The global heap object of an old region reference: the object and the selection.
+/// The global heap object of an old region reference: the address of the dataset and the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionBlock {
     /// Address of the dataset.
@@ -81,7 +81,8 @@ pub struct RegionBlock {
 }
 
 impl RegionBlock {
-    /// Decodes the global heap object of a region reference. Bytes after the selection are ignored.
+    /// Decodes the global heap object of an old region reference. Bytes after the selection are
+    /// ignored.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
@@ -91,7 +92,7 @@ impl RegionBlock {
         Ok(Self { object, selection: read_selection(&mut reader)? })
     }
 
-    /// Encodes the global heap object of a region reference.
+    /// Encodes the global heap object of an old region reference.
     ///
     /// # Errors
     /// Returns `Encode` if the selection cannot be encoded.
@@ -103,7 +104,8 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference in the form that an element of a dataset stores.
+/// A revised reference in the stored form of a dataset's element: the reference itself, or the ID
+/// of a global heap object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.
@@ -145,12 +147,13 @@ impl ReferenceTargetKind {
 }
 
 impl StoredReference {
-    /// Returns the size of a stored reference in bytes, which is the size of the datatype.
+    /// Returns the size in bytes of a revised reference as an element, which is the size of the
+    /// datatype.
     pub const fn size(params: FileParams) -> usize {
         2 + 4 + GlobalHeapId::size(params)
     }
 
-    /// Decodes an element that stores a revised reference.
+    /// Decodes an element of a dataset that stores a revised reference.
     ///
     /// # Errors
     /// Returns `Unsupported` for an unknown type and `Corrupt` for missing bytes.
@@ -171,7 +174,7 @@ impl StoredReference {
         Ok(Self::Block { kind, external, size, id: GlobalHeapId::read(&mut reader, params)? })
     }
 
-    /// Encodes the revised reference as an element of [`size`](Self::size) bytes.
+    /// Encodes the revised reference as an element of a dataset, of [`size`](Self::size) bytes.
     ///
     /// # Errors
     /// Returns `Encode` if the token is too long, or if a block refers to an object in this file.
@@ -199,7 +202,7 @@ impl StoredReference {
     }
 }
 
-/// The global heap object of a revised reference.
+/// The global heap object of a revised reference: the object and the target within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceBlock {
     /// Token of the object.
@@ -210,7 +213,7 @@ pub struct ReferenceBlock {
     pub target: ReferenceTarget,
 }
 
-/// The target of a reference within an object.
+/// The target of a revised reference: an object, a region of a dataset, or an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// The object itself.
@@ -230,7 +233,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Returns the kind of target that the stored reference states.
+    /// Returns the kind of the target of a revised reference, which the stored reference states.
     pub fn kind(&self) -> ReferenceTargetKind {
         match self {
             Self::Object => ReferenceTargetKind::Object,
@@ -241,8 +244,8 @@ impl ReferenceTarget {
 }
 
 impl ReferenceBlock {
-    /// Decodes the global heap object of a stored reference of the given kind. `external` is true
-    /// if the target lies in another file. Bytes after the contents are ignored.
+    /// Decodes the global heap object of a revised reference with a target of the kind `kind`.
+    /// `external` is true if the target lies in another file. Bytes after the contents are ignored.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
@@ -260,7 +263,7 @@ impl ReferenceBlock {
         Ok(Self { token, file, target })
     }
 
-    /// Encodes the global heap object of the reference.
+    /// Encodes the global heap object of the revised reference.
     ///
     /// # Errors
     /// Returns `Encode` if a name is longer than 65535 bytes, or if the selection cannot be

@@ -29,10 +29,11 @@ pub(crate) const POINTS: u32 = 1;
 pub(crate) const HYPERSLAB: u32 = 2;
 pub(crate) const ALL: u32 = 3;
 pub(crate) const REGULAR: u8 = 1;
-/// Largest number of blocks for which a regular hyperslab is written as a list of blocks.
+/// Largest number of blocks for which a regular hyperslab is stored as a list of blocks in a
+/// serialized selection.
 const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
-/// The choice of the version in which a selection is serialized.
+/// The choice of the version in which a selection of elements is serialized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionFormat {
     /// Version 1 if possible. All versions of libhdf5 read it.
@@ -42,7 +43,8 @@ pub enum SelectionFormat {
     Compact,
 }
 
-/// Returns the rank of a selection, or `None` for the selections none and all, which have no rank.
+/// Returns the rank of a selection of elements, or `None` for the selections none and all, which
+/// have no rank.
 pub fn rank(selection: &Selection) -> Option<usize> {
     match selection {
         Selection::None | Selection::All => None,
@@ -52,7 +54,7 @@ pub fn rank(selection: &Selection) -> Option<usize> {
     }
 }
 
-/// Decodes a selection that occupies all of `bytes`.
+/// Decodes a serialized selection of elements that occupies all of `bytes`.
 ///
 /// # Errors
 /// Returns an error if bytes are missing, remain or contradict the format.
@@ -63,7 +65,7 @@ pub fn decode_selection(bytes: &[u8]) -> Result<Selection> {
     Ok(selection)
 }
 
-/// Encodes a selection in its serialized form.
+/// Encodes a selection of elements in its serialized form.
 ///
 /// # Errors
 /// Returns `Encode` if the rank is not 1 to 32, or if fields have different ranks.
@@ -73,7 +75,8 @@ pub fn encode_selection(selection: &Selection, encoding: SelectionFormat) -> Res
     writer.finish()
 }
 
-/// Reads a serialized selection from the reader's position. Leaves later bytes in the reader.
+/// Reads a serialized selection of elements from the reader's position. Leaves later bytes in the
+/// reader.
 ///
 /// # Errors
 /// Returns an error if bytes are missing or contradict the format.
@@ -191,13 +194,14 @@ pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -
     Ok(regular)
 }
 
-/// Reads a count or a block length of a hyperslab. All ones mean [`UNLIMITED`].
+/// Reads a count or a block length of a hyperslab from a serialized selection. All ones mean
+/// [`UNLIMITED`].
 fn read_unlimited(reader: &mut Reader<'_>, width: usize, field: &'static str) -> Result<u64> {
     let value = reader.uint(width, field)?;
     Ok(if value == all_ones(width) { UNLIMITED } else { value })
 }
 
-/// Returns the largest number that fits in `width` bytes, in which all bits are ones.
+/// Returns the largest number that fits in a field of `width` bytes, in which all bits are ones.
 fn all_ones(width: usize) -> u64 {
     match width {
         2 => u64::from(u16::MAX),
@@ -225,8 +229,8 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
     Ok(())
 }
 
-/// Writes a selection in its serialized form. The writer records an error for a selection that
-/// cannot be encoded.
+/// Writes a selection of elements in its serialized form. The writer records an error for a
+/// selection that cannot be encoded.
 pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: SelectionFormat) {
     if let Some(rank) = rank(selection).filter(|rank| !(1..=MAX_RANK).contains(rank)) {
         writer.fail("rank", rank);
@@ -258,7 +262,8 @@ fn write_whole(writer: &mut Writer, kind: u32) {
     writer.zeros(8);
 }
 
-/// Returns the encode size of a selection (2, 4 or 8 bytes) for numbers up to `limit`.
+/// Returns the width of the numbers in a serialized selection (2, 4 or 8 bytes) for numbers up to
+/// `limit`.
 pub(crate) fn width_for(limit: u64) -> usize {
     match limit {
         0..=0xffff => 2,
@@ -315,8 +320,8 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     }
 }
 
-/// Returns the last coordinate of a hyperslab along a dimension, or `None` if the hyperslab is
-/// unlimited or empty.
+/// Returns the last coordinate of a regular hyperslab along a dimension, or `None` if the hyperslab
+/// is unlimited or empty.
 fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     let (start, stride) = (*regular.start.get(dimension)?, *regular.stride.get(dimension)?);
     let (count, block) = (*regular.count.get(dimension)?, *regular.block.get(dimension)?);
@@ -360,8 +365,8 @@ fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: Sele
     }
 }
 
-/// Returns the encode size for a regular hyperslab. The value of all ones is reserved for
-/// [`UNLIMITED`].
+/// Returns the width of the numbers in a serialized regular hyperslab. The value of all ones is
+/// reserved for [`UNLIMITED`].
 fn regular_width(regular: &RegularHyperslab) -> usize {
     let plain = regular.start.iter().chain(&regular.stride).copied();
     let counts = regular.count.iter().chain(&regular.block).copied().filter(|value| *value != UNLIMITED);
@@ -370,8 +375,9 @@ fn regular_width(regular: &RegularHyperslab) -> usize {
     width_for(limit)
 }
 
-/// Returns the blocks of a regular hyperslab if version 1 can store them: the hyperslab is limited,
-/// coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`] blocks.
+/// Returns the blocks of a regular hyperslab if a serialized selection of version 1 can store them:
+/// the hyperslab is limited, coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`]
+/// blocks.
 fn list_blocks(regular: &RegularHyperslab) -> Option<Vec<Block>> {
     let rank = regular.start.len();
     let total = regular.count.iter().try_fold(1_u64, |total, count| total.checked_mul(*count))?;

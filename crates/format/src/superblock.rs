@@ -32,16 +32,18 @@ use crate::symbol_table_entry::SymbolTableEntry;
 const NAME: &str = "superblock";
 
 bitflags! {
-    /// The status flags of versions 2 and 3, "file consistency flags" in the specification. Bit 2
-    /// is valid only in version 3.
+    /// The status flags of superblock versions 2 and 3, "file consistency flags" in the
+    /// specification. Bit 2 is valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
-        /// The status flag of a writer: a writer has the file open, or the last writer did not
-        /// close the file.
+        /// The status flag of a superblock for a writer: a writer has the file open, or the last
+        /// writer did not close the file.
         const WRITE_ACCESS = 1 << 0;
-        /// The status flag of a file that is verified as consistent. libhdf5 never sets this flag.
+        /// The status flag of a superblock for a file that is verified as consistent. libhdf5 never
+        /// sets this flag.
         const CONSISTENT = 1 << 1;
-        /// The status flag of a SWMR writer.
+        /// The status flag of a superblock for a SWMR writer, which has the file open while readers
+        /// read it.
         const SWMR_ACCESS = 1 << 2;
     }
 }
@@ -62,7 +64,7 @@ pub struct Superblock {
     pub version: SuperblockVersion,
 }
 
-/// The fields of a superblock that differ between its versions.
+/// The fields of a superblock that differ between superblock versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuperblockVersion {
     /// Versions 0 and 1.
@@ -102,12 +104,14 @@ impl Superblock {
     /// Largest size of a superblock in bytes, with addresses and lengths of 32 bytes. With 8-byte
     /// addresses and lengths, the largest size is 100 bytes.
     pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
-    /// The default K value of a group's symbol table nodes, for superblocks that do not store this
-    /// value.
+    /// The default K value (half the entries of a full node) of a group's symbol table nodes, for
+    /// superblocks that do not store this value.
     pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-    /// The default K value of a group's B-tree, for superblocks that do not store this value.
+    /// The default K value (half the entries of a full node) of a group's B-tree, for superblocks
+    /// that do not store this value.
     pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-    /// The default K value of chunk B-trees, for superblocks that do not store this value.
+    /// The default K value (half the entries of a full node) of chunk B-trees, for superblocks that
+    /// do not store this value.
     pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
     /// Returns the version number of the superblock.
@@ -118,7 +122,7 @@ impl Superblock {
         }
     }
 
-    /// Returns the address of the root group's object header.
+    /// Returns the address of the root group's object header, which the superblock states.
     pub fn root(&self) -> Address {
         match &self.version {
             SuperblockVersion::Old(old) => old.root.header,
@@ -127,7 +131,7 @@ impl Superblock {
     }
 
     /// Returns the address of the superblock extension's object header. The address is undefined in
-    /// versions 0 and 1.
+    /// superblock versions 0 and 1.
     pub fn extension(&self) -> Address {
         match &self.version {
             SuperblockVersion::Old(_) => Address::UNDEFINED,
@@ -159,8 +163,8 @@ impl Superblock {
         Self::decode(&bytes).ok()
     }
 
-    /// Creates a substitute for the lost superblock of a file of `length` bytes. It has no root
-    /// group.
+    /// Creates a substitute for the lost superblock of a file of `length` bytes. The substitute has
+    /// no root group.
     pub fn unknown(params: FileParams, length: u64) -> Self {
         let none = Address::UNDEFINED;
         Self {

@@ -28,7 +28,8 @@ pub struct SymbolTableEntry {
     pub cache: SymbolTableCache,
 }
 
-/// The cached information in a symbol table entry: cache type and scratch pad.
+/// The cached information in a symbol table entry about the link's target: cache type and scratch
+/// pad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolTableCache {
     /// Nothing is cached.
@@ -77,7 +78,8 @@ impl Structure for SymbolTableEntry {
 }
 
 impl SymbolTableEntry {
-    /// Reads a symbol table entry within another structure.
+    /// Reads a symbol table entry (a link of a group) from `reader`, which may be within another
+    /// structure.
     ///
     /// # Errors
     /// Returns `Corrupt` if bytes are missing.
@@ -102,7 +104,7 @@ impl SymbolTableEntry {
         Ok(Self { name_offset, header, cache })
     }
 
-    /// Writes the symbol table entry within another structure.
+    /// Writes the symbol table entry (a link of a group) to `writer`, within another structure.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.length(params, self.name_offset, "link name offset");
         writer.offset(params, self.header, "object header address");

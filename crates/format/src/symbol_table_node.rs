@@ -26,7 +26,7 @@ pub struct SymbolTableNodeContext {
 }
 
 impl SymbolTableNodeContext {
-    /// Returns the largest number of entries in one symbol table node.
+    /// Returns the largest number of links in one symbol table node of a group.
     pub fn capacity(&self) -> usize {
         usize::from(self.leaf_k) * 2
     }

@@ -31,9 +31,10 @@ const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
 const DATASET_SHARED: u8 = 1 << 1;
 const SAME_FILE: u8 = 1 << 2;
-/// The file name that stands for the file of the virtual dataset itself.
+/// The source file name in a virtual dataset's mapping that stands for the file of the virtual
+/// dataset itself.
 const THIS_FILE: &[u8] = b".";
-/// Size in bytes of the smallest stored mapping: two names and two selections.
+/// Size in bytes of the smallest stored mapping of a virtual dataset: two names and two selections.
 const MIN_MAPPING_BYTES: usize = 2 * 16 + 2;
 
 /// The mappings of a virtual dataset, as the global heap stores them.
@@ -45,8 +46,8 @@ pub struct VirtualMappings {
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// A pair of selections: elements of a virtual dataset, and the elements of a source dataset that
-/// they map to.
+/// The mapping of a virtual dataset to one source dataset: a selection of the virtual dataset, and
+/// the selection of the source dataset with the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,
@@ -61,14 +62,14 @@ pub struct VirtualMapping {
 }
 
 impl VirtualMapping {
-    /// Returns true if the source dataset lies in the file of the virtual dataset.
+    /// Returns true if the source dataset of a mapping lies in the file of the virtual dataset.
     pub fn is_same_file(&self) -> bool {
         *self.source_file == *THIS_FILE
     }
 }
 
 impl VirtualMappings {
-    /// Decodes the stored mappings of a virtual dataset.
+    /// Decodes the mappings of a virtual dataset from the bytes of a global heap object.
     ///
     /// # Errors
     /// Returns an error if the checksum does not match, or if the bytes contradict the format.
@@ -88,7 +89,7 @@ impl VirtualMappings {
         Ok(Self { version, mappings })
     }
 
-    /// Encodes the mappings of a virtual dataset.
+    /// Encodes the mappings of a virtual dataset to the bytes of a global heap object.
     ///
     /// # Errors
     /// Returns `Encode` for an unknown version, a name with a zero byte, or a selection that cannot

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use hyperslab_exact::{to_u64, to_usize};
 
-/// The largest number of rows of the access map in a formatted report.
+/// The largest number of rows in which a formatted access report shows the map of file accesses.
 const MAX_MAP_ROWS: usize = 32;
 
-/// The kind of an operation that is counted in the access log.
+/// The kind of a file operation (a read, a write and so on) that is counted in the access log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoggedOperation {
     Read,
@@ -34,7 +34,7 @@ impl LoggedOperation {
 }
 
 /// Counters of the reads, writes and other operations on a file. Several drivers and threads may
-/// share them.
+/// share the counters.
 #[derive(Debug, Default)]
 pub struct AccessLog {
     counts: Mutex<Counts>,
@@ -46,7 +46,7 @@ struct Counts {
     map: Option<Map>,
 }
 
-/// The counters of reads or writes.
+/// The counters of the reads, or of the writes, of a file in the access log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// The number of calls of the driver.
@@ -59,7 +59,7 @@ pub struct Traffic {
     pub time: Duration,
 }
 
-/// The values of all counters of an access log at one time.
+/// The values of all counters of an access log of a file at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AccessReport {
@@ -84,7 +84,7 @@ pub struct AccessReport {
     pub cell_size: u64,
 }
 
-/// The counts of accesses to one part of the file.
+/// The counts of reads and writes of one part of the file, in the access map of an access log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCell {
     /// The number of bytes read. A byte that is read twice counts twice.
@@ -93,8 +93,8 @@ pub struct AccessCell {
     pub written: u64,
 }
 
-/// The counts of accesses to all parts of the file, in a bounded number of cells. The cell size
-/// doubles when an offset exceeds the last cell.
+/// The access map of an access log: the counts of reads and writes of all parts of a file, in a
+/// bounded number of cells. The cell size doubles when an offset exceeds the last cell.
 #[derive(Debug)]
 struct Map {
     max_cells: usize,
@@ -126,7 +126,7 @@ impl Map {
         }
     }
 
-    /// Doubles the cell size, and merges each pair of cells.
+    /// Doubles the cell size of the access map, and merges each pair of its cells.
     fn coarsen(&mut self) {
         self.cell_size *= 2;
         let sum = |pair: &[AccessCell]| {
@@ -140,12 +140,13 @@ impl Map {
 }
 
 impl AccessLog {
-    /// Creates counters of calls and bytes.
+    /// Creates an access log that counts the calls of a file driver and the bytes that they
+    /// transfer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates counters that also count the accesses to each part of the file, in at most
+    /// Creates an access log that also counts the accesses to each part of the file, in at most
     /// `max_cells` cells (at least 1).
     ///
     /// A cell takes 16 bytes of memory. It covers one byte of the file if `max_cells` suffice,
@@ -160,7 +161,7 @@ impl AccessLog {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation on the file.
+    /// Counts an operation on the file in the access log.
     pub(crate) fn record(
         &self,
         operation: LoggedOperation,
@@ -193,7 +194,7 @@ impl AccessLog {
         *count += 1;
     }
 
-    /// Returns the current values of all counters.
+    /// Returns the current values of all counters of the access log.
     pub fn report(&self) -> AccessReport {
         let counts = self.counts();
         let mut report = counts.report.clone();

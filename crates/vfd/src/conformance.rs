@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::{Driver, DriverError, LockKind, ReadRequest, WriteRequest};
 
-/// Tests all requirements of a driver. `make` creates an empty, writable driver; each driver is
-/// dropped before the next one is created.
+/// Tests a file driver for all requirements of the driver trait. `make` creates an empty, writable
+/// driver; each driver is dropped before the next one is created.
 ///
 /// # Panics
 /// Panics if the driver violates a requirement.
@@ -25,8 +25,8 @@ pub fn run<D: Driver>(make: impl Fn() -> D) {
     flushes(&filled);
 }
 
-/// Tests the requirements of a read-only driver. `make` creates a driver that contains the given
-/// bytes.
+/// Tests a read-only file driver for the requirements of the driver trait. `make` creates a driver
+/// that contains the given bytes.
 ///
 /// # Panics
 /// Panics if the driver violates a requirement.
@@ -45,7 +45,7 @@ pub fn run_read_only<D: Driver>(make: impl Fn(&[u8]) -> D) {
     }
 }
 
-/// Returns test bytes that vary, with a period that is no power of two.
+/// Returns bytes for a driver test that vary, with a period that is no power of two.
 fn pattern(length: usize) -> Vec<u8> {
     (0..=250_u8).cycle().zip(0..length).map(|(byte, at)| byte ^ at.to_le_bytes()[1]).collect()
 }
@@ -162,7 +162,8 @@ fn reading(driver: &dyn Driver, bytes: &[u8]) {
     });
 }
 
-/// Checks that reads of several buffers equal single reads, in any order and with overlaps.
+/// Checks that a driver's read of several buffers at once returns the bytes of single reads, in any
+/// order and with overlaps.
 fn many_equals_singles(driver: &dyn Driver, bytes: &[u8]) {
     let mut state = 12_345_u64;
     let mut below = |bound: usize| {
@@ -188,8 +189,8 @@ fn many_equals_singles(driver: &dyn Driver, bytes: &[u8]) {
     }
 }
 
-/// Checks that a read into several parts equals one read of all bytes, also for empty and for many
-/// parts.
+/// Checks that a driver's read into several buffers equals one read of all bytes, also for empty
+/// and for many buffers.
 fn parts_equal_the_whole(driver: &dyn Driver, bytes: &[u8]) {
     for (start, lengths) in [
         (0, vec![0, 1, 0, 7, 4096, 0]),

@@ -12,7 +12,7 @@ use crate::{
     Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest,
 };
 
-/// Options of the driver for a file in memory.
+/// Options of the core driver, which keeps a file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreOptions {
     /// The memory is allocated in multiples of this number of bytes (at least 1).
@@ -28,7 +28,7 @@ impl Default for CoreOptions {
     }
 }
 
-/// A file in memory: a read-only image without locks, or bytes that can change.
+/// A driver that keeps a file in memory: a read-only image without locks, or bytes that can change.
 pub struct Core {
     name: String,
     storage: Storage,
@@ -40,7 +40,7 @@ enum Storage {
     Growing { bytes: RwLock<Vec<u8>>, increment: usize },
 }
 
-/// The backing file on disk, and the range of bytes that are dirty.
+/// The backing file on disk of a file in memory, and the range of bytes that are dirty.
 struct Backing {
     file: Sec2,
     dirty: Mutex<Dirty>,
@@ -67,25 +67,26 @@ impl Dirty {
 }
 
 impl Core {
-    /// Creates an empty file in memory.
+    /// Creates a driver for an empty file in memory.
     pub fn empty(name: impl Into<String>) -> Self {
         Self::from_vec(name, Vec::new())
     }
 
-    /// Creates a file in memory with the content `bytes`, which can change.
+    /// Creates a driver for a file in memory with the content `bytes`, which can change.
     pub fn from_vec(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self::with_options(name, bytes, CoreOptions::default())
     }
 
-    /// Creates a file in memory with the content `bytes`, which can change. Ignores
-    /// `options.backing_store`.
+    /// Creates a driver with options for a file in memory with the content `bytes`, which can
+    /// change. Ignores `options.backing_store`.
     pub fn with_options(name: impl Into<String>, bytes: Vec<u8>, options: CoreOptions) -> Self {
         let storage = Storage::Growing { bytes: RwLock::new(bytes), increment: options.increment.max(1) };
         Self { name: name.into(), storage, backing: None }
     }
 
-    /// Creates a read-only file in memory: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]` or
-    /// another owner of bytes that never change. The bytes are not copied, and reads need no lock.
+    /// Creates a driver for a read-only file image in memory: a `Vec<u8>`, an `Arc<[u8]>`, a
+    /// `&'static [u8]` or another owner of bytes that never change. The bytes are not copied, and
+    /// reads need no lock.
     ///
     /// ```
     /// use hyperslab_vfd::{Core, Driver};
@@ -96,7 +97,7 @@ impl Core {
         Self { name: name.into(), storage: Storage::Image(Arc::new(bytes)), backing: None }
     }
 
-    /// Reads the file at `path` into memory.
+    /// Reads the file at `path` into memory, and returns the core driver for the copy in memory.
     ///
     /// With [`Access::ReadOnly`] the result is an image; otherwise the bytes can change. With
     /// `options.backing_store` the changes are written to the file. Without it the file is never
@@ -130,7 +131,7 @@ impl Core {
         Ok(Self::with_options(name, bytes, options))
     }
 
-    /// Returns a copy of all bytes.
+    /// Returns a copy of all bytes of the core driver's file in memory.
     pub fn to_vec(&self) -> Vec<u8> {
         match &self.storage {
             Storage::Image(image) => image.as_ref().as_ref().to_vec(),
@@ -138,7 +139,7 @@ impl Core {
         }
     }
 
-    /// Calls `use_bytes` with all bytes of the file.
+    /// Calls `use_bytes` with all bytes of the file in memory.
     fn with_bytes<R>(&self, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
         match &self.storage {
             Storage::Image(image) => use_bytes(image.as_ref().as_ref()),
@@ -146,8 +147,8 @@ impl Core {
         }
     }
 
-    /// Returns the bytes of the file for changes, and the increment of its length. Returns an error
-    /// for a read-only image.
+    /// Locks the bytes of the file in memory for changes. Returns them, and the increment of the
+    /// file length. Returns an error for a read-only image.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),
@@ -157,7 +158,8 @@ impl Core {
         }
     }
 
-    /// Copies a range of `bytes` to `buf`.
+    /// Copies the bytes at a file offset from `bytes`, the content of the file in memory, to the
+    /// caller's buffer `buf`.
     fn read_from(&self, bytes: &[u8], offset: u64, buf: &mut [u8]) -> Result<()> {
         if buf.is_empty() {
             return Ok(());
@@ -178,7 +180,8 @@ impl Core {
         Ok(())
     }
 
-    /// Writes the bytes of a request, and extends the file if necessary.
+    /// Writes the bytes of a write request to the file in memory, and extends the file if
+    /// necessary.
     fn write_into(&self, all: &mut Vec<u8>, increment: usize, request: WriteRequest<'_>) -> Result<()> {
         let WriteRequest { offset, bytes } = request;
         if bytes.is_empty() {
@@ -206,7 +209,7 @@ impl Core {
         Ok(())
     }
 
-    /// Marks a range, and possibly the length, as dirty.
+    /// Marks a range of bytes of the file in memory, and possibly the file length, as dirty.
     fn mark(&self, range: Range<usize>, length: bool) {
         if let Some(backing) = &self.backing {
             let mut dirty = backing.lock_dirty();
@@ -221,7 +224,8 @@ impl Backing {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the dirty bytes to the backing file. After an error, the bytes remain dirty.
+    /// Writes the dirty bytes of the file in memory to the backing file on disk. After an error,
+    /// the bytes remain dirty.
     fn write_back(&self, bytes: &[u8]) -> Result<()> {
         let mut dirty = self.lock_dirty();
         if dirty.length {
@@ -241,7 +245,7 @@ fn read(bytes: &RwLock<Vec<u8>>) -> RwLockReadGuard<'_, Vec<u8>> {
     bytes.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads all bytes of a file.
+/// Reads all bytes of a file on disk.
 fn read_all(file: &Sec2) -> Result<Vec<u8>> {
     let length = file.len()?;
     let too_large = || DriverError::TooLarge { name: file.name().to_owned(), offset: 0, length };
@@ -253,8 +257,8 @@ fn read_all(file: &Sec2) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Increases the capacity of a vector to at least `needed` bytes: by an eighth or more, in
-/// multiples of `increment`.
+/// Increases the capacity of the bytes of a file in memory to at least `needed` bytes: by an eighth
+/// or more, in multiples of `increment`.
 fn reserve(bytes: &mut Vec<u8>, needed: usize, increment: usize) -> Option<()> {
     if needed <= bytes.capacity() {
         return Some(());

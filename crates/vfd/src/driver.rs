@@ -9,38 +9,40 @@ use hyperslab_exact::to_u64;
 
 use crate::{DriverError, Result, vectored};
 
-/// The bytes of one open file, addressed by offset.
+/// A file driver: an implementation that stores the bytes of one open HDF5 file, addressed by
+/// offset.
 ///
 /// All methods take `&self`: any number of threads may read at the same time. A read that overlaps
 /// a concurrent write returns any mixture of old and new bytes. Callers avoid such reads.
 pub trait Driver: Send + Sync + Debug {
-    /// Returns the name of the file for messages.
+    /// Returns the name of the driver's file for messages.
     fn name(&self) -> &str;
 
-    /// Returns the kind of the driver.
+    /// Returns the kind of the file driver: one file, a file in memory, several members and so on.
     fn kind(&self) -> DriverKind {
         DriverKind::Other
     }
 
-    /// Returns the name of the member that contains the byte at `offset`, for messages. A driver
-    /// with a single file returns the name of that file.
+    /// Returns the name of the member file that contains the byte at `offset`, for messages. A
+    /// driver with a single file returns the name of that file.
     fn name_at(&self, _offset: u64) -> Cow<'_, str> {
         self.name().into()
     }
 
-    /// Returns the identity of the file. Returns `None` if the bytes only exist in this driver.
+    /// Returns the identity of the driver's file, to compare open files. Returns `None` if the
+    /// bytes only exist in this driver.
     fn identity(&self) -> Option<FileIdentity>;
 
-    /// Returns whether the driver rejects writes.
+    /// Returns whether the file driver rejects writes.
     fn is_read_only(&self) -> bool;
 
-    /// Returns the length of the file in bytes, including gaps between members.
+    /// Returns the length of the driver's file in bytes, including gaps between member files.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails.
     fn len(&self) -> Result<u64>;
 
-    /// Returns whether the file has no bytes.
+    /// Returns whether the driver's file has no bytes.
     ///
     /// # Errors
     /// The errors of [`Driver::len`].
@@ -48,8 +50,8 @@ pub trait Driver: Send + Sync + Debug {
         Ok(self.len()? == 0)
     }
 
-    /// Returns the number of stored bytes. It is less than [`Driver::len`] if the members leave
-    /// gaps between their offsets.
+    /// Returns the number of bytes that the driver's file stores. The number is less than
+    /// [`Driver::len`] if the member files leave gaps between their offsets.
     ///
     /// # Errors
     /// The errors of [`Driver::len`].
@@ -57,21 +59,22 @@ pub trait Driver: Send + Sync + Debug {
         self.len()
     }
 
-    /// Fills `buf` with the bytes from `offset` on. An empty `buf` always succeeds.
+    /// Reads bytes of the driver's file, from `offset` on, and fills `buf` with them. An empty
+    /// `buf` always succeeds.
     ///
     /// # Errors
     /// [`DriverError::PastEnd`] if the file ends before `offset + buf.len()`; the content of `buf`
     /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Announces a later read of `length` bytes at `offset`, so that the driver can fetch the bytes
-    /// in advance.
+    /// Announces to the driver a later read of `length` bytes at the file offset `offset`, for
+    /// which the driver can fetch the bytes in advance.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }
 
-    /// Fills several buffers. The result is the same as after one call of [`Driver::read_at`] for
-    /// each request, in any order.
+    /// Fills the buffers of several read requests from the file. The result is equal to the result
+    /// of one call of [`Driver::read_at`] for each request, in any order.
     ///
     /// Requests may overlap. The default implementation joins small requests that are near one
     /// another.
@@ -82,7 +85,8 @@ pub trait Driver: Send + Sync + Debug {
         vectored::read_many(self, requests)
     }
 
-    /// Fills the buffers `parts`, one after another, with the contiguous bytes from `offset` on.
+    /// Fills the buffers `parts`, one after another, with the contiguous bytes of the file from
+    /// `offset` on.
     ///
     /// # Errors
     /// The errors of [`Driver::read_at`].
@@ -90,12 +94,13 @@ pub trait Driver: Send + Sync + Debug {
         vectored::read_parts(self, offset, parts)
     }
 
-    /// Returns whether [`Driver::read_parts`] reads into `parts` without an intermediate copy.
+    /// Returns whether the file driver reads into several buffers ([`Driver::read_parts`]) without
+    /// an intermediate copy.
     fn reads_parts(&self) -> bool {
         false
     }
 
-    /// Writes `bytes` to the file from `offset` on.
+    /// Writes `bytes` to the driver's file from the offset `offset` on.
     ///
     /// A write beyond the end extends the file; the bytes between the old end and `offset` become
     /// zero. Empty `bytes` change nothing.
@@ -105,8 +110,8 @@ pub trait Driver: Send + Sync + Debug {
     /// if the file would become too long, [`DriverError::Io`] if the system call fails.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Writes several buffers, in order. If two requests overlap, the bytes of the later request
-    /// remain.
+    /// Writes the bytes of several write requests to the file, in order. If two requests overlap,
+    /// the bytes of the later request remain.
     ///
     /// The default implementation joins small adjacent requests.
     ///
@@ -117,15 +122,15 @@ pub trait Driver: Send + Sync + Debug {
         vectored::write_many(self, requests)
     }
 
-    /// Sets the length of the file to `len` bytes. New bytes are zero.
+    /// Sets the length of the driver's file to `len` bytes. New bytes are zero.
     ///
     /// # Errors
     /// [`DriverError::ReadOnly`] if the file was opened for reading only, [`DriverError::TooLarge`]
     /// if `len` is too large, [`DriverError::Io`] if the system call fails.
     fn set_len(&self, len: u64) -> Result<()>;
 
-    /// Returns the range of offsets of each member, in ascending order. Drivers whose members have
-    /// no length of their own return an empty list.
+    /// Returns the range of file offsets of each member file of the driver, in ascending order.
+    /// Drivers whose members have no length of their own return an empty list.
     ///
     /// # Errors
     /// The errors of [`Driver::len`].
@@ -133,8 +138,8 @@ pub trait Driver: Send + Sync + Debug {
         Ok(Vec::new())
     }
 
-    /// Sets the end of each member that [`Driver::member_ranges`] lists to the offset at the same
-    /// index of `ends`. New bytes are zero.
+    /// Sets the end of each member file that [`Driver::member_ranges`] lists to the offset at the
+    /// same index of `ends`. New bytes are zero.
     ///
     /// # Errors
     /// [`DriverError::Members`] if the number of ends is wrong, or an end is outside of the range
@@ -145,7 +150,8 @@ pub trait Driver: Send + Sync + Debug {
         if ends.is_empty() { Ok(()) } else { Err(DriverError::Members { name: self.name().into(), reason }) }
     }
 
-    /// Writes the bytes that the driver buffers to the system, without waiting for the disk.
+    /// Writes the bytes that the driver buffers to the operating system, without waiting for the
+    /// disk.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails.
@@ -153,34 +159,36 @@ pub trait Driver: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Waits until all bytes that were written, and the length of the file, survive a loss of
-    /// power.
+    /// Waits until all bytes that were written to the driver's file, and the length of the file,
+    /// survive a loss of power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails.
     fn sync_data(&self) -> Result<()>;
 
-    /// Takes an advisory lock on the file, or changes the kind of the held lock. Does not wait.
+    /// Takes an advisory lock of the kind `kind` on the driver's file, or changes the kind of the
+    /// held lock. Does not wait.
     ///
     /// # Errors
     /// [`DriverError::Locked`] if another handle holds a conflicting lock,
     /// [`DriverError::Unsupported`] if the file system has no locks.
     fn lock(&self, kind: LockKind) -> Result<()>;
 
-    /// Releases the lock. Does nothing if no lock is held.
+    /// Releases the advisory lock of the driver's file. Does nothing if no lock is held.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails, [`DriverError::Unsupported`] if the file
     /// system has no locks.
     fn unlock(&self) -> Result<()>;
 
-    /// Returns all bytes of the file, if the driver holds them in memory and they never change.
+    /// Returns all bytes of the driver's file, if the driver holds them in memory and they never
+    /// change.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }
 }
 
-/// The kind of a driver.
+/// The kind of a file driver: one file, a file in memory, several members and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DriverKind {
@@ -207,7 +215,7 @@ pub enum DriverKind {
 }
 
 impl DriverKind {
-    /// Returns the name that libhdf5 uses for the driver.
+    /// Returns the name that libhdf5 uses for a file driver of this kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sec2 => "sec2",
@@ -223,8 +231,8 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether each member of the file has an end of its own. A range of unused offsets may
-    /// then follow the end of a member.
+    /// Returns whether a driver of this kind has member files that each have an end of their own. A
+    /// range of unused offsets may then follow the end of a member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }
@@ -241,7 +249,8 @@ impl fmt::Display for DriverKind {
     }
 }
 
-/// A read request of [`Driver::read_many`].
+/// A read request to a file driver: a file offset, and the buffer to fill. See
+/// [`Driver::read_many`].
 #[derive(Debug)]
 pub struct ReadRequest<'a> {
     /// The offset of the first byte.
@@ -250,7 +259,8 @@ pub struct ReadRequest<'a> {
     pub buf: &'a mut [u8],
 }
 
-/// A write request of [`Driver::write_many`].
+/// A write request to a file driver: a file offset, and the bytes to write. See
+/// [`Driver::write_many`].
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     /// The offset of the first byte.
@@ -259,7 +269,7 @@ pub struct WriteRequest<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The kind of a file lock: shared or exclusive.
+/// The kind of an advisory file lock: shared or exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockKind {
     /// A lock that excludes exclusive locks.
@@ -268,7 +278,8 @@ pub enum LockKind {
     Exclusive,
 }
 
-/// The identity of a file, independent of its names.
+/// The identity of a file of the operating system: its device and inode number, or its absolute
+/// path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileIdentity {
@@ -283,7 +294,7 @@ pub enum FileIdentity {
     Path(PathBuf),
 }
 
-/// Returns the end of a range, if it fits in 64 bits.
+/// Returns the end of a range of file offsets. Returns an error if the end does not fit in 64 bits.
 pub(crate) fn range_end(name: &str, offset: u64, length: usize) -> Result<u64> {
     let length = to_u64(length);
     offset.checked_add(length).ok_or_else(|| DriverError::TooLarge { name: name.to_owned(), offset, length })

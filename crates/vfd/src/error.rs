@@ -6,10 +6,10 @@ use hyperslab_exact::TooLarge;
 
 use crate::LockHolders;
 
-/// The result type of drivers.
+/// The result type of file drivers.
 pub type Result<T, E = DriverError> = std::result::Result<T, E>;
 
-/// An error of a driver.
+/// An error of a file driver.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
@@ -95,13 +95,13 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// Creates an internal error of a driver.
+    /// Creates the error of a file driver for an invariant that does not hold: a bug.
     pub(crate) fn internal(name: impl Into<String>, invariant: &'static str) -> Self {
         Self::Internal { name: name.into(), invariant }
     }
 
-    /// Converts an error of the operating system. An "unsupported" error becomes
-    /// [`DriverError::Unsupported`].
+    /// Converts an error of the operating system to an error of a file driver. An "unsupported"
+    /// error becomes [`DriverError::Unsupported`].
     pub fn io(name: impl Into<String>, operation: &'static str, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::Unsupported {
             Self::Unsupported { name: name.into(), operation }

@@ -12,11 +12,11 @@ use crate::driver::range_end;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FamilyPattern, FileIdentity, LockKind, Result, Sec2};
 
-/// The largest number of members of a family. Each member is an open file.
+/// The largest number of member files of a file of the family driver. Each member is an open file.
 const MAX_MEMBERS: usize = 1 << 16;
 
-/// A file that is divided into consecutive members of one size: byte `n` of the file is byte `n %
-/// size` of the member `n / size`.
+/// The family driver: a file that is divided into consecutive member files of one size. Byte `n` of
+/// the file is byte `n % size` of the member `n / size`.
 ///
 /// The members are numbered from 0, and stay open. The last non-empty member may be shorter than
 /// the others, and empty members may follow. When the driver writes, it extends all earlier members
@@ -44,7 +44,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// Opens the members of a family up to the first member that does not exist. Without
+    /// Opens the member files of a family file up to the first member that does not exist. Without
     /// `member_size`, the length of the first member is the member size.
     ///
     /// # Errors
@@ -98,12 +98,12 @@ impl Family {
         }
     }
 
-    /// Returns the size of a member in bytes.
+    /// Returns the size of a member file of the family file in bytes.
     pub fn member_size(&self) -> u64 {
         self.member_size
     }
 
-    /// Returns the number of existing members.
+    /// Returns the number of existing member files of the family file.
     pub fn member_count(&self) -> usize {
         self.members().len()
     }
@@ -117,7 +117,7 @@ impl Family {
         if self.read_only { Err(DriverError::ReadOnly { name: self.name.clone() }) } else { Ok(()) }
     }
 
-    /// Creates missing members until the family has `count` members.
+    /// Creates missing member files until the family file has `count` members.
     fn grow(&self, count: u64, offset: u64, length: u64) -> Result<()> {
         if count <= to_u64(self.members().len()) {
             return Ok(());
@@ -133,8 +133,8 @@ impl Family {
         Ok(())
     }
 
-    /// Extends the members before `last` to their full size, because libhdf5 uses the length of the
-    /// first member as the member size.
+    /// Extends the member files of a family file before the member `last` to their full size,
+    /// because libhdf5 uses the length of the first member as the member size.
     fn fill_before(&self, last: u64) -> Result<()> {
         let whole = self.whole.load(Ordering::Acquire);
         if last <= whole {
@@ -151,12 +151,12 @@ impl Family {
         Ok(())
     }
 
-    /// Returns the number of the member that contains an offset.
+    /// Returns the number of the member of a family file that contains a file offset.
     fn index(&self, offset: u64) -> u64 {
         offset / self.member_size
     }
 
-    /// Returns the offset of a member in the whole file.
+    /// Returns the offset, in the whole family file, of the first byte of a member.
     fn start(&self, member: usize) -> Result<u64> {
         let too_large = || DriverError::TooLarge {
             name: self.name.clone(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{FileIdentity, LockKind};
 
-/// A process that holds a lock on a file. The lock conflicts with a requested lock.
+/// A process whose lock on a file conflicts with a requested lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     /// The number of the process.
@@ -17,15 +17,17 @@ pub struct LockHolder {
     pub kind: LockKind,
 }
 
-/// The processes that hold conflicting locks. The list is empty if the system does not list locks.
+/// The processes whose locks on a file conflict with a requested lock. The list is empty if the
+/// operating system does not list locks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockHolders(pub Vec<LockHolder>);
 
-/// The largest number of characters of a command line that are shown.
+/// The largest number of characters that an error message shows of the command line of a process
+/// with a file lock.
 const MAX_COMMAND_CHARACTERS: usize = 120;
 
 impl LockHolders {
-    /// Returns the processes that probably hold locks that conflict with a lock of the kind
+    /// Returns the processes whose locks on a file probably conflict with a lock of the kind
     /// `wanted`.
     ///
     /// Linux lists all locks. The result is empty on other systems, and on file systems that report
@@ -59,11 +61,12 @@ pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
     LockHolders(holders)
 }
 
-/// Returns whether a process has a file open for writing.
+/// Returns whether a process has the file with a device and inode number open for writing.
 #[cfg(unix)]
 fn writes(process: u32, device: u64, inode: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    /// The bits of the open flags that are set if a file is open for writing.
+    /// The bits of a Linux process's open flags of a file that are set if the file is open for
+    /// writing.
     const WRITING: u32 = 3;
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     files.into_iter().any(|file| {
@@ -81,7 +84,8 @@ fn writes(_process: u32, _device: u64, _inode: u64) -> bool {
     false
 }
 
-/// Returns the open flags of a file, from the system's description of the open file.
+/// Returns the open flags of a file, from the text in which the operating system describes the open
+/// file.
 #[cfg(unix)]
 fn opened_with(about: &str) -> Option<u32> {
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
@@ -115,7 +119,8 @@ impl fmt::Display for LockHolders {
     }
 }
 
-/// Returns the processes with conflicting locks on a file, from the system's list of locks.
+/// Returns the processes with conflicting locks on a file, from the operating system's list of
+/// locks.
 fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHolder> {
     let major = ((device >> 8) & 0xfff) | ((device >> 32) & !0xfff);
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
@@ -136,7 +141,8 @@ fn listed(locks: &str, device: u64, inode: u64, wanted: LockKind) -> Vec<LockHol
     holders
 }
 
-/// Returns the command line of a process, or the name of the process if the command line is empty.
+/// Returns the command line of a process that holds a lock, or the name of the process if the
+/// command line is empty.
 fn command(process: u32) -> Option<String> {
     // The command line and the name of an ended process, or of a process of another user, cannot be
     // read.

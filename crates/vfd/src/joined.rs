@@ -8,7 +8,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use crate::driver::range_end;
 use crate::{Driver as _, DriverError, LockKind, Result, Sec2};
 
-/// The position of a byte in the members: the number of the member, and the offset in it.
+/// The position of a byte of a file that consists of several member files: the number of the
+/// member, and the offset in the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemberPosition {
     /// The number of the member.
@@ -19,25 +20,27 @@ pub(crate) struct MemberPosition {
     pub(crate) available: u64,
 }
 
-/// A file that consists of several members.
+/// A file that consists of several member files, with one address space.
 pub(crate) trait Joined {
-    /// Returns the name of the whole file.
+    /// Returns the name of the whole file that consists of several member files.
     fn whole_name(&self) -> &str;
 
-    /// Returns the length of the whole file.
+    /// Returns the length of the whole file that consists of several member files.
     fn end(&self) -> Result<u64>;
 
-    /// Returns the member and the offset in it for a byte of the whole file.
+    /// Converts an offset in the whole file to the number of the member file and the offset in this
+    /// member.
     fn position(&self, offset: u64) -> MemberPosition;
 
-    /// Reads bytes from a member. A member that does not exist has no bytes.
+    /// Reads bytes from a member file at a position into the caller's buffer. A member that does
+    /// not exist has no bytes.
     fn read_member(&self, position: MemberPosition, buf: &mut [u8]) -> Result<()>;
 
-    /// Returns the name of a member, which need not exist.
+    /// Returns the name of a member file, which need not exist.
     fn member_name(&self, member: u64) -> Cow<'_, str>;
 }
 
-/// Locks all of the given files. If one lock fails, releases the others.
+/// Locks all member files `files`. If one lock fails, releases the other locks.
 pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: LockKind) -> Result<()> {
     for (number, file) in files.clone().enumerate() {
         if let Err(error) = file.lock(kind) {
@@ -50,8 +53,8 @@ pub(crate) fn lock_all<'a>(files: impl Iterator<Item = &'a Sec2> + Clone, kind: 
     Ok(())
 }
 
-/// Fills `buf` with the bytes from `offset` on. A member that is shorter than its range reads as
-/// zeros.
+/// Fills `buf` with the bytes, from `offset` on, of a file that consists of several members. A
+/// member that is shorter than its range reads as zeros.
 pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Result<()> {
     if buf.is_empty() {
         return Ok(());
@@ -82,14 +85,15 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     })
 }
 
-/// Creates an internal error about a piece of a read that lies outside of the caller's buffer, or
-/// that belongs to no member.
+/// Creates an internal error about a piece of a read from several member files. The piece lies
+/// outside of the caller's buffer, or belongs to no member.
 pub(crate) fn piece_error(name: &str) -> DriverError {
     DriverError::internal(name, "each piece lies in the buffer and in a member")
 }
 
-/// Divides a range of the whole file by members. Calls `visit` with the position of each piece, and
-/// its range in the caller's buffer. The end of the range fits in 64 bits.
+/// Divides a range of the whole file at the boundaries of the member files. Calls `visit` with the
+/// position of each piece in its member, and its range in the caller's buffer. The end of the range
+/// fits in 64 bits.
 pub(crate) fn for_each_piece(
     files: &impl Joined,
     offset: u64,

@@ -10,8 +10,8 @@ use hyperslab_exact::to_u64;
 use crate::access_log::{AccessLog, LoggedOperation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
 
-/// A driver that passes calls to another driver, counts each call in an [`AccessLog`], and traces
-/// it (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
+/// A driver that passes calls to another file driver, counts each call in an [`AccessLog`], and
+/// traces it (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
 ///
 /// ```
 /// use hyperslab_vfd::{AccessLog, Core, Driver, Log};
@@ -31,12 +31,14 @@ pub struct Log {
 }
 
 impl Log {
-    /// Creates a driver that counts the calls of `inner` in `log`.
+    /// Creates a driver that passes calls to the file driver `inner` and counts them in the access
+    /// log `log`.
     pub fn new(inner: Arc<dyn Driver>, log: Arc<AccessLog>) -> Self {
         Self { inner, log }
     }
 
-    /// Runs `work`, and records it in the access log with its duration.
+    /// Runs `work`, an operation of the inner file driver, and records the operation in the access
+    /// log with its duration.
     fn recorded<T>(
         &self,
         operation: LoggedOperation,
@@ -148,7 +150,8 @@ impl Driver for Log {
         self.recorded(LoggedOperation::Lock, &[], || self.inner.unlock())
     }
 
-    /// Returns [`None`], because the driver cannot count reads from a slice.
+    /// Returns [`None`] for the bytes of the file, because the logging driver cannot count reads
+    /// from a slice.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }

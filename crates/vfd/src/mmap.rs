@@ -9,8 +9,8 @@ use memmap2::Mmap as Mapping;
 use crate::{Access, DriverError};
 use crate::{Core, Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, Sec2, WriteRequest};
 
-/// A file that is mapped into memory. [`Driver::as_bytes`] returns all of its bytes, and reading
-/// needs no system calls.
+/// A driver for a file that is mapped into memory. [`Driver::as_bytes`] returns all bytes of the
+/// file, and reading needs no system calls.
 ///
 /// The file must not change while it is mapped. Bytes that another program writes may appear at any
 /// time, even during a computation with them. If another program **truncates the file**, accessing
@@ -24,7 +24,7 @@ pub struct Mmap {
 }
 
 impl Mmap {
-    /// Maps the file at `path`. See [`Mmap`] for the conditions.
+    /// Maps the file at `path` into memory. See [`Mmap`] for the conditions.
     ///
     /// # Errors
     /// The errors of [`Sec2::open`]; [`DriverError::Io`] if the system cannot map the file.

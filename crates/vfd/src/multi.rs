@@ -13,7 +13,7 @@ use hyperslab_exact::to_u64;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// A member of a [`Multi`] file.
+/// A member file of a file of the multi or split driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMember {
     /// The path of the member.
@@ -26,8 +26,8 @@ pub struct MultiMember {
 }
 
 impl MultiMember {
-    /// Returns the two members of the split driver. `BASE` with the first extension contains the
-    /// metadata, and `BASE` with the second extension the raw data. The raw data start in the
+    /// Returns the two member files of the split driver. `BASE` with the first extension contains
+    /// the metadata, and `BASE` with the second extension the raw data. The raw data start in the
     /// middle of all offsets, as in libhdf5.
     ///
     /// ```
@@ -41,7 +41,7 @@ impl MultiMember {
         [with(metadata, 0), with(raw, u64::MAX / 2)]
     }
 
-    /// Returns the six members of the multi driver, with the names and offsets of libhdf5:
+    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5:
     /// `BASE-s.h5` for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
     /// global and local heaps, `-o` for object headers.
     pub fn multi(base: &Path) -> [Self; 6] {
@@ -60,7 +60,7 @@ fn appended(base: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// A file in several members, each with a range of offsets.
+/// The multi driver: a file in several member files, each with a range of offsets.
 ///
 /// Bytes between the end of a member and the start of the next one read as zeros. In a file opened
 /// for reading, a missing member, except the first, is an error only when its bytes are read. The
@@ -82,7 +82,7 @@ struct Member {
 }
 
 impl Multi {
-    /// Opens the members of a multi file. The members may be given in any order.
+    /// Opens the member files of a multi file. The members may be given in any order.
     ///
     /// # Errors
     /// [`DriverError::Members`] if no member starts at 0, or two members start at the same offset;
@@ -117,8 +117,8 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member, and true if the member exists, in ascending order of
-    /// offsets.
+    /// Returns the path of each member file of the multi file, and true if the member exists, in
+    /// ascending order of offsets.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }
@@ -132,7 +132,8 @@ impl Multi {
     }
 }
 
-/// Returns [`DriverKind::Split`] for two members with the names of the split driver.
+/// Returns the kind of the driver for the member files: split for two members with the names of the
+/// split driver, and multi otherwise.
 fn kind(members: &[Member]) -> DriverKind {
     match members {
         [first, _] if first.name.ends_with("-m.h5") => DriverKind::Split,
@@ -149,8 +150,8 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Returns the length of the member within its range of offsets. For a missing member, returns
-    /// the length that it should have.
+    /// Returns the length of a member file of the multi file within its range of offsets. For a
+    /// missing member, returns the length that it should have.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::{DriverError, Result};
 
-/// The largest number of digits of a member number.
+/// The largest number of digits of the member number in a file name of the family driver.
 const MAX_NUMBER_DIGITS: usize = 64;
 
-/// A pattern of file names that differ in a number. The numbers start with 0.
+/// A pattern for the names of the member files of the family driver, which differ in a number. The
+/// numbers start with 0.
 ///
 /// ```
 /// use hyperslab_vfd::FamilyPattern;
@@ -30,13 +31,13 @@ pub struct FamilyPattern {
 }
 
 impl FamilyPattern {
-    /// Returns whether a text is a valid family pattern.
+    /// Returns whether a text is a valid pattern for the member names of the family driver.
     pub fn is_pattern(text: &str) -> bool {
         Self::parse(text).is_ok()
     }
 
-    /// Parses a pattern as in `printf`, with one `%d`, `%5d` or `%05d` (or `i` or `u` instead of
-    /// `d`); `%%` stands for a percent sign.
+    /// Parses a pattern for member names of the family driver, as in `printf`: with one `%d`, `%5d`
+    /// or `%05d` (or `i` or `u` instead of `d`); `%%` stands for a percent sign.
     ///
     /// # Errors
     /// [`DriverError::Members`] if the text has no such number, more than one, or another
@@ -77,8 +78,8 @@ impl FamilyPattern {
         Ok(Self { folder: PathBuf::new(), before, width, zeros, after })
     }
 
-    /// Returns the family patterns for which the file at `path` is the first member: one for each
-    /// number 0 in its name, the last number first.
+    /// Returns the family patterns for which the file at `path` is the first member file: one for
+    /// each number 0 in its name, the last number first.
     pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         // A path without a file name has no number.
@@ -103,7 +104,8 @@ impl FamilyPattern {
         })
     }
 
-    /// Returns the path of the member with the number `number`.
+    /// Returns the path of the member file with the number `number`, according to the family
+    /// pattern.
     pub fn member(&self, number: usize) -> PathBuf {
         let Self { before, width, after, .. } = self;
         self.folder.join(if self.zeros {

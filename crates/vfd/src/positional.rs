@@ -5,19 +5,19 @@ use std::io;
 
 use hyperslab_exact::to_u64;
 
-/// Fills `buf` with the bytes from `offset` on. Returns [`io::ErrorKind::UnexpectedEof`] if the
-/// file ends too early.
+/// Fills `buf` with the bytes of a file from `offset` on. Returns [`io::ErrorKind::UnexpectedEof`]
+/// if the file ends too early.
 #[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buf, offset)
 }
 
-/// The largest number of buffers per read call that every operating system accepts.
+/// The largest number of buffers that one read call fills on every operating system.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 const MAX_PARTS_PER_CALL: usize = 1024;
 
-/// Fills the buffers `parts`, one after another, with the contiguous bytes from `offset` on.
-/// Returns [`io::ErrorKind::UnexpectedEof`] if the file ends too early.
+/// Fills the buffers `parts`, one after another, with the contiguous bytes of a file from `offset`
+/// on. Returns [`io::ErrorKind::UnexpectedEof`] if the file ends too early.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset: u64) -> io::Result<()> {
     use std::io::IoSliceMut;
@@ -39,14 +39,14 @@ pub(crate) fn read_exact_parts(file: &File, parts: &mut [&mut [u8]], mut offset:
     Ok(())
 }
 
-/// Writes all of `bytes` to the file from `offset` on.
+/// Writes all of `bytes` to the file `file` from the offset `offset` on.
 #[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Fills `buf` with the bytes from `offset` on. Returns [`io::ErrorKind::UnexpectedEof`] if the
-/// file ends too early.
+/// Fills `buf` with the bytes of a file from `offset` on. Returns [`io::ErrorKind::UnexpectedEof`]
+/// if the file ends too early.
 #[cfg(windows)]
 pub(crate) fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;
@@ -64,7 +64,7 @@ pub(crate) fn read_exact_at(file: &File, mut buf: &mut [u8], mut offset: u64) ->
     Ok(())
 }
 
-/// Writes all of `bytes` to the file from `offset` on.
+/// Writes all of `bytes` to the file `file` from the offset `offset` on.
 #[cfg(windows)]
 pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;

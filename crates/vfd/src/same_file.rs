@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Returns whether both paths lead to the same existing file. Symbolic links are followed. Hard
-/// links are recognized on systems with file numbers.
+/// Returns whether two paths lead to one existing file. Symbolic links are followed. Hard links are
+/// recognized on systems with file numbers.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -21,7 +21,7 @@ pub fn is_same_file(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
     paths || is_same_node(one, other)
 }
 
-/// Returns whether two files have the same device and inode number.
+/// Returns whether two paths lead to files with equal device and inode numbers.
 #[cfg(unix)]
 fn is_same_node(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -31,7 +31,8 @@ fn is_same_node(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns false, because the standard library has inode numbers only on Unix.
+/// Returns false for all pairs of paths, because the standard library has inode numbers only on
+/// Unix.
 #[cfg(not(unix))]
 fn is_same_node(_one: &Path, _other: &Path) -> bool {
     false

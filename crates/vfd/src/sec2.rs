@@ -11,7 +11,7 @@ use crate::driver::range_end;
 use crate::positional::{read_exact_at, write_all_at};
 use crate::{Driver, DriverError, DriverKind, FileIdentity, LockHolders, LockKind, Result};
 
-/// The mode in which a file is opened.
+/// The mode in which a file driver opens a file: for reading, for writing, or as a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// An existing file, for reading.
@@ -50,8 +50,8 @@ impl Access {
     }
 }
 
-/// A file of the operating system, without a buffer. The name refers to section 2 of the Unix
-/// manual: system calls.
+/// A driver for a file of the operating system that reads and writes without a buffer. The name
+/// refers to section 2 of the Unix manual: system calls.
 #[derive(Debug)]
 pub struct Sec2 {
     file: File,
@@ -64,7 +64,7 @@ pub struct Sec2 {
 }
 
 impl Sec2 {
-    /// Opens the file at `path`.
+    /// Opens the file at `path` with the unbuffered driver.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the system call fails, or if `path` is no regular file: opening a
@@ -86,8 +86,8 @@ impl Sec2 {
         Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unsynced_path))
     }
 
-    /// Creates the driver for an open regular file. The directory entry `unsynced_path` may not
-    /// survive a loss of power yet.
+    /// Creates the unbuffered driver for an open regular file. The directory entry `unsynced_path`
+    /// may not survive a loss of power yet.
     pub(crate) fn of(
         file: File,
         path: &Path,
@@ -99,7 +99,7 @@ impl Sec2 {
         Self { file, name, identity, read_only, unsynced_path: Mutex::new(unsynced_path) }
     }
 
-    /// Returns the open file.
+    /// Returns the operating system's handle of the driver's file.
     #[cfg(all(unix, feature = "mmap"))]
     pub(crate) fn file(&self) -> &File {
         &self.file
@@ -109,8 +109,8 @@ impl Sec2 {
         DriverError::io(self.name.as_str(), operation, source)
     }
 
-    /// Calls `read` to read `length` bytes from `offset` on, and converts the errors of the
-    /// operating system.
+    /// Calls `read` to read `length` bytes of the driver's file from `offset` on, and converts
+    /// errors of the operating system to driver errors.
     fn read_with(&self, offset: u64, length: usize, read: impl FnOnce() -> io::Result<()>) -> Result<()> {
         if length == 0 {
             return Ok(());
@@ -131,8 +131,8 @@ impl Sec2 {
     }
 }
 
-/// Syncs the folder of a file, if the system supports this, so that its directory entries survive a
-/// loss of power.
+/// Syncs the folder of a file, if the operating system supports this. The file's directory entry
+/// then survives a loss of power.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -12,35 +12,38 @@ use twox_hash::xxhash3_64;
 use crate::sec2::sync_folder;
 use crate::{Driver, DriverError, Result, Sec2};
 
-/// The largest length of a file name on nearly all file systems, in bytes.
+/// The largest length of a side file's name on nearly all file systems, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// The number of bytes that are reserved for the suffix that [`SideFile::set_aside`] appends.
+/// The number of bytes that are reserved in the name of a side file for the suffix that
+/// [`SideFile::set_aside`] appends.
 const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// The largest number of new names that are tried for a side file that is set aside.
+/// The largest number of new names that are tried when a side file is renamed, because it does not
+/// belong to the HDF5 file.
 const MAX_STALE_NAMES: u32 = 999_999;
 
-/// A side file: a file beside the HDF5 file, such as the journal, which need not exist.
+/// A file beside the HDF5 file, such as the journal, which need not exist.
 pub trait SideFile: Send + Sync + Debug {
     /// Returns the name of the side file for messages.
     fn name(&self) -> &str;
 
-    /// Opens the side file. Returns `None` if it does not exist.
+    /// Opens the side file for the purpose `access`. Returns `None` if the side file does not
+    /// exist.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists and cannot be opened, or cannot have been created by
     /// a [`SideFile`].
     fn open(&self, access: SideAccess) -> Result<Option<Arc<dyn Driver>>>;
 
-    /// Creates the side file. Its directory entry survives a loss of power.
+    /// Creates the side file. The directory entry of the side file survives a loss of power.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file exists or cannot be created.
     fn create(&self) -> Result<Arc<dyn Driver>>;
 
-    /// Removes the side file. Does nothing if it does not exist. After a loss of power, the file
-    /// may exist again, with the bytes of the last sync.
+    /// Removes the side file. Does nothing if the side file does not exist. After a loss of power,
+    /// the file may exist again, with the bytes of the last sync.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file cannot be removed.
@@ -54,7 +57,7 @@ pub trait SideFile: Send + Sync + Debug {
     fn set_aside(&self) -> Result<String>;
 }
 
-/// The purpose for which a side file is opened.
+/// The purpose for which a side file, such as the journal, is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideAccess {
     /// Reading.
@@ -63,7 +66,7 @@ pub enum SideAccess {
     Write,
 }
 
-/// A side file in the operating system's file system.
+/// A side file, such as the journal, in the operating system's file system.
 ///
 /// In a folder of another user, the name may lead anywhere. Therefore only regular files are
 /// opened, and symbolic links are not followed. On Unix, the owner of the file must be the current
@@ -90,15 +93,16 @@ pub struct PathSideFile {
 }
 
 impl PathSideFile {
-    /// Creates the side file at `path`.
+    /// Creates the description of the side file at `path`, without a change on disk.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let name = path.display().to_string();
         Self { path, name, main: None }
     }
 
-    /// Creates the side file whose name is the name of `main` followed by `suffix`. If this name is
-    /// too long, a hash replaces the name of `main`.
+    /// Creates the description of a side file in the folder of the file `main`, whose name is the
+    /// name of `main` followed by `suffix`. If this name is too long, a hash replaces the name of
+    /// `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
         // A path that ends in `..` has no file name, so the name consists of the suffix alone.
         let file_name = main.file_name().unwrap_or_default();
@@ -143,7 +147,7 @@ impl PathSideFile {
         Ok((file, metadata))
     }
 
-    /// Checks that the side file belongs to a trusted user.
+    /// Checks that the side file belongs to a user whom the process trusts.
     #[cfg(unix)]
     fn check_owner(&self, metadata: &std::fs::Metadata) -> io::Result<()> {
         use std::os::unix::fs::MetadataExt as _;
@@ -167,7 +171,7 @@ impl PathSideFile {
     }
 }
 
-/// Returns a hash of a long file name as a short name.
+/// Returns a hash of a long file name, as a short name for the side file.
 fn short_name(name: &OsStr) -> OsString {
     format!(".{:016x}", xxhash3_64::Hasher::oneshot(name.as_encoded_bytes())).into()
 }

@@ -10,11 +10,12 @@ use hyperslab_exact::to_u64;
 use crate::driver::range_end;
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// The length of the buffer, in bytes.
+/// The length of the buffer of the buffered file driver, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A driver for a file with a buffer. Many small reads or writes near one another need few system
-/// calls. Only one thread at a time can use the driver, so [`Sec2`] is better for concurrent reads.
+/// A file driver with a buffer, like the C library's `stdio`. Many small reads or writes near one
+/// another need few system calls. Only one thread at a time can use the driver; [`Sec2`] is better
+/// for concurrent reads.
 ///
 /// Dirty bytes are written to the file by [`Driver::flush`] and [`Driver::sync_data`], when the
 /// buffer is needed for other bytes, and when the driver is dropped. An error at this last point is
@@ -24,7 +25,7 @@ pub struct Stdio {
     window: Mutex<Window>,
 }
 
-/// The buffer, and the part of the file that it contains.
+/// The buffer of the buffered file driver, and the range of the file that the buffer contains.
 #[derive(Debug, Default)]
 struct Window {
     start: u64,
@@ -34,8 +35,8 @@ struct Window {
 }
 
 impl Window {
-    /// Converts a file offset to an index in the buffer, up to the end of the buffer. Returns
-    /// `None` for an offset outside of the buffer.
+    /// Converts a file offset to an index in the buffer of the buffered file driver, up to the end
+    /// of the buffer. Returns `None` for an offset outside of the buffer.
     fn position(&self, offset: u64) -> Option<usize> {
         let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         (at <= self.bytes.len()).then_some(at)
@@ -50,7 +51,8 @@ impl Window {
         self.dirty = 0..0;
     }
 
-    /// Writes the dirty bytes of the buffer to the file. After an error, the bytes remain dirty.
+    /// Writes the dirty bytes of the buffered file driver's buffer to the file. After an error, the
+    /// bytes remain dirty.
     fn write_back(&mut self, file: &Sec2) -> Result<()> {
         let Some(bytes) = self.bytes.get(self.dirty.clone()) else {
             return Err(DriverError::internal(file.name(), "bytes to be written lie in the buffer"));
@@ -62,7 +64,8 @@ impl Window {
         Ok(())
     }
 
-    /// Copies bytes from the buffer. Returns `None` unless the buffer contains all of them.
+    /// Copies bytes at a file offset from the buffer of the buffered file driver to `buf`. Returns
+    /// `None` unless the buffer contains all of them.
     fn copy_to(&self, offset: u64, buf: &mut [u8]) -> Option<()> {
         let at = self.position(offset)?;
         let held = self.bytes.get(at..at.checked_add(buf.len())?)?;
@@ -70,8 +73,8 @@ impl Window {
         Some(())
     }
 
-    /// Copies bytes to the buffer. Returns `None` unless they overlap with or follow its bytes, and
-    /// fit in it.
+    /// Copies `bytes` for a file offset to the buffer of the buffered file driver. Returns `None`
+    /// unless they overlap with or follow the bytes of the buffer, and fit in the buffer.
     fn copy_from(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
         let at = self.position(offset)?;
         let end = at.checked_add(bytes.len()).filter(|end| *end <= BUFFER_BYTES)?;
@@ -86,7 +89,7 @@ impl Window {
 }
 
 impl Stdio {
-    /// Opens the file at `path`.
+    /// Opens the file at `path` with the buffered driver.
     ///
     /// # Errors
     /// The errors of [`Sec2::open`].

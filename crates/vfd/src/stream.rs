@@ -28,7 +28,7 @@ use crate::{
     Access, Core, Driver, DriverError, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest,
 };
 
-/// The first bytes of a client's request.
+/// The first bytes of a client's request to a stream server, which offers a file image.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89HSS\r\n\x1a\n";
 pub(crate) const GET: u8 = b'G';
 pub(crate) const PUT: u8 = b'P';
@@ -36,13 +36,14 @@ pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
 pub(crate) const REJECTED: u8 = b'-';
 
-/// A secret that a stream server shares with its clients: random bytes, created for each server.
+/// A secret that a stream server, which offers a file image, shares with its clients: random bytes,
+/// created for each server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StreamToken(pub [u8; 32]);
 
 impl StreamToken {
-    /// Returns whether the tokens are equal. The duration does not depend on the position of the
-    /// first difference.
+    /// Returns whether two tokens of stream servers are equal. The duration does not depend on the
+    /// position of the first difference.
     pub(crate) fn matches(&self, other: &[u8; 32]) -> bool {
         let differences = self.0.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
         std::hint::black_box(differences) == 0
@@ -56,7 +57,7 @@ impl fmt::Debug for StreamToken {
     }
 }
 
-/// The limits and the secret of a connection to a stream server.
+/// The limits and the secret token of a connection to a stream server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamOptions {
     /// The largest length of a received image in bytes.
@@ -86,8 +87,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Connects to `server` and receives the image. With [`Access::Truncate`] and
-    /// [`Access::CreateNew`], starts with an empty image instead.
+    /// Connects to the stream server `server` and receives its file image. With
+    /// [`Access::Truncate`] and [`Access::CreateNew`], starts with an empty image instead.
     ///
     /// A server always has an image, so that [`Access::Create`] receives it, possibly empty.
     ///
@@ -117,7 +118,7 @@ impl Stream {
         Ok(Self { name, server, options, image, changed: AtomicBool::new(false) })
     }
 
-    /// Sends the image to the server if the image has changed.
+    /// Sends the file image to the stream server if the image has changed.
     fn put(&self) -> Result<()> {
         if !self.changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -180,7 +181,7 @@ fn request(socket: &mut TcpStream, name: &str, token: Option<StreamToken>, reque
     socket.write_all(&bytes).map_err(|source| DriverError::io(name, "send", source))
 }
 
-/// Receives the server's answer to a request. A rejection is an error.
+/// Receives the stream server's answer to a request. A rejection is an error.
 fn answer(socket: &mut TcpStream, name: &str) -> Result<()> {
     let [word] = take(socket, name)?;
     let wrong = |reason: String| DriverError::Protocol { name: name.to_owned(), reason };
@@ -202,12 +203,13 @@ pub(crate) fn take<const N: usize>(socket: &mut impl Read, name: &str) -> Result
     Ok(bytes)
 }
 
-/// Decodes a little-endian number.
+/// Decodes a little-endian number of the protocol of stream servers.
 fn number<const N: usize>(bytes: [u8; N]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Receives an image. Memory is allocated for received bytes, not for the announced length.
+/// Receives a file image over a connection to a stream server. Memory is allocated for received
+/// bytes, not for the announced length.
 pub(crate) fn receive(socket: &mut impl Read, name: &str, max_bytes: u64) -> Result<Vec<u8>> {
     let length = number(take::<8>(socket, name)?);
     if length > max_bytes {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::stream::{self, ACCEPTED, GET, PUT, REJECTED, SIGNATURE, TOKEN};
 use crate::{DriverError, Result, StreamOptions, StreamToken};
 
-/// A server that offers a file image to [`Stream`](crate::Stream) drivers. It serves one connection
-/// at a time, until it is dropped.
+/// A server that offers a file image to [`Stream`](crate::Stream) drivers. The server serves one
+/// connection at a time, until the value is dropped.
 ///
 /// **Nothing is encrypted.** Without a token ([`StreamOptions::token`]) every client that can
 /// connect receives the image. With a token, every client that knows the token receives it, and the
@@ -41,8 +41,8 @@ struct Shared {
 }
 
 impl StreamServer {
-    /// Starts a server at an address (port 0 for any free port) that sends the image to clients.
-    /// Clients cannot replace the image.
+    /// Starts a stream server at an address (port 0 for any free port) that sends the file image to
+    /// clients. Clients cannot replace the image.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the server cannot listen at the address.
@@ -54,8 +54,8 @@ impl StreamServer {
         Self::listen(address, image.into(), options, false)
     }
 
-    /// Starts a server like [`bind`](Self::bind), with an image that clients with the token can
-    /// replace.
+    /// Starts a stream server like [`bind`](Self::bind), with a file image that clients with the
+    /// token can replace.
     ///
     /// ```
     /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};
@@ -104,17 +104,17 @@ impl StreamServer {
         Ok(Self { address, shared, thread: Some(thread) })
     }
 
-    /// Returns the address of the server.
+    /// Returns the network address of the stream server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the current image.
+    /// Returns the current file image of the stream server.
     pub fn image(&self) -> Arc<[u8]> {
         Arc::clone(&self.shared.image())
     }
 
-    /// Replaces the image.
+    /// Replaces the file image of the stream server.
     pub fn set_image(&self, image: impl Into<Arc<[u8]>>) {
         *self.shared.image() = image.into();
     }
@@ -137,7 +137,7 @@ impl Shared {
         self.image.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Serves connections until the server is stopped.
+    /// Serves connections of clients until the stream server is stopped.
     fn run(&self, listener: &TcpListener) {
         while !self.stopped.load(Ordering::Acquire) {
             match listener.accept() {
@@ -154,7 +154,7 @@ impl Shared {
         }
     }
 
-    /// Serves one connection: receives a request and answers it.
+    /// Serves one connection to the stream server: receives a client's request and answers it.
     fn serve(&self, mut socket: TcpStream, peer: &str) -> Result<()> {
         stream::set_timeouts(&socket, self.options.timeout)
             .map_err(|source| DriverError::io(peer, "set up the connection", source))?;
@@ -201,11 +201,11 @@ impl Shared {
     }
 }
 
-/// The time limit for the complete request of a client.
+/// The time limit in which a stream server receives the complete request of a client.
 const REQUEST_TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// A reader of a client's request. The time limit covers all bytes of the request, so that a client
-/// cannot extend it with single bytes.
+/// A reader of a client's request to a stream server. The time limit covers all bytes of the
+/// request: a client cannot extend the time by sending single bytes.
 struct RequestReader<'a> {
     socket: &'a mut TcpStream,
     until: Option<Instant>,
@@ -223,7 +223,7 @@ impl Read for RequestReader<'_> {
     }
 }
 
-/// Returns the answer that rejects a request.
+/// Returns the bytes of the answer of a stream server that rejects a client's request.
 fn rejection(reason: &str) -> Vec<u8> {
     let text = reason.as_bytes();
     // A longer reason is cut.

@@ -10,14 +10,15 @@ use hyperslab_exact::to_usize;
 use crate::joined::{self, Joined, MemberPosition};
 use crate::{Access, Driver, DriverError, DriverKind, FileIdentity, LockKind, Result, Sec2};
 
-/// The largest number of subfiles of a file. Each subfile is an open file.
+/// The largest number of subfiles over which the bytes of one HDF5 file are distributed. Each
+/// subfile is an open file.
 const MAX_SUBFILES: u64 = 1 << 16;
 
-/// The largest length of a configuration file, in bytes.
+/// The largest length of the configuration file that names the subfiles of an HDF5 file, in bytes.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
-/// A file whose bytes are distributed in stripes of one size over subfiles: stripe `n` of the file
-/// is stripe `n / count` of the subfile `n % count`.
+/// The subfiling driver: a file whose bytes are distributed in stripes of one size over subfiles.
+/// Stripe `n` of the file is stripe `n / count` of the subfile `n % count`.
 ///
 /// A short subfile reads as zeros after its end.
 pub struct Subfiling {
@@ -27,9 +28,9 @@ pub struct Subfiling {
 }
 
 impl Subfiling {
-    /// Returns the path of the configuration file of the stub file `stub`: a file named
-    /// `STUB.subfile_NUMBER.config` in the same folder. If there are several such files, returns
-    /// the file whose number is the inode of the stub.
+    /// Returns the path of the subfiling configuration that belongs to the stub file `stub`: a file
+    /// named `STUB.subfile_NUMBER.config` in the same folder. If several files have a name of this
+    /// form, returns the file whose number is the inode of the stub.
     ///
     /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///
@@ -69,8 +70,8 @@ impl Subfiling {
         }
     }
 
-    /// Opens the subfiles that a configuration file names. The subfiles must lie in the folder of
-    /// the configuration file.
+    /// Opens the subfiles that the subfiling configuration file `configuration` names. The subfiles
+    /// must lie in the folder of the configuration file.
     ///
     /// # Errors
     /// [`DriverError::Members`] if the configuration is invalid; [`DriverError::Io`] with the name
@@ -114,12 +115,12 @@ impl Subfiling {
         Ok(Self { name, stripe, files })
     }
 
-    /// Returns the size of a stripe in bytes.
+    /// Returns the size of a stripe of the subfiling driver in bytes.
     pub fn stripe_size(&self) -> u64 {
         self.stripe
     }
 
-    /// Returns the names of the subfiles in order.
+    /// Returns the paths of the subfiles of the subfiling driver in order.
     pub fn subfiles(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| Path::new(file.name()))
     }

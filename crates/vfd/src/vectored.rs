@@ -6,25 +6,26 @@ use hyperslab_exact::to_u64;
 
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
-/// The largest gap between two reads that are joined, in bytes. To read such a gap is cheaper than
-/// a second read.
+/// The largest gap, in bytes, between two file reads that a driver joins to one read. To read such
+/// a gap is cheaper than a second read.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// The largest length of a joined request, in bytes. Larger requests are read directly into their
-/// buffers.
+/// The largest length, in bytes, of a read or write that joins several requests to a file driver.
+/// Larger requests are passed on directly.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
-/// The shortest duration of a read that counts as slow, because it waits for a disk or a network.
+/// The shortest duration of a driver's read that counts as slow, because it waits for a disk or a
+/// network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
-/// The number of later requests that are announced to a slow driver.
+/// The number of later read requests that are announced to a slow file driver.
 const ANNOUNCED_REQUESTS: usize = 64;
 
-/// The number of reads after a fast read for which the duration is not measured.
+/// The number of a driver's reads after a fast read for which the duration is not measured.
 const UNTIMED_READS: usize = 15;
 
-/// Reads all requests, and joins small neighbouring requests. After a slow read, announces the next
-/// requests to the driver, which can then fetch them concurrently.
+/// Reads the bytes of all read requests from the file, and joins small neighbouring requests. After
+/// a slow read, announces the next requests to the driver, which can then fetch them concurrently.
 pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequest<'_>]) -> Result<()> {
     let mut order: Vec<&mut ReadRequest<'_>> = requests.iter_mut().collect();
     order.sort_by_key(|request| request.offset);
@@ -51,7 +52,8 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     Ok(())
 }
 
-/// Returns the number of requests at the start of the list that can be read together.
+/// Returns the number of read requests, at the start of a list sorted by file offset, that one read
+/// of the driver can fill.
 fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
     let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
@@ -70,7 +72,8 @@ fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
         .count()
 }
 
-/// Reads a group of requests, with one read of the driver if possible.
+/// Fills the buffers of a group of neighbouring read requests, with one read of the driver if
+/// possible.
 fn read_group<D: Driver + ?Sized>(
     driver: &D,
     group: &mut [&mut ReadRequest<'_>],
@@ -84,7 +87,8 @@ fn read_group<D: Driver + ?Sized>(
     group.iter_mut().try_for_each(|request| driver.read_at(request.offset, request.buf))
 }
 
-/// Reads a group of requests with one read of the driver. Returns `None` if the read fails.
+/// Fills the buffers of a group of neighbouring read requests with one read of the driver. Returns
+/// `None` if the read fails.
 fn read_joined<D: Driver + ?Sized>(
     driver: &D,
     group: &mut [&mut ReadRequest<'_>],
@@ -108,7 +112,8 @@ fn read_joined<D: Driver + ?Sized>(
     Some(())
 }
 
-/// Fills several buffers with one read of the driver, by copying the bytes of the result.
+/// Fills the buffers `parts` with one read of the driver into an intermediate buffer, from which
+/// the bytes are copied.
 pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
     let length = parts.iter().map(|part| part.len()).sum();
     let mut joined = vec![0; length];
@@ -122,7 +127,7 @@ pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mu
     Ok(())
 }
 
-/// Writes all requests in order, and joins small adjacent requests.
+/// Writes the bytes of all write requests to the file in order, and joins small adjacent requests.
 pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteRequest<'_>]) -> Result<()> {
     let mut joined = Vec::new();
     let mut rest = requests;
@@ -141,7 +146,8 @@ pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteReques
     Ok(())
 }
 
-/// Returns the number of requests at the start of the list that can be written together.
+/// Returns the number of write requests, at the start of the list, that are adjacent in the file
+/// and that one write of the driver can store.
 fn adjacent(requests: &[WriteRequest<'_>]) -> usize {
     let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
     let mut end = start;

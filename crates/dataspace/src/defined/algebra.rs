@@ -8,22 +8,23 @@ use super::{DefinedSet, store};
 use SegmentSource::{New, Old};
 
 impl DefinedSet {
-    /// Returns the union of both sets, and the source of each value. Elements of `new` get their
-    /// value from `new`, all other elements from `self`. Both sets must belong to the same chunk.
+    /// Returns the union of two sets of defined elements, and the source of each value. Elements of
+    /// `new` get their value from `new`, all other elements from `self`. Both sets must belong to
+    /// the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
     }
 
-    /// Returns the elements of `self` that are not in `other`, and the remaining values. Both sets
-    /// belong to the same chunk.
+    /// Returns the defined elements of `self` that are not in the set `other`, and the remaining
+    /// values. Both sets belong to the same chunk.
     #[must_use]
     pub fn without(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Without>(other)
     }
 
-    /// Returns the elements that are in both sets, and their values in `self`. Both sets belong to
-    /// the same chunk.
+    /// Returns the defined elements that are in both sets, and their values in `self`. Both sets
+    /// belong to the same chunk.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> (Self, Segments) {
         self.apply::<Intersection>(other)
@@ -52,8 +53,8 @@ fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     }
 }
 
-/// A set operation that returns the values of the result as segments: `Old` values belong to
-/// `self`, `New` values to the other set.
+/// A set operation on two sets of defined elements that returns the values of the result as
+/// segments. `Old` values belong to `self`, `New` values to the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }
@@ -125,7 +126,8 @@ impl Operation for Intersection {
     }
 }
 
-/// Collects the offsets of the segments, in the store form that probably suits the result.
+/// Collects the offsets of the defined elements in the segments `segments`, in the store form that
+/// probably suits the result.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {
@@ -138,7 +140,8 @@ fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store 
     }
 }
 
-/// Returns the stored offsets in a range of item numbers. Item numbers fit in `usize`.
+/// Returns the stored offsets of a set of defined elements in a range of item numbers. Item numbers
+/// fit in `usize`.
 #[expect(clippy::cast_possible_truncation, reason = "items that are kept one by one are in memory")]
 fn part<T>(items: &[T], position: u64, end: u64) -> &[T] {
     items.split_at(end as usize).0.split_at(position as usize).1
@@ -174,7 +177,7 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun
     runs
 }
 
-/// An iterator over parts of a set of defined elements, at ascending positions.
+/// An iterator over ranges of a set of defined elements, at ascending positions.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,
@@ -185,8 +188,8 @@ impl<'a> Slicer<'a> {
         Self { store, index: 0 }
     }
 
-    /// Calls a function with each run of elements at the positions `position..end`: the first
-    /// offset, and one more than the last offset.
+    /// Calls `visit` with each run of defined elements at the positions `position..end` of the set:
+    /// the first offset in the chunk, and one more than the last offset.
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
             Store::Offsets32(offsets) => {

@@ -7,7 +7,7 @@ use super::DefinedSet;
 use super::divisor::Divisor;
 use crate::strides;
 
-/// A box of elements, given by the offsets of its corners.
+/// A box of defined elements of a chunk, given by the offsets of its corners in C order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinearBox {
     /// The offset of the element with the lowest coordinates.
@@ -16,7 +16,8 @@ pub(super) struct LinearBox {
     pub(super) span: u64,
 }
 
-/// The span that marks a box as joined to another box. No real box has this span.
+/// The span in offsets that marks a box of defined elements as joined to another box. No real box
+/// has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
@@ -53,8 +54,8 @@ pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
     boxes
 }
 
-/// Divides a run that extends beyond its row into boxes. The number of boxes is less than twice the
-/// rank.
+/// Divides a run of defined elements that extends beyond its row into boxes, and appends them to
+/// `boxes`. The number of boxes is less than twice the rank.
 fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mut Vec<LinearBox>) {
     while count > 0 {
         // Find the slowest dimension in which the run contains a whole step.
@@ -70,8 +71,9 @@ fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mu
     }
 }
 
-/// Joins boxes of equal shape that are adjacent in one dimension. Never joins boxes with several
-/// coordinates in this dimension, because an adjacent box was cut from the same run.
+/// Joins boxes of defined elements of equal shape that are adjacent in one dimension. Never joins
+/// boxes with several coordinates in this dimension, because an adjacent box was cut from the same
+/// run.
 fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     let pairs = match usize::try_from(stride) {
         Ok(remainders) if remainders / 4 <= boxes.len() => neighbours_by_remainder(boxes, remainders, total),
@@ -105,8 +107,8 @@ fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     }
 }
 
-/// Returns the pairs of boxes whose first elements are `stride` apart: first the later box, then
-/// the earlier box. The loop avoids unpredictable branches.
+/// Returns the pairs of boxes of defined elements whose first elements are `stride` offsets apart:
+/// first the later box, then the earlier box. The loop avoids unpredictable branches.
 fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);
@@ -122,9 +124,9 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the same pairs as [`neighbours`], by a table of `remainders` entries, where `remainders`
-/// is the stride. The table holds for each remainder the last box with this remainder. Faster for
-/// small strides.
+/// Returns the pairs of boxes of defined elements whose first elements are one stride of
+/// `remainders` offsets apart, like [`neighbours`], by a table. The table holds for each remainder
+/// of an offset the last box with this remainder. Faster for small strides.
 fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
     let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);

@@ -4,8 +4,8 @@ use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The longest run that a builder of single offsets stores as single offsets. For a longer run, the
-/// builder changes to storing runs.
+/// The largest number of elements of a run that a builder of a set of defined elements stores as
+/// single offsets. For a longer run, the builder changes to storing runs.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
@@ -13,7 +13,8 @@ const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
     problem: "is out of order or outside of the box",
 };
 
-/// A builder of a set of defined elements. Offsets must be added in ascending order.
+/// A builder of a set of defined elements. The offsets of elements in the chunk must be added in
+/// ascending order.
 ///
 /// ```
 /// use hyperslab_dataspace::DefinedBuilder;
@@ -35,7 +36,8 @@ pub struct DefinedBuilder {
 }
 
 impl DefinedBuilder {
-    /// Creates a builder for a set of about `elements` elements of a box.
+    /// Creates a builder for a set of about `elements` defined elements of a chunk of the shape
+    /// `dims`.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`].
@@ -50,7 +52,8 @@ impl DefinedBuilder {
         Ok(Self { dims: Dims::from_slice(dims), total, next: 0, rejected: false, store })
     }
 
-    /// Adds an element. Its offset must exceed all offsets so far.
+    /// Adds a defined element to the set that is built. The offset of the element in the chunk must
+    /// exceed all offsets so far.
     #[inline]
     pub fn push(&mut self, offset: u64) {
         if offset < self.next || offset >= self.total {
@@ -65,7 +68,8 @@ impl DefinedBuilder {
         }
     }
 
-    /// Adds a run of `count` elements. Their offsets must exceed all offsets so far.
+    /// Adds a run of `count` defined elements to the set that is built. The offsets of the elements
+    /// in the chunk must exceed all offsets so far.
     #[inline]
     pub fn push_run(&mut self, offset: u64, count: u64) {
         if count <= 1 {
@@ -88,7 +92,7 @@ impl DefinedBuilder {
         }
     }
 
-    /// Converts the stored offsets to runs.
+    /// Converts the single offsets in a builder of a set of defined elements to runs.
     fn collect_runs(&mut self) {
         let mut runs: Vec<OffsetRun> = Vec::new();
         match &self.store {
@@ -101,14 +105,15 @@ impl DefinedBuilder {
         self.store = Store::Runs(runs);
     }
 
-    /// Returns whether an added offset was out of order or outside of the box. In this case
-    /// [`finish`](Self::finish) returns an error, even if later offsets are valid.
+    /// Returns whether an offset added to the set of defined elements was out of order or outside
+    /// of the chunk. In this case [`finish`](Self::finish) returns an error, even if later offsets
+    /// are valid.
     #[inline]
     pub fn is_refused(&self) -> bool {
         self.rejected
     }
 
-    /// Returns the completed set.
+    /// Returns the completed set of defined elements from its builder.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if an added offset was out of order or outside of the box.
@@ -121,7 +126,8 @@ impl DefinedBuilder {
 }
 
 impl DefinedSet {
-    /// Creates the set of the elements with the given offsets, which must ascend strictly.
+    /// Creates the set of the defined elements with the given offsets in the chunk, which must
+    /// ascend strictly.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`] and [`DefinedBuilder::finish`].
@@ -138,8 +144,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, store))
     }
 
-    /// Creates the same set as [`DefinedSet::of_offsets`] for a box of at most 2^32 elements,
-    /// without a copy of the offsets.
+    /// Creates the set of the defined elements with the given offsets in a chunk of at most 2^32
+    /// elements, without a copy of the offsets. See [`DefinedSet::of_offsets`].
     ///
     /// # Errors
     /// The errors of [`DefinedSet::of_offsets`]; [`DataspaceError::Overflow`] for a larger box.
@@ -154,7 +160,8 @@ impl DefinedSet {
         Ok(Self::normalized(Dims::from_slice(dims), total, Store::Offsets32(offsets)))
     }
 
-    /// Creates the set of the selected elements of the box.
+    /// Creates the set of the defined elements of a chunk of the shape `dims` that `selection`
+    /// selects.
     ///
     /// Points may have any order and be repeated, and blocks may overlap. Unlimited hyperslabs
     /// extend to the end of the box.
@@ -185,8 +192,8 @@ impl DefinedSet {
         Self::of_offsets(dims, offsets)
     }
 
-    /// Creates the set of the elements of `region`. The part of `region` outside of the box `dims`
-    /// is ignored.
+    /// Creates the set of the defined elements of a chunk that lie in the box `region`. The part of
+    /// `region` outside of the chunk's shape `dims` is ignored.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`]; [`DataspaceError::Rank`].

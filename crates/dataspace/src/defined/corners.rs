@@ -5,8 +5,8 @@ use super::boxes::{self, LinearBox};
 use super::divisor::{Unravel, unravel};
 use crate::{Block, Dims, RegularHyperslab, strides};
 
-/// The list of disjoint boxes whose union is a set of defined elements, ordered by their starts in
-/// C order.
+/// The boxes of a set of defined elements: a list of disjoint boxes whose union is the set, ordered
+/// by their starts in C order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corners {
     dims: Dims,
@@ -19,18 +19,18 @@ impl Corners {
         Self { dims: set.dims.clone(), total: set.total, boxes: boxes::of(set) }
     }
 
-    /// Returns the number of boxes.
+    /// Returns the number of boxes in the list whose union is a set of defined elements.
     pub fn len(&self) -> usize {
         self.boxes.len()
     }
 
-    /// Returns whether the list contains no box.
+    /// Returns whether the list of boxes of defined elements is empty.
     pub fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }
 
-    /// Calls `visit` with each box of a set of the rank `R`: its lowest and its highest
-    /// coordinates, both included.
+    /// Calls `visit` with each box of a set of defined elements of the rank `R`: its lowest and its
+    /// highest coordinates, both included.
     pub fn for_each<const R: usize>(&self, mut visit: impl FnMut([u64; R], [u64; R])) {
         if self.dims.len() != R {
             return;
@@ -42,20 +42,20 @@ impl Corners {
         }
     }
 
-    /// Returns an iterator over the boxes of a set of any rank: their lowest and their highest
-    /// coordinates, both included.
+    /// Returns an iterator over the boxes of a set of defined elements of any rank: their lowest
+    /// and their highest coordinates, both included.
     pub fn iter(&self) -> impl Iterator<Item = (Dims, Dims)> + '_ {
         let corner = |offset| unravel(&self.dims, offset);
         self.boxes.iter().map(move |packed| (corner(packed.first), corner(packed.last())))
     }
 
-    /// Returns the boxes as blocks.
+    /// Returns the boxes of a set of defined elements as blocks of a selection.
     pub fn blocks(&self) -> Vec<Block> {
         self.iter().map(|(start, end)| Block { start, end }).collect()
     }
 
-    /// Returns the union of the boxes as a regular hyperslab. Returns [`None`] if the union is not
-    /// regular, or if the list is empty.
+    /// Returns the union of the boxes of a set of defined elements as a regular hyperslab. Returns
+    /// [`None`] if the union is not regular, or if the list of boxes is empty.
     pub fn as_regular(&self) -> Option<RegularHyperslab> {
         let first = *self.boxes.first()?;
         if self.boxes.iter().any(|other| other.span != first.span) {
@@ -84,9 +84,9 @@ impl Corners {
         (boxes == self.len() && self.is_grid(first.first, &distances, &regular.count)).then_some(regular)
     }
 
-    /// Divides the list into groups of `boxes` boxes each. Returns the distance between the offsets
-    /// of two groups, and the number of groups that have the same coordinates in all slower
-    /// dimensions. `slower` is the stride of the next slower dimension.
+    /// Divides the list of boxes of defined elements into groups of `boxes` boxes each. Returns the
+    /// distance between the offsets of two groups, and the number of groups that have the same
+    /// coordinates in all slower dimensions. `slower` is the stride of the next slower dimension.
     fn steps(&self, boxes: usize, slower: u64) -> Option<(u64, usize)> {
         let mut groups = self.boxes.iter().step_by(boxes.max(1));
         let first = groups.next()?.first;
@@ -103,8 +103,8 @@ impl Corners {
         Some((distance, count))
     }
 
-    /// Returns whether the first elements of the boxes form a grid with the given distances and
-    /// counts.
+    /// Returns whether the first elements of the boxes of a set of defined elements form a grid
+    /// with the given distances and counts. `first` is the offset of the first element.
     fn is_grid(&self, first: u64, distances: &[u64], counts: &[u64]) -> bool {
         let mut at = Dims::from_elem(0, distances.len());
         let mut expected = first;

@@ -2,26 +2,27 @@
 
 use super::store::{Offset, OffsetRun, gallop, length};
 
-/// The offset that a cursor has after the last element. No element has this offset.
+/// The offset that a cursor over a set of defined elements has after the last element. No element
+/// has this offset.
 pub(super) const END: u64 = u64::MAX;
 
-/// A cursor that moves forward over the elements of a set.
+/// A cursor that moves forward over the elements of a set of defined elements.
 pub(super) trait Cursor {
-    /// Returns the offset of the current element, or [`END`].
+    /// Returns the offset, in the chunk, of the defined element at the cursor, or [`END`].
     fn at(&self) -> u64;
 
-    /// Returns the number of elements of the set before the current element.
+    /// Returns the number of defined elements of the set before the element at the cursor.
     fn position(&self) -> u64;
 
-    /// Returns an offset up to which (exclusive) the set contains all elements from the current
-    /// element on.
+    /// Returns an offset in the chunk up to which (exclusive) the set contains all elements from
+    /// the cursor's element on.
     fn run_end(&self) -> u64;
 
-    /// Advances to the first element with an offset of at least `offset`.
+    /// Advances the cursor to the first defined element with an offset of at least `offset`.
     fn seek(&mut self, offset: u64);
 }
 
-/// A cursor over a set that stores single offsets.
+/// A cursor over a set of defined elements that stores single offsets.
 #[derive(Debug)]
 pub(super) struct OffsetCursor<'a, T> {
     offsets: &'a [T],
@@ -62,7 +63,7 @@ impl<T: Offset> Cursor for OffsetCursor<'_, T> {
     }
 }
 
-/// A cursor over a set that stores runs.
+/// A cursor over a set of defined elements that stores runs.
 #[derive(Debug)]
 pub(super) struct RunCursor<'a> {
     runs: &'a [OffsetRun],

@@ -2,7 +2,7 @@
 
 use crate::Dims;
 
-/// A divisor with precomputed values for fast division of offsets.
+/// A divisor with precomputed values for fast division of the offsets of elements.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Divisor {
     by: u64,
@@ -12,14 +12,15 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// Creates a divisor for dividing numbers below `total`.
+    /// Creates a divisor by the number `by`, for dividing offsets below `total`.
     pub(super) fn new(by: u64, total: u64) -> Self {
         let by = by.max(1);
         let exact = by > 1 && super::store::fits_offsets32(total);
         Self { by, reciprocal: if exact { u64::MAX / by + 1 } else { 0 } }
     }
 
-    /// Divides a number. Returns the quotient and the remainder.
+    /// Divides the offset of an element by the precomputed divisor. Returns the quotient and the
+    /// remainder.
     #[inline]
     pub(super) fn divide(self, number: u64) -> (u64, u64) {
         let quotient = if self.reciprocal == 0 {
@@ -31,21 +32,21 @@ impl Divisor {
     }
 }
 
-/// A converter from offsets to coordinates.
+/// A converter from offsets of elements in a box, in C order, to coordinates.
 #[derive(Debug)]
 pub(super) struct Unravel<const R: usize> {
     divisors: [Divisor; R],
 }
 
 impl<const R: usize> Unravel<R> {
-    /// Creates a converter for a box of the rank `R`.
+    /// Creates a converter from offsets to coordinates, for a box of elements of the rank `R`.
     pub(super) fn new(dims: &[u64], total: u64) -> Self {
         let mut divisors = [Divisor::default(); R];
         divisors.iter_mut().zip(dims).for_each(|(to, size)| *to = Divisor::new(*size, total));
         Self { divisors }
     }
 
-    /// Returns the coordinates of the element at `offset`.
+    /// Returns the coordinates, in a box of elements, of the element at the offset `offset`.
     #[inline]
     pub(super) fn coordinates(&self, offset: u64) -> [u64; R] {
         let mut coordinates = [0; R];
@@ -60,7 +61,8 @@ impl<const R: usize> Unravel<R> {
     }
 }
 
-/// Returns the same coordinates as [`Unravel::coordinates`], for any rank.
+/// Returns the coordinates of the element at the offset `offset` in a box of the shape `dims`, for
+/// any rank.
 pub(super) fn unravel(dims: &[u64], offset: u64) -> Dims {
     let mut coordinates = Dims::from_elem(0, dims.len());
     let mut rest = offset;

@@ -28,7 +28,7 @@ pub use segments::{Segment, SegmentSource, Segments};
 use store::{Offset, OffsetRun, Store, gallop};
 
 /// The set of defined elements of a chunk. The box `dims` is the shape of the chunk; an offset is
-/// the position of an element in it, in C order.
+/// the position of an element in the chunk, in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -47,7 +47,8 @@ pub struct DefinedSet {
     store: Store,
 }
 
-/// Returns the number of elements of a box. Checks that the box can be the extent of a chunk.
+/// Returns the number of elements of a box of the shape `dims`. Checks that the box can be the
+/// shape of a chunk.
 fn check_dims(dims: &[u64]) -> Result<u64> {
     if dims.is_empty() || dims.len() > MAX_RANK {
         return Err(DataspaceError::Invalid { subject: "the rank", problem: "is not between 1 and 32" });
@@ -56,7 +57,7 @@ fn check_dims(dims: &[u64]) -> Result<u64> {
 }
 
 impl DefinedSet {
-    /// Creates an empty set.
+    /// Creates an empty set of defined elements of a chunk.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the rank is not between 1 and 32,
@@ -66,7 +67,7 @@ impl DefinedSet {
         Ok(Self { dims: Dims::from_slice(dims), total, len: 0, store: Store::Runs(Vec::new()) })
     }
 
-    /// Creates the set of all elements of a box.
+    /// Creates the set of defined elements that contains all elements of a chunk.
     ///
     /// # Errors
     /// The errors of [`DefinedSet::empty`].
@@ -82,43 +83,43 @@ impl DefinedSet {
         Self { dims, total, len: store.len(), store }
     }
 
-    /// Returns the extent of the box.
+    /// Returns the shape of the chunk whose defined elements are in the set.
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
 
-    /// Returns the number of elements of the box.
+    /// Returns the number of elements, defined or not, of the chunk of a set of defined elements.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns the number of defined elements.
+    /// Returns the number of defined elements in the set.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Returns whether no element is defined.
+    /// Returns whether no element of the chunk is defined.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns whether every element is defined.
+    /// Returns whether every element of the chunk is defined.
     pub fn is_all(&self) -> bool {
         self.len == self.total
     }
 
-    /// Returns the approximate memory use of the set in bytes.
+    /// Returns the approximate memory use of the set of defined elements in bytes.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.store.bytes()
     }
 
-    /// Returns whether the element is defined.
+    /// Returns whether the element at the offset `offset` in the chunk is defined.
     pub fn contains(&self, offset: u64) -> bool {
         self.position(offset).is_some()
     }
 
-    /// Returns the number of defined elements before a defined element. Returns [`None`] if the
-    /// element is not defined.
+    /// Returns the number of defined elements of a chunk before the defined element at `offset`.
+    /// Returns [`None`] if the element is not defined.
     pub fn position(&self, offset: u64) -> Option<u64> {
         match &self.store {
             Store::Offsets32(offsets) => {
@@ -134,7 +135,7 @@ impl DefinedSet {
         }
     }
 
-    /// Returns the number of defined elements with offsets below `offset`.
+    /// Returns the number of defined elements of a chunk with offsets below `offset`.
     pub fn rank(&self, offset: u64) -> u64 {
         match &self.store {
             Store::Offsets32(offsets) => store::count(offsets.partition_point(|at| at.get() < offset)),
@@ -146,8 +147,8 @@ impl DefinedSet {
         }
     }
 
-    /// Calls `visit` with each run of defined elements whose offsets lie in `range`, in ascending
-    /// order.
+    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
+    /// ascending order.
     ///
     /// `visit` receives the offset of the first element, the number of defined elements before it
     /// in the whole box, and the number of elements of the run. The runs are as long as possible
@@ -159,8 +160,8 @@ impl DefinedSet {
         });
     }
 
-    /// Calls a function with the same runs as [`DefinedSet::for_each_run`], until the function
-    /// returns an error.
+    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, in
+    /// ascending order, until `visit` returns an error.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -176,7 +177,7 @@ impl DefinedSet {
         }
     }
 
-    /// Calls `visit` with the offset of each defined element, in ascending order.
+    /// Calls `visit` with the offset in the chunk of each defined element, in ascending order.
     pub fn for_each_offset(&self, mut visit: impl FnMut(u64)) {
         match &self.store {
             Store::Offsets32(offsets) => offsets.iter().for_each(|offset| visit(offset.get())),
@@ -185,7 +186,7 @@ impl DefinedSet {
         }
     }
 
-    /// Returns the offsets of all defined elements in ascending order.
+    /// Returns the offsets in the chunk of all defined elements in ascending order.
     /// [`DefinedSet::for_each_offset`] is faster.
     pub fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
         let (offsets32, offsets64, runs) = match &self.store {
@@ -197,25 +198,28 @@ impl DefinedSet {
         offsets32.iter().map(|offset| offset.get()).chain(offsets64.iter().copied()).chain(runs)
     }
 
-    /// Returns disjoint boxes whose union is the set, ordered by their starts in C order. Equal
-    /// consecutive rows, planes and so on form one box, which keeps the number of boxes small.
+    /// Returns disjoint boxes whose union is the set of defined elements, ordered by their starts
+    /// in C order. Equal consecutive rows, planes and so on form one box, which keeps the number of
+    /// boxes small.
     pub fn blocks(&self) -> Vec<Block> {
         self.corners().blocks()
     }
 
-    /// Returns the set as a regular hyperslab. Returns [`None`] if the set is not regular, or is
-    /// empty.
+    /// Returns the set of defined elements as a regular hyperslab. Returns [`None`] if the set is
+    /// not regular, or is empty.
     pub fn as_regular(&self) -> Option<RegularHyperslab> {
         self.corners().as_regular()
     }
 
-    /// Returns the boxes of [`DefinedSet::blocks`] in a compact form.
+    /// Returns the disjoint boxes whose union is the set of defined elements in a compact form. See
+    /// [`DefinedSet::blocks`].
     pub fn corners(&self) -> Corners {
         Corners::of(self)
     }
 }
 
-/// Calls a function with each run of consecutive numbers among ascending offsets within a range.
+/// Calls `visit` with each run of consecutive numbers among the ascending offsets of defined
+/// elements that lie in `range`.
 fn runs_of_offsets<T: Offset, E>(
     offsets: &[T],
     range: &Range<u64>,
@@ -243,7 +247,8 @@ fn runs_of_offsets<T: Offset, E>(
     visit(start.get(), position, count)
 }
 
-/// Calls a function with the part of each run that lies within a range.
+/// Calls `visit` with the part of each run of defined elements that lies in the range `range` of
+/// offsets.
 fn clipped_runs<E>(
     runs: &[OffsetRun],
     range: &Range<u64>,

@@ -5,7 +5,8 @@ use super::divisor::Unravel;
 use crate::Dims;
 use std::ops::Range;
 
-/// A converter of ascending offsets to coordinates, which divides only when the row changes.
+/// A converter of ascending offsets of elements in a chunk to coordinates, which divides only when
+/// the row changes.
 #[derive(Debug)]
 pub(super) struct RowCursor {
     dims: Dims,
@@ -24,8 +25,8 @@ impl RowCursor {
         Self { dims: dims.into(), columns, row: 0, coordinates }
     }
 
-    /// Advances to the row that contains the element at `offset`, which must not precede the
-    /// current row. Returns the column of the element.
+    /// Advances the cursor to the row of the chunk that contains the element at `offset`, which
+    /// must not precede the current row. Returns the column of the element.
     #[inline]
     fn advance_to(&mut self, offset: u64) -> u64 {
         let distance = offset - self.row;
@@ -39,8 +40,8 @@ impl RowCursor {
         column
     }
 
-    /// Advances to the row that contains the element `distance` elements after the start of the
-    /// current row. The distance is at least one row.
+    /// Advances the cursor to the row of the chunk that contains the element `distance` elements
+    /// after the start of the current row. The distance is at least one row.
     fn advance_rows(&mut self, distance: u64) {
         let mut rows = match (u32::try_from(distance), u32::try_from(self.columns)) {
             (Ok(distance), Ok(columns)) => u64::from(distance / columns),
@@ -59,7 +60,8 @@ impl RowCursor {
 }
 
 impl DefinedSet {
-    /// Calls `visit` with the same runs as [`DefinedSet::for_each_run`], cut at the ends of rows.
+    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, cut
+    /// at the ends of the chunk's rows.
     ///
     /// `visit` receives the coordinates of the first element, the number of defined elements before
     /// it in the whole box, and the number of elements of the run.
@@ -76,8 +78,8 @@ impl DefinedSet {
         });
     }
 
-    /// Calls `visit` with the coordinates of each defined element in ascending order, for a box of
-    /// the rank `R`.
+    /// Calls `visit` with the coordinates of each defined element of a chunk of the rank `R`, in
+    /// ascending order.
     pub fn for_each_point<const R: usize>(&self, mut visit: impl FnMut([u64; R])) {
         if self.dims.len() != R {
             return;

@@ -2,11 +2,12 @@
 
 use crate::{DataspaceError, Result};
 
-/// The error message for a segment beyond the last value of its source.
+/// The error message for a segment of values of defined elements beyond the last value of its
+/// source.
 const BEYOND: DataspaceError =
     DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
-/// The set that the values of a segment belong to.
+/// The source set of the values of a segment, when two sets of defined elements are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
     /// The set that is changed.
@@ -15,7 +16,7 @@ pub enum SegmentSource {
     New,
 }
 
-/// A range of consecutive values of one source.
+/// A range of consecutive values of defined elements, from one of two combined sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// The source of the values.
@@ -26,8 +27,8 @@ pub struct Segment {
     pub count: u64,
 }
 
-/// The values of a set that results from two other sets, as segments of the values of these sets,
-/// in ascending order of offsets.
+/// The values of a set of defined elements that results from two other sets, as segments of the
+/// values of the two sets, in ascending order of offsets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segments {
     list: Vec<Segment>,
@@ -35,18 +36,19 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the segments in order. Adjacent segments are already merged.
+    /// Returns the segments of values of defined elements in order. Adjacent segments are already
+    /// merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }
 
-    /// Returns the total number of values in all segments.
+    /// Returns the total number of values of defined elements in all segments.
     pub fn element_count(&self) -> u64 {
         self.count
     }
 
-    /// Appends the values `position..end` of a source. Merges them with the last segment if
-    /// possible.
+    /// Appends the values `position..end` of a source set of defined elements. Merges them with the
+    /// last segment if possible.
     #[inline]
     pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
         if end <= position {
@@ -62,8 +64,8 @@ impl Segments {
         }
     }
 
-    /// Copies the values of both sources into one list, in the order of the segments. Each value
-    /// has `element_size` bytes.
+    /// Copies the values of defined elements from both source sets into one list, in the order of
+    /// the segments. Each value has `element_size` bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if the length
@@ -106,8 +108,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that the list of a source's values reaches the end of the last segment of this
-    /// source.
+    /// Checks that the list of values of a source set of defined elements reaches the end of the
+    /// last segment of this source.
     fn check(
         &self,
         from: SegmentSource,

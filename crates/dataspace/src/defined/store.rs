@@ -2,18 +2,20 @@
 
 use hyperslab_exact::to_u64;
 
-/// The smallest mean number of elements per run at which a set stores runs instead of single
-/// offsets.
+/// The smallest mean number of elements per run at which a set of defined elements stores runs
+/// instead of single offsets.
 const MIN_ELEMENTS_PER_RUN: usize = 4;
 
-/// An integer type in which a set stores the offsets of its elements.
+/// An integer type in which a set of defined elements stores the offsets of its elements.
 pub(super) trait Offset: Copy + Ord {
-    /// Converts an offset to this type. The caller ensures that the offset fits.
+    /// Converts the offset of a defined element to the stored integer type. The caller ensures that
+    /// the offset fits.
     fn of(offset: u64) -> Self;
     fn get(self) -> u64;
-    /// Returns whether `self` is one more than the offset `before`.
+    /// Returns whether `self` is one more than the offset `before` of a defined element.
     fn follows(self, before: Self) -> bool;
-    /// Returns the offsets of a store that stores this type; [`None`] for another store.
+    /// Returns the stored offsets of a set of defined elements if the set stores them in the
+    /// integer type `Self`; otherwise [`None`].
     fn slice(store: &Store) -> Option<&[Self]>;
     fn store(offsets: Vec<Self>) -> Store;
 }
@@ -70,7 +72,7 @@ impl Offset for u64 {
     }
 }
 
-/// A run of consecutive offsets.
+/// A run of consecutive offsets of defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OffsetRun {
     pub(super) start: u64,
@@ -80,8 +82,8 @@ pub(super) struct OffsetRun {
     pub(super) position: u64,
 }
 
-/// The offsets of a set in ascending order. The form depends on the offsets alone, so that equal
-/// sets have equal stores.
+/// The offsets of a set of defined elements in ascending order. The form depends on the offsets
+/// alone: equal sets have equal stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Store {
     /// Offsets of 32 bits, for a box of at most 2^32 elements.
@@ -90,7 +92,8 @@ pub(super) enum Store {
     Runs(Vec<OffsetRun>),
 }
 
-/// Returns whether single offsets of a box of `total` elements are stored as [`Store::Offsets32`].
+/// Returns whether single offsets of defined elements in a chunk of `total` elements are stored as
+/// [`Store::Offsets32`].
 pub(super) fn fits_offsets32(total: u64) -> bool {
     total <= 1 << 32
 }
@@ -112,7 +115,7 @@ impl Store {
         }
     }
 
-    /// Returns the number of stored offsets or runs.
+    /// Returns the number of stored offsets or runs of a set of defined elements.
     pub(super) fn items(&self) -> usize {
         match self {
             Self::Offsets32(offsets) => offsets.len(),
@@ -129,7 +132,8 @@ impl Store {
         }
     }
 
-    /// Converts the store to the form that its offsets require, for a box of `total` elements.
+    /// Converts the stored offsets of defined elements to the form that they require, for a chunk
+    /// of `total` elements.
     pub(super) fn normalized(self, total: u64) -> Self {
         match self {
             Self::Offsets32(offsets) => normalized_offsets(offsets),
@@ -141,7 +145,7 @@ impl Store {
     }
 }
 
-/// Returns the number of elements of all runs.
+/// Returns the number of defined elements of all runs in a list.
 pub(super) fn length(runs: &[OffsetRun]) -> u64 {
     runs.last().map_or(0, |last| last.position + (last.end - last.start))
 }
@@ -158,8 +162,8 @@ fn normalized_offsets<T: Offset>(offsets: Vec<T>) -> Store {
     Store::Runs(runs)
 }
 
-/// Returns whether the offsets ascend strictly. Compares all offsets, which is faster than stopping
-/// at the first violation.
+/// Returns whether the offsets of defined elements ascend strictly. Compares all offsets, which is
+/// faster than stopping at the first violation.
 pub(super) fn ascend<T: Offset>(offsets: &[T]) -> bool {
     let following = offsets.iter().skip(1).zip(offsets);
     following.map(|(offset, before)| u32::from(offset <= before)).fold(0, |bad, here| bad | here) == 0
@@ -173,8 +177,8 @@ fn offsets_of<T: Offset>(runs: &[OffsetRun]) -> Vec<T> {
     offsets
 }
 
-/// Appends a run of elements after all stored runs. Extends the last run if the new run continues
-/// it.
+/// Appends a run of defined elements after all stored runs. Extends the last run if the new run
+/// continues it.
 #[inline]
 pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     let end = start + count;
@@ -184,8 +188,8 @@ pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     }
 }
 
-/// Returns the index of the first item, from `from` on, for which `below` is false. The search is
-/// fast if this index is close to `from`.
+/// Returns the index of the first item of a list of offsets or runs, from the index `from` on, for
+/// which `below` is false. The search is fast if this index is close to `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
     let rest = items.split_at(from).1;

@@ -28,7 +28,7 @@ use crate::{BoxPosition, DataspaceError, Dims, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
-/// A canvas: the buffer that receives selected elements, with the shape and the position of the
+/// The buffer in memory that receives selected elements, with the shape and the position of the
 /// selection in the buffer.
 #[derive(Debug)]
 pub struct Canvas<'a> {
@@ -40,8 +40,8 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Creates a canvas of packed elements: elements of `element_size` bytes without gaps, in C
-    /// order, as an array of the shape `shape`.
+    /// Creates a canvas, the target of selected elements, for a packed buffer: elements of
+    /// `element_size` bytes without gaps, in C order, as an array of the shape `shape`.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
@@ -50,7 +50,8 @@ impl<'a> Canvas<'a> {
         Self::boxed(bytes, BoxPosition { dims: shape, start: &zero }, shape, element_size)
     }
 
-    /// Creates a canvas for a box of the shape `shape` in a larger C-order array.
+    /// Creates a canvas, the target of selected elements, for a box of the shape `shape` in a
+    /// larger C-order array in memory.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`], [`DataspaceError::Bounds`] if the box reaches beyond the array,
@@ -80,8 +81,9 @@ impl<'a> Canvas<'a> {
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 
-    /// Returns the tiles of a list of chunks. The scaled coordinates of the chunks must ascend
-    /// strictly in C order.
+    /// Returns the tiles of a canvas for a list of chunks: the parts of the target buffer that
+    /// receive the chunks' elements. The scaled coordinates of the chunks must ascend strictly in C
+    /// order.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and
@@ -108,7 +110,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// A pointer to the buffer of a canvas, shared by its tiles.
+/// A pointer to the target buffer of a canvas of selected elements, shared by its tiles.
 #[derive(Debug, Clone, Copy)]
 struct Target<'c> {
     start: NonNull<u8>,
@@ -124,7 +126,8 @@ struct Target<'c> {
 // documentation).
 unsafe impl Send for Target<'_> {}
 
-/// The tiles of a list of chunks of one canvas. Each tile can be taken once.
+/// The tiles of a list of chunks: the parts of a canvas that receive the chunks' elements. Each
+/// tile can be taken once.
 #[derive(Debug)]
 pub struct Tiles<'c> {
     tiling: &'c Tiling,
@@ -133,13 +136,13 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// Returns the chunks whose tiles were not taken yet.
+    /// Returns the chunks of the list whose tiles (parts of the target buffer) were not taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// Returns the target elements of all remaining tiles as one slice. Returns [`None`] if they
-    /// are not contiguous.
+    /// Returns the part of a canvas's target buffer that belongs to all remaining tiles as one
+    /// slice. Returns [`None`] if the part is not contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice
@@ -161,7 +164,7 @@ impl<'c> Tiles<'c> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// Splits off the first `count` tiles.
+    /// Splits the list of a canvas's tiles into the first `count` tiles and the other tiles.
     pub fn split_at(self, count: usize) -> (Self, Self) {
         let (first, rest) = self.chunks.split_at(count.min(self.chunks.len()));
         let Self { tiling, target, .. } = self;
@@ -180,8 +183,8 @@ impl<'c> Iterator for Tiles<'c> {
 }
 
 impl Target<'_> {
-    /// Returns the offset and the length in bytes of a run of elements, if the run lies in the
-    /// buffer.
+    /// Returns the offset and the length in bytes of a run of elements in a canvas's target buffer,
+    /// if the run lies in the buffer.
     fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;

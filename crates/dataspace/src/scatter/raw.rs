@@ -5,13 +5,14 @@ use smallvec::SmallVec;
 use crate::copy::{Nest, StrideLoop};
 use crate::tiling::Pattern;
 
-/// Converts a number of elements to bytes. Saturates: the result is out of bounds in every buffer.
+/// Converts a number of elements of `size` bytes to bytes. Saturates: the result is out of bounds
+/// in every buffer.
 pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
 
-/// Builds the loops that copy to a packed buffer: from the target buffer if `from_target` is set,
-/// otherwise from the chunk.
+/// Builds the loops that copy a chunk's selected elements to a packed buffer: from the target
+/// buffer if `from_target` is set, otherwise from the chunk.
 pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -31,7 +32,8 @@ pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Builds the loops that copy from a packed buffer to the target buffer.
+/// Builds the loops that copy a chunk's selected elements from a packed buffer to the target
+/// buffer.
 pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -46,7 +48,8 @@ pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Copies all runs that the loops visit.
+/// Copies all runs of elements that the copy loops visit from the pointer `src` to the pointer
+/// `dst`.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `src_base` bytes, lie within one allocation, and all writes,
@@ -76,7 +79,8 @@ pub(super) unsafe fn copy_nest(nest: &Nest, src: *const u8, src_base: usize, dst
     });
 }
 
-/// Copies `rows.count` runs of `N` bytes from one buffer to another.
+/// Copies `rows.count` runs of `N` bytes, at equal distances, from the pointer `src` to the pointer
+/// `dst`.
 ///
 /// # Safety
 /// As [`copy_nest`].
@@ -90,7 +94,7 @@ unsafe fn copy_rows<const N: usize>(src: *const u8, dst: *mut u8, rows: StrideLo
     }
 }
 
-/// Copies the elements that the loops visit to `packed`.
+/// Copies the elements that the copy loops visit from the pointer `src` to the buffer `packed`.
 ///
 /// # Safety
 /// All reads, relative to `src` plus `base` bytes, lie within one allocation, and no other code

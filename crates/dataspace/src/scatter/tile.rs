@@ -12,22 +12,23 @@ use crate::error::Result;
 use crate::tiling::{Pattern, PatternLoop};
 use crate::{DataspaceError, Tiling};
 
-/// The smallest number of elements of a row that is converted directly. Shorter rows are gathered
-/// and converted together.
+/// The smallest number of selected elements of a chunk's row that is converted directly into the
+/// target buffer. Shorter rows are gathered and converted together.
 const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 
-/// A function that converts contiguous elements from the first slice to the second one. Both slices
-/// have the same number of elements.
+/// A function that converts contiguous elements to another datatype, from the first slice to the
+/// second one. Both slices have the same number of elements.
 pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<(), E> + 'a;
 
-/// The part of a canvas that receives the selected elements of one chunk.
+/// A tile: the part of a canvas (the target buffer of a read) that receives the selected elements
+/// of one chunk.
 #[derive(Debug)]
 pub struct Tile<'c> {
     parts: SmallVec<[Pattern; 1]>,
     target: Target<'c>,
 }
 
-/// Scratch memory for the conversions of tiles.
+/// Scratch memory for the conversions of selected elements of chunks.
 #[derive(Debug, Default)]
 pub struct TileScratch {
     gathered: Vec<u8>,
@@ -35,7 +36,8 @@ pub struct TileScratch {
 }
 
 impl<'c> Tile<'c> {
-    /// Creates the tile of a chunk. Checks that the last target element lies in the buffer.
+    /// Creates the tile of a chunk: the part of the target buffer that receives its selected
+    /// elements. Checks that the last target element lies in the buffer.
     pub(super) fn new(tiling: &Tiling, chunk: &[u64], target: Target<'c>) -> Result<Self> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;
@@ -50,33 +52,36 @@ impl<'c> Tile<'c> {
         Ok(Self { parts, target })
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of selected elements of the tile, the part of the target buffer for one
+    /// chunk.
     pub fn len(&self) -> u64 {
         self.parts.iter().map(Pattern::len).sum()
     }
 
-    /// Returns whether no element of the chunk is selected.
+    /// Returns whether the tile, the part of the target buffer for one chunk, has no selected
+    /// elements.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Returns the range of elements of the chunk, in C order, from the first selected element to
-    /// the last selected element.
+    /// Returns the range of elements of the tile's chunk, in C order, from the first selected
+    /// element to the last selected element.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
         start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)
     }
 
-    /// Returns the offset of the first target element. Returns `None` unless the tile is a whole
-    /// chunk of `elements` elements whose target elements are contiguous.
+    /// Returns the offset of the tile's first element in the target buffer. Returns `None` unless
+    /// the tile is a whole chunk of `elements` elements whose target elements are contiguous.
     pub(super) fn run_of(&self, elements: u64) -> Option<u64> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
         (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
-    /// Returns the target elements as a slice. Returns `None` unless both the target elements and
-    /// the selected elements of the chunk are contiguous.
+    /// Returns the elements of the target buffer that belong to a chunk's tile as a slice. Returns
+    /// `None` unless both the target elements and the selected elements of the chunk are
+    /// contiguous.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
@@ -89,8 +94,8 @@ impl<'c> Tile<'c> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// Returns the target elements as slices of at least `min_bytes` bytes, in the order of the
-    /// chunk's elements.
+    /// Returns the elements of the target buffer that belong to a chunk's tile as slices of at
+    /// least `min_bytes` bytes, in the order of the chunk's elements.
     ///
     /// Returns [`None`] if the selected elements of the chunk are not contiguous, or if the slices
     /// would be shorter.
@@ -118,8 +123,8 @@ impl<'c> Tile<'c> {
         Some(slices)
     }
 
-    /// Copies the selected elements from `chunk`, a slice of the chunk that begins with the chunk's
-    /// element `first`.
+    /// Copies the selected elements of a chunk from `chunk` to the target buffer. `chunk` is a
+    /// slice of the chunk's bytes that begins with the chunk's element `first`.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if the slice does not contain all selected elements. The buffer
@@ -145,8 +150,9 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Converts the selected elements, of `size` bytes each, from `chunk`, a slice of the chunk
-    /// that begins with the chunk's element `first`.
+    /// Converts the selected elements of a chunk, of `size` bytes each, from `chunk` to the target
+    /// buffer. `chunk` is a slice of the chunk's bytes that begins with the chunk's element
+    /// `first`.
     ///
     /// `convert` receives contiguous source elements, and a destination for the same number of
     /// elements. The destination holds the previous bytes of the buffer.
@@ -180,7 +186,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Passes each run of contiguous target elements to `write`. The runs are as long as possible.
+    /// Passes each contiguous run of elements in the target buffer that belongs to a chunk's tile
+    /// to `write`. The runs are as long as possible.
     ///
     /// # Errors
     /// The errors of `write`.
@@ -194,8 +201,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Converts rows that are strided in the chunk and contiguous in the buffer: gathers each row,
-    /// then converts it into the buffer.
+    /// Converts rows of elements that are strided in the chunk and contiguous in the target buffer:
+    /// gathers each row, then converts the row into the buffer.
     fn convert_strided<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -220,8 +227,8 @@ impl<'c> Tile<'c> {
         })
     }
 
-    /// Converts many short rows: gathers all of them, converts them together, and copies them to
-    /// their target elements.
+    /// Converts many short rows of a chunk's elements: gathers all of them, converts them together,
+    /// and copies them to their positions in the target buffer.
     fn convert_gathered<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -248,8 +255,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Calls `visit` with the number of each run's first element in the chunk, and with the run's
-    /// target elements.
+    /// Calls `visit` for each run of a chunk's selected elements, with the number of the first
+    /// element in the chunk and the run's elements in the target buffer.
     fn each_run<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -282,8 +289,8 @@ impl<'c> Tile<'c> {
         }
     }
 
-    /// Checks that `chunk`, a slice of the chunk from the element `first` on, contains all selected
-    /// elements.
+    /// Checks that `chunk`, a slice of the chunk's bytes from the element `first` on, contains all
+    /// selected elements of the chunk.
     fn check_source(&self, chunk: &[u8], first: u64, size: usize) -> Result<()> {
         let Range { start, end } = self.source();
         if self.is_empty() {

@@ -27,13 +27,13 @@ impl Element for Bits {
 }
 
 /// Returns the unsigned integer datatype with the same bit positions as a bit field. Returns `None`
-/// for other datatypes.
+/// if the datatype is no bit field.
 fn integer(datatype: &Datatype) -> Option<Datatype> {
     let DatatypeClass::Bitfield(bits) = &datatype.class else { return None };
     Some(Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(as_unsigned(*bits)) })
 }
 
-/// Plans conversions between bit fields and integers.
+/// Plans the conversion of elements between bit field and integer datatypes.
 pub(super) fn as_integers(
     source: &Datatype,
     destination: &Datatype,

@@ -4,21 +4,24 @@ use smallvec::SmallVec;
 
 use crate::{FloatOrder, Padding};
 
-/// A bit sequence in limbs of 64 bits, least significant limb first.
+/// The bits of a number during a conversion, in words of 64 bits (limbs), least significant limb
+/// first.
 pub(super) type Limbs = SmallVec<[u64; 3]>;
 
-/// Returns a mask of the low `count` bits. If `count` exceeds 64, the mask has all bits.
+/// Returns a mask of the low `count` bits of a 64-bit word. If `count` exceeds 64, the mask has all
+/// bits.
 pub(super) fn mask(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
 }
 
-/// Splits a bit position into the index of the limb and the position in the limb.
+/// Splits the position of a bit in a number into the index of the 64-bit limb and the position in
+/// the limb.
 fn limb_and_shift(position: u32) -> (usize, u32) {
     ((position / 64) as usize, position % 64)
 }
 
-/// Returns `count` (at most 64) bits of the limbs from `position` on. Bits beyond the limbs are
-/// zero.
+/// Returns `count` (at most 64) bits of a number, in 64-bit limbs, from the bit `position` on. Bits
+/// beyond the limbs are zero.
 pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     let (index, shift) = limb_and_shift(position);
     let low = limbs.get(index).copied().unwrap_or(0) >> shift;
@@ -26,8 +29,8 @@ pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     (low | high) & mask(count)
 }
 
-/// Sets `count` (at most 64) bits of the limbs from `position` on. Bits beyond the limbs are
-/// ignored.
+/// Sets `count` (at most 64) bits of a number, in 64-bit limbs, from the bit `position` on, to the
+/// low bits of `value`. Bits beyond the limbs are ignored.
 pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     let (index, shift) = limb_and_shift(position);
     let (value, mask) = (value & mask(count), mask(count));
@@ -41,7 +44,8 @@ pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     }
 }
 
-/// Copies `count` bits from a position in one bit sequence to a position in another.
+/// Copies `count` bits from the bit `from_position` of one number to the bit `to_position` of
+/// another. Both numbers are in 64-bit limbs.
 pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position: u32, count: u32) {
     for done in (0..count).step_by(64) {
         let chunk = (count - done).min(64);
@@ -49,26 +53,28 @@ pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position
     }
 }
 
-/// Sets all bits at the positions `start..end` to 1.
+/// Sets all bits of a number, in 64-bit limbs, at the positions `start..end` to 1.
 pub(super) fn fill(limbs: &mut [u64], start: u32, end: u32) {
     for position in (start..end).step_by(64) {
         set(limbs, position, (end - position).min(64), u64::MAX);
     }
 }
 
-/// Returns one more than the position of the highest set bit; 0 if no bit is set.
+/// Returns one more than the position of the highest set bit of a number in 64-bit limbs; 0 if no
+/// bit is set.
 pub(super) fn bit_length(limbs: &[u64]) -> u32 {
     let highest = (0_u32..).zip(limbs).filter(|(_, limb)| **limb != 0).last();
     highest.map_or(0, |(index, limb)| index * 64 + (64 - limb.leading_zeros()))
 }
 
-/// Returns the number of zero bits below the lowest set bit; 0 if no bit is set.
+/// Returns the number of zero bits below the lowest set bit of a number in 64-bit limbs; 0 if no
+/// bit is set.
 pub(super) fn trailing_zeros(limbs: &[u64]) -> u32 {
     let lowest = (0_u32..).zip(limbs).find(|(_, limb)| **limb != 0);
     lowest.map_or(0, |(index, limb)| index * 64 + limb.trailing_zeros())
 }
 
-/// Replaces a number by its two's complement.
+/// Replaces a number in 64-bit limbs by its two's complement.
 pub(super) fn negate(limbs: &mut [u64]) {
     let mut carry = true;
     for limb in limbs {
@@ -78,13 +84,13 @@ pub(super) fn negate(limbs: &mut [u64]) {
     }
 }
 
-/// Resizes `limbs` for `bits` bits, and clears all of them.
+/// Resizes the 64-bit limbs of a number for `bits` bits, and clears all bits.
 pub(super) fn zero(limbs: &mut Limbs, bits: u32) {
     limbs.clear();
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// The byte order and the padding of a number in its element.
+/// The byte order of a number in an element of a dataset, and the padding bits around the number.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     order: FloatOrder,
@@ -100,7 +106,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Creates the frame of an element of `size` bytes whose fields end at the bit `end`.
+    /// Creates the description of byte order and padding for a number in an element of `size`
+    /// bytes. The bit fields of the number end at the bit `end`.
     ///
     /// `pads` are ranges of padding; the last one extends to the end of the element. A field that
     /// overlaps a range is written over it. Returns `None` if the byte order is impossible for the
@@ -130,7 +137,8 @@ impl Frame {
         Some(Self { order, limbs: bits / 64, padding, background: keeps.then_some(background), high })
     }
 
-    /// Loads the low bits of an element, up to the end of its fields, into limbs.
+    /// Loads the low bits of an element, up to the end of the number's bit fields, into 64-bit
+    /// limbs.
     pub(super) fn load(&self, bytes: &[u8], limbs: &mut Limbs) {
         zero(limbs, self.limbs * 64);
         match self.order {
@@ -140,8 +148,8 @@ impl Frame {
         }
     }
 
-    /// Initializes the low bits of a destination element with the padding, and with the kept bits
-    /// of the destination.
+    /// Initializes the limbs of a number, before its bit fields are set, with the padding, and with
+    /// the kept bits of the destination element.
     pub(super) fn start(&self, bytes: &[u8], limbs: &mut Limbs) {
         let Some(background) = &self.background else {
             limbs.clone_from(&self.padding);
@@ -153,7 +161,8 @@ impl Frame {
         }
     }
 
-    /// Writes the low bits of an element from limbs, and the padding above them.
+    /// Writes the bits of a number from 64-bit limbs to the destination element, and the padding
+    /// above them.
     pub(super) fn store(&self, limbs: &[u64], bytes: &mut [u8]) {
         match self.order {
             FloatOrder::LittleEndian => self.store_to(limbs, bytes.iter_mut()),

@@ -10,10 +10,11 @@ use super::strided::{Strided, StridedMut};
 use super::{Result, size_of};
 use crate::{Compound, Datatype, DatatypeClass};
 
-/// The number of bytes of source or destination that are converted in one block, part by part.
+/// The number of bytes of source or destination that a conversion of compound elements handles in
+/// one block, member by member.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// A part of an element that a conversion handles separately.
+/// A part of an element, such as a member of a compound, that a conversion handles separately.
 #[derive(Debug, Clone)]
 pub struct ElementPart {
     source: Range<usize>,
@@ -22,8 +23,8 @@ pub struct ElementPart {
 }
 
 impl ElementPart {
-    /// Converts this part to a part of an enclosing element. `outer` is the record in the enclosing
-    /// element that contains this part.
+    /// Converts a part of a compound element to a part of an enclosing element. `outer` is the
+    /// record in the enclosing element that contains this part.
     fn within(&self, outer: &Self) -> Option<Self> {
         let shifted =
             |range: &Range<usize>, by: usize| Some(range.start.checked_add(by)?..range.end.checked_add(by)?);
@@ -34,8 +35,8 @@ impl ElementPart {
         })
     }
 
-    /// Returns whether two parts can be copied as one: both are copied, and `next` is adjacent in
-    /// source and destination.
+    /// Returns whether a conversion can copy two parts of a compound element as one: both are
+    /// copied, and `next` is adjacent in source and destination.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.kernel.is_copy()
             && next.kernel.is_copy()
@@ -43,15 +44,15 @@ impl ElementPart {
             && self.destination.end == next.destination.start
     }
 
-    /// Converts this part in all elements.
+    /// Converts this part of the compound element in all elements of `source` into `destination`.
     fn run(&self, source: &Strided<'_>, destination: &mut StridedMut<'_>) -> Result<()> {
         let (from, to) = (source.part(&self.source), destination.part(&self.destination));
         self.kernel.run_strided(from, to).map_err(|error| error.map_index(|at| at + self.source.start))
     }
 }
 
-/// A kernel that converts records part by part. The destination bytes between the parts remain
-/// unchanged.
+/// A conversion kernel that converts compound elements part by part. The destination bytes between
+/// the parts remain unchanged.
 #[derive(Debug)]
 struct Record {
     source_size: usize,
@@ -60,8 +61,8 @@ struct Record {
 }
 
 impl Record {
-    /// Creates the kernel. Replaces inner records by their parts, and merges parts that are copied
-    /// and adjacent in both elements.
+    /// Creates the conversion kernel for compound elements. Replaces inner compounds by their
+    /// parts, and merges parts that are copied and adjacent in both elements.
     fn new(source: &Datatype, destination: &Datatype, parts: Vec<ElementPart>) -> Option<Self> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
@@ -90,12 +91,13 @@ impl Record {
         Some(Self { source_size: size_of(source)?, destination_size: size_of(destination)?, parts: joined })
     }
 
-    /// Returns whether elements of these sizes are single records, and not arrays of records.
+    /// Returns whether source and destination elements of these sizes are single compound values,
+    /// and not arrays of compound values.
     fn is_one(&self, source_size: usize, destination_size: usize) -> bool {
         source_size == self.source_size && destination_size == self.destination_size
     }
 
-    /// Converts all records of a compound datatype, in blocks.
+    /// Converts all compound elements of `source` into `destination`, in blocks.
     fn run_records(&self, source: Strided<'_>, mut destination: StridedMut<'_>) -> Result<()> {
         if let [only] = self.parts.as_slice() {
             return only.run(&source, &mut destination);
@@ -156,7 +158,7 @@ impl Kernel for Record {
     }
 }
 
-/// A kernel that writes zero bytes: the imaginary part of a real number.
+/// A conversion kernel that writes zero bytes, such as the imaginary part of a real number.
 #[derive(Debug)]
 struct Zero;
 
@@ -172,15 +174,16 @@ impl Kernel for Zero {
     }
 }
 
-/// Returns the range of a part's bytes in its element. Returns `None` if the part exceeds the
-/// element.
+/// Returns the range of bytes that a part of the datatype `part` at `offset` has in an element.
+/// Returns `None` if the part exceeds the element.
 fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
     let end = start.checked_add(size_of(part)?)?;
     (end <= size_of(element)?).then_some(start..end)
 }
 
-/// Plans conversions between compounds that have at least one member name in common.
+/// Plans the conversion of elements between compound datatypes that have at least one member name
+/// in common.
 pub(super) fn members(
     source: &Datatype,
     destination: &Datatype,
@@ -214,7 +217,8 @@ pub(super) fn members(
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// Plans the conversion of one member of a compound, at any depth, to elements of `destination`.
+/// Plans the conversion of one member of a compound datatype, at any depth, to elements of
+/// `destination`.
 pub(super) fn field(
     source: &Datatype,
     path: &str,
@@ -229,20 +233,20 @@ pub(super) fn field(
     Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
-/// The offsets and datatypes of the two parts of a complex number.
+/// The offsets and datatypes of the real and the imaginary part of a complex number in an element.
 struct Pair<'a> {
     real: (u32, &'a Datatype),
     imaginary: (u32, &'a Datatype),
 }
 
 impl<'a> Pair<'a> {
-    /// Returns the parts of a complex number of the complex class.
+    /// Returns the real and the imaginary part of a datatype of the complex class.
     fn of_complex(base: &'a Datatype) -> Self {
         Self { real: (0, base), imaginary: (base.size, base) }
     }
 
-    /// Returns the parts of a compound whose two member names begin with `r` and `i`; `None` for
-    /// other compounds.
+    /// Returns the real and the imaginary part of a compound datatype whose two member names begin
+    /// with `r` and `i`; `None` for other compounds.
     fn of_compound(compound: &'a Compound) -> Option<Self> {
         let [one, other] = compound.members.as_slice() else { return None };
         let starts_with =
@@ -258,8 +262,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Plans conversions between complex numbers and compounds of two members whose names begin with
-/// `r` and `i`.
+/// Plans the conversion of elements between complex datatypes and compounds of two members whose
+/// names begin with `r` and `i`.
 pub(super) fn complex_as_pair(
     source: &Datatype,
     destination: &Datatype,
@@ -284,8 +288,8 @@ pub(super) fn complex_as_pair(
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// Plans conversions between real and complex numbers. The imaginary part becomes zero, or is
-/// dropped.
+/// Plans the conversion of elements between real and complex datatypes. The imaginary part becomes
+/// zero, or is dropped.
 pub(super) fn complex_and_real(
     source: &Datatype,
     destination: &Datatype,

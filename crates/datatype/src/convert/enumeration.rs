@@ -8,8 +8,8 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// A kernel that maps each enumeration value of the source to the destination value of the same
-/// name.
+/// A conversion kernel that maps each enumeration value of the source to the destination's
+/// enumeration value of the same name.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,
@@ -44,7 +44,7 @@ impl Kernel for ByName {
     }
 }
 
-/// Plans conversions between enumerations, by the names of the values.
+/// Plans the conversion of elements between two enumeration datatypes, by the names of the values.
 pub(super) fn between(
     source: &Datatype,
     destination: &Datatype,
@@ -73,7 +73,7 @@ pub(super) fn between(
     Ok(plan().map(|kernel| Arc::new(kernel) as _))
 }
 
-/// Plans conversions between enumerations and numbers, by the base type.
+/// Plans the conversion of elements between an enumeration datatype and a number, by the base type.
 pub(super) fn from_or_to_base(
     source: &Datatype,
     destination: &Datatype,

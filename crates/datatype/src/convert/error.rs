@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{Conversion, Exception, ExceptionKind};
 use crate::{ByteOrder, Datatype, DatatypeClass, Member};
 
-/// The result type of conversions.
+/// The result type of conversions of elements between datatypes.
 pub type Result<T, E = ConvertError> = std::result::Result<T, E>;
 
-/// An error of planning or running a conversion.
+/// An error in the planning or the run of a conversion of elements between datatypes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
@@ -85,7 +85,7 @@ pub enum ConvertError {
 pub struct HeapError(pub Arc<dyn std::error::Error + Send + Sync>);
 
 impl HeapError {
-    /// Wraps an error of a heap.
+    /// Wraps an error of a heap that holds variable-length data.
     pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(Arc::from(error.into()))
     }
@@ -112,12 +112,13 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates the error that no rule converts elements between two datatypes.
+    /// Creates the conversion error for two datatypes between which no rule converts elements.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// Creates an exception error about the first element.
+    /// Creates the conversion error for an exception: a value of the first element that the
+    /// destination datatype cannot represent.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,
@@ -128,8 +129,8 @@ impl ConvertError {
         }
     }
 
-    /// Returns an exception error with a changed element index. Other errors are returned
-    /// unchanged.
+    /// Changes the element index of a conversion error about a value that the destination datatype
+    /// cannot represent. Other conversion errors are returned unchanged.
     pub(super) fn map_index(mut self, by: impl FnOnce(usize) -> usize) -> Self {
         if let Self::Exception { index, .. } = &mut self {
             *index = by(*index);
@@ -138,8 +139,9 @@ impl ConvertError {
     }
 }
 
-/// Returns a text with the names of the members that the compound `from` lacks and the compound
-/// `to` has. Returns an empty text for other datatypes, and if no member is missing.
+/// Returns a text with the names of the members that the compound datatype `from` lacks and the
+/// compound datatype `to` has. Returns an empty text for other datatypes, and if no member is
+/// missing.
 fn missing_members(from: &Datatype, to: &Datatype) -> String {
     let (DatatypeClass::Compound(from), DatatypeClass::Compound(to)) = (&from.class, &to.class) else {
         return String::new();
@@ -154,7 +156,7 @@ fn missing_members(from: &Datatype, to: &Datatype) -> String {
     }
 }
 
-/// Formats a number in decimal, and other values as bytes.
+/// Formats an element for error messages: a number in decimal, and other values as bytes.
 fn value_text(datatype: &Datatype, bytes: &[u8]) -> String {
     let plain = |to: &Datatype| {
         let mut out = [0; 8];

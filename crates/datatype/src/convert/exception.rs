@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{ConvertError, Result};
 use crate::Datatype;
 
-/// The reason why the destination datatype cannot represent a value.
+/// The reason for which the destination datatype of a conversion cannot represent a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExceptionKind {
@@ -30,7 +30,7 @@ pub enum ExceptionKind {
 }
 
 impl ExceptionKind {
-    /// All kinds of exceptions.
+    /// All kinds of reasons for which a conversion's destination datatype cannot represent a value.
     pub const ALL: [Self; 8] = [
         Self::RangeHigh,
         Self::RangeLow,
@@ -62,7 +62,7 @@ impl fmt::Display for ExceptionKind {
     }
 }
 
-/// A value that the destination datatype cannot represent, with its element.
+/// A value that the destination datatype of a conversion cannot represent, with its element.
 #[derive(Debug, Clone, Copy)]
 pub struct Exception<'a> {
     /// The kind of the exception.
@@ -75,7 +75,8 @@ pub struct Exception<'a> {
     pub source: &'a [u8],
 }
 
-/// The response of a callback to an exception: unhandled, handled or abort.
+/// The response of a callback to a value that the destination datatype cannot represent: unhandled,
+/// handled or abort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Response {
     /// The function does not handle the exception: the value becomes the nearest value that the
@@ -89,7 +90,8 @@ pub enum Response {
 
 type Ask = dyn Fn(&Exception<'_>, &mut [u8]) -> Response + Send + Sync;
 
-/// The handling of exceptions: of values that the destination datatype cannot represent.
+/// The handling of a conversion's exceptions: of values that the destination datatype cannot
+/// represent.
 ///
 /// By default, numbers become the nearest value, and NaN becomes the integer 0. Values of
 /// enumerations without an equally named value in the destination become the value with all bits
@@ -111,23 +113,26 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Creates a handling without errors: a value that the destination datatype cannot represent
-    /// becomes the nearest representable value.
+    /// Creates a handling of conversion exceptions without errors: a value that the destination
+    /// datatype cannot represent becomes the nearest representable value.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Creates a handling that reports each exception as an error with the element and its value.
+    /// Creates a handling of conversion exceptions that reports each value that the destination
+    /// datatype cannot represent as an error.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
 
-    /// Creates a handling that reports exceptions of the given kinds as errors.
+    /// Creates a handling of conversion exceptions that reports exceptions of the kinds `kinds` as
+    /// errors.
     pub fn error_on(kinds: &[ExceptionKind]) -> Self {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Creates a handling that calls `function` for each exception.
+    /// Creates a handling of conversion exceptions that calls `function` for each value that the
+    /// destination datatype cannot represent.
     ///
     /// The function may write the destination element, which holds its previous bytes, and return
     /// [`Response::Handled`].
@@ -153,17 +158,17 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Returns whether exceptions of a kind are handled, instead of clamped.
+    /// Returns whether conversion exceptions of a kind are handled, instead of clamped.
     pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }
 
-    /// Returns whether any kind of exception that numbers cause is handled.
+    /// Returns whether any kind of conversion exception that numbers cause is handled.
     pub(super) fn handles_numbers(&self) -> bool {
         self.kinds & !ExceptionKind::NoName.bit() != 0
     }
 
-    /// Handles an exception of one element. Returns whether the callback has written the
+    /// Handles a conversion exception of one element. Returns whether the callback has written the
     /// destination element.
     pub(super) fn handle(&self, exception: &Exception<'_>, destination: &mut [u8]) -> Result<bool> {
         if !self.handles(exception.kind) {

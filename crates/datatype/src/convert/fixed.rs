@@ -5,7 +5,7 @@ use super::bits::{self, Frame, Limbs};
 use super::number::Integer;
 use crate::{Datatype, FixedPoint};
 
-/// The position of an integer's bits in its element.
+/// The position of an integer's bits in an element of its datatype.
 #[derive(Debug, Clone)]
 pub(super) struct FixedFrame {
     frame: Frame,
@@ -15,8 +15,8 @@ pub(super) struct FixedFrame {
 }
 
 impl FixedFrame {
-    /// Creates the frame for the integers of a datatype. Returns `None` if the integer does not fit
-    /// in the element.
+    /// Creates the description of the integer bits in elements of a datatype. Returns `None` if the
+    /// integer does not fit in the element.
     pub(super) fn new(datatype: &Datatype, fixed: &FixedPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
@@ -29,7 +29,7 @@ impl FixedFrame {
         Some(Self { frame, offset, precision, signed: fixed.signed })
     }
 
-    /// Reads an element as an integer.
+    /// Reads the bytes of an element as an integer into `value`.
     pub(super) fn read(&self, element: &[u8], value: &mut Integer, scratch: &mut Limbs) {
         self.frame.load(element, scratch);
         let magnitude = &mut value.magnitude;
@@ -42,15 +42,15 @@ impl FixedFrame {
         }
     }
 
-    /// Clears the bits above the precision in the highest limb.
+    /// Clears the bits of an integer above the datatype's precision in the highest limb.
     fn cut(&self, limbs: &mut Limbs) {
         if let Some(last) = limbs.last_mut() {
             *last &= bits::mask((self.precision - 1) % 64 + 1);
         }
     }
 
-    /// Writes the representable value that is nearest to `value` to an element. Overwrites the
-    /// magnitude of `value`.
+    /// Writes the integer that is nearest to `value` and that the datatype represents to an
+    /// element. Overwrites the magnitude of `value`.
     pub(super) fn write(&self, value: &mut Integer, element: &mut [u8], scratch: &mut Limbs) {
         self.clamp(value);
         self.frame.start(element, scratch);
@@ -58,7 +58,8 @@ impl FixedFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Replaces the magnitude by the two's complement of the nearest representable value.
+    /// Replaces the magnitude of an integer by the two's complement of the nearest integer that the
+    /// datatype represents.
     fn clamp(&self, value: &mut Integer) {
         let length = bits::bit_length(&value.magnitude);
         let magnitude = &mut value.magnitude;
@@ -83,7 +84,7 @@ impl FixedFrame {
         }
     }
 
-    /// Returns the kind of the exception if the value is out of range.
+    /// Returns the kind of the conversion exception if an integer is out of the datatype's range.
     pub(super) fn range_exception(&self, value: &Integer) -> Option<ExceptionKind> {
         let length = bits::bit_length(&value.magnitude);
         let value_bits = if self.signed { self.precision - 1 } else { self.precision };
@@ -95,7 +96,8 @@ impl FixedFrame {
         (!fits).then_some(ExceptionKind::RangeLow)
     }
 
-    /// Returns whether a value in range is the largest or the smallest representable integer.
+    /// Returns whether an integer in the datatype's range is the largest or the smallest integer
+    /// that the datatype represents.
     pub(super) fn is_limit(&self, value: &Integer) -> bool {
         let length = bits::bit_length(&value.magnitude);
         match (value.negative, self.signed) {
@@ -112,7 +114,7 @@ impl FixedFrame {
         }
     }
 
-    /// Writes the largest or the smallest representable integer to an element.
+    /// Writes the largest or the smallest integer that the datatype represents to an element.
     pub(super) fn write_limit(&self, negative: bool, element: &mut [u8], scratch: &mut Limbs) {
         let mut value = Integer { negative, magnitude: Limbs::new() };
         bits::zero(&mut value.magnitude, self.precision + 1);
@@ -120,18 +122,18 @@ impl FixedFrame {
         self.write(&mut value, element, scratch);
     }
 
-    /// Returns the number of bits of the largest magnitude that the datatype represents.
+    /// Returns the number of bits of the largest magnitude that the integer datatype represents.
     pub(super) fn precision(&self) -> u32 {
         self.precision
     }
 }
 
-/// Resizes `limbs` to hold `bits` bits. Drops all higher bits.
+/// Resizes the 64-bit limbs of an integer to hold `bits` bits. Drops all higher bits.
 fn resize(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// Returns the fixed-point type whose bits have the positions of a bit field's bits.
+/// Returns the integer type whose bits have the positions of a bit field's bits.
 pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
     FixedPoint {
         order: bits.order,
@@ -144,7 +146,8 @@ pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
 }
 
 impl FixedFrame {
-    /// Copies the bits of a bit field from an element with another frame. Bits need no clamping.
+    /// Copies the bits of a bit field from a source element with other bit positions to a
+    /// destination element. Bits need no clamping.
     pub(super) fn copy_bits(
         &self,
         from: &Self,

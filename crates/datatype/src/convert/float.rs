@@ -5,12 +5,14 @@ use super::bits::{self, Frame, Limbs};
 use super::number::{Magnitude, Number};
 use crate::{Datatype, FloatingPoint, Normalization};
 
-/// The number of bits of a significand in memory. Longer mantissas are rounded to it.
+/// The number of bits of a floating-point number's significand in memory during a conversion.
+/// Longer mantissas are rounded to this number of bits.
 const SIGNIFICAND_BITS: u32 = 120;
-/// The largest number of bits of an exponent that the arithmetic of this module supports.
+/// The largest number of exponent bits of a floating-point datatype for which conversions exist.
 const MAX_EXPONENT_BITS: u8 = 32;
 
-/// The positions of sign, exponent and mantissa in an element.
+/// The positions of a floating-point number's sign, exponent and mantissa in an element of its
+/// datatype.
 #[derive(Debug, Clone)]
 pub(super) struct FloatFrame {
     frame: Frame,
@@ -25,8 +27,8 @@ pub(super) struct FloatFrame {
 }
 
 impl FloatFrame {
-    /// Creates the frame for the floating-point numbers of a datatype. Returns `None` if the fields
-    /// do not fit in the element, or if the exponent has more than 32 bits.
+    /// Creates the description of the floating-point fields in elements of a datatype. Returns
+    /// `None` if the fields do not fit in the element, or if the exponent has more than 32 bits.
     pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let all = datatype.size.checked_mul(8)?;
@@ -57,22 +59,23 @@ impl FloatFrame {
         })
     }
 
-    /// Returns the exponent field of infinity and NaN.
+    /// Returns the content of the exponent field of infinity and NaN in a floating-point datatype.
     fn exponent_ones(&self) -> u64 {
         bits::mask(self.exponent_size)
     }
 
-    /// Returns the number of mantissa bits below the bit of weight 1.
+    /// Returns the number of mantissa bits of a floating-point datatype below the bit of weight 1.
     fn fraction_bits(&self) -> u32 {
         if self.implied { self.mantissa_size } else { self.mantissa_size - 1 }
     }
 
-    /// Returns the number of fraction bits that a significand in memory holds.
+    /// Returns the number of fraction bits of a floating-point datatype that a significand in
+    /// memory holds.
     fn kept_fraction_bits(&self) -> u32 {
         self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
     }
 
-    /// Reads an element as a floating-point number.
+    /// Reads the bytes of an element as a floating-point number.
     pub(super) fn read(&self, element: &[u8], scratch: &mut Limbs) -> Number {
         self.frame.load(element, scratch);
         let negative = bits::get(scratch, self.sign_location, 1) == 1;
@@ -104,7 +107,8 @@ impl FloatFrame {
         Number { negative, magnitude }
     }
 
-    /// Writes the representable value that is nearest to `number` to an element, ties to even.
+    /// Writes the floating-point number that is nearest to `number` and that the datatype
+    /// represents to an element, ties to even.
     pub(super) fn write(&self, number: &Number, element: &mut [u8], scratch: &mut Limbs) {
         self.frame.start(element, scratch);
         let (field, fraction) = match number.magnitude {
@@ -125,38 +129,41 @@ impl FloatFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Returns the kind of the exception if a finite value is too large.
+    /// Returns the kind of the conversion exception if a finite number is too large for the
+    /// floating-point datatype.
     pub(super) fn range_exception(&self, number: &Number) -> Option<ExceptionKind> {
         let Magnitude::Finite { significand, exponent, sticky } = number.magnitude else { return None };
         let kind = if number.negative { ExceptionKind::RangeLow } else { ExceptionKind::RangeHigh };
         (self.round(significand, exponent, sticky) == self.infinity()).then_some(kind)
     }
 
-    /// Returns the number of bits of a normal significand, including an implied leading bit.
+    /// Returns the number of bits of a normal significand of the floating-point datatype, including
+    /// an implied leading bit.
     pub(super) fn digits(&self) -> u32 {
         if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }
 
-    /// Returns the leading bit of weight 1 at its position in the mantissa. Returns zero if the
-    /// leading bit is implied.
+    /// Returns the leading bit, of weight 1, of a floating-point number at its position in the
+    /// mantissa. Returns zero if the leading bit is implied.
     fn leading_bit(&self) -> u128 {
         if self.implied { 0 } else { 1 << (self.mantissa_size.min(SIGNIFICAND_BITS) - 1) }
     }
 
-    /// Returns the exponent field and the mantissa of infinity.
+    /// Returns the exponent field and the mantissa of infinity in the floating-point datatype.
     fn infinity(&self) -> (u64, u128) {
         (self.exponent_ones(), self.leading_bit())
     }
 
-    /// Returns the exponent field and the mantissa of a quiet NaN. The payload counts from the top
-    /// bit of 128 bits, and is cut to the mantissa.
+    /// Returns the exponent field and the mantissa of a quiet NaN in the floating-point datatype.
+    /// The payload counts from the top bit of 128 bits, and is cut to the mantissa.
     fn not_a_number(&self, payload: u128) -> (u64, u128) {
         let unused = 128 - self.kept_fraction_bits();
         let payload = payload | 1 << 127;
         (self.exponent_ones(), self.leading_bit() | payload.checked_shr(unused).unwrap_or(0))
     }
 
-    /// Returns the exponent field and the mantissa bits of a finite value other than zero.
+    /// Returns the exponent field and the mantissa bits of a finite number other than zero, rounded
+    /// to the floating-point datatype.
     fn round(&self, significand: u128, exponent: i64, sticky: bool) -> (u64, u128) {
         let kept = self.mantissa_size.min(SIGNIFICAND_BITS);
         // `digits` is the number of bits of a normal significand, including the leading bit.
@@ -184,9 +191,9 @@ impl FloatFrame {
     }
 }
 
-/// Divides `significand` by two to the power `shift`, and rounds to the nearest integer, ties to
-/// even. A negative shift multiplies. `sticky` states that the exact value has further nonzero
-/// bits.
+/// Divides the significand of a floating-point number by two to the power `shift`, and rounds to
+/// the nearest integer, ties to even. A negative shift multiplies. `sticky` states that the exact
+/// value has further nonzero bits.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
     // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
     let distance = shift.unsigned_abs().min(1 << 8) as u32;
@@ -207,14 +214,14 @@ pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u1
     whole + u128::from(up)
 }
 
-/// Returns `count` bits, at most 128, as a `u128`.
+/// Returns `count` bits, at most 128, of a number in 64-bit limbs, from the bit `position` on.
 fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
     let low = bits::get(limbs, position, count.min(64));
     let high = if count > 64 { bits::get(limbs, position + 64, count - 64) } else { 0 };
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Splits a `u128` into two limbs, the low one first.
+/// Splits a number of 128 bits into two 64-bit limbs, the low one first.
 pub(super) fn split(value: u128) -> [u64; 2] {
     let low = value & u128::from(u64::MAX);
     #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
@@ -222,13 +229,14 @@ pub(super) fn split(value: u128) -> [u64; 2] {
     halves
 }
 
-/// Returns whether any of the `count` bits from a position on is set.
+/// Returns whether any of `count` bits of a number in 64-bit limbs, from the bit `position` on, is
+/// set.
 fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {
     (0..count).step_by(64).any(|done| bits::get(limbs, position + done, (count - done).min(64)) != 0)
 }
 
-/// Returns the ranges of bits within the precision that belong neither to sign, exponent nor
-/// mantissa.
+/// Returns the ranges of bits within a floating-point datatype's precision that belong neither to
+/// sign, exponent nor mantissa.
 fn gaps(float: &FloatingPoint, start: u32, end: u32) -> Vec<(u32, u32)> {
     let field = |location: u8, size: u8| (u32::from(location), u32::from(location) + u32::from(size));
     let mut fields = [

@@ -4,24 +4,25 @@ use super::compound::ElementPart;
 use super::strided::{Strided, StridedMut, run_packed};
 use super::{ConvertError, Result};
 
-/// A converter of contiguous elements.
+/// A converter of contiguous elements from one datatype to another.
 ///
 /// Source and destination hold the same number of whole elements. Their types were given when the
 /// kernel was created.
 pub trait Kernel: std::fmt::Debug + Send + Sync {
-    /// Converts all elements of `source` into `destination`.
+    /// Converts all elements of `source` to the destination datatype of the kernel, into
+    /// `destination`.
     ///
     /// # Errors
     /// An error for an element that cannot be converted.
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()>;
 
-    /// Returns whether this kernel only copies bytes.
+    /// Returns whether the conversion kernel only copies bytes.
     fn is_copy(&self) -> bool {
         false
     }
 
-    /// Converts elements that are separated by other bytes. The bytes between the elements remain
-    /// unchanged.
+    /// Converts elements of `source` that are separated by other bytes into `destination`. The
+    /// bytes between the destination elements remain unchanged.
     ///
     /// The element sizes are the sizes of the kernel's types, or multiples of them (arrays).
     ///
@@ -31,15 +32,16 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
         run_packed(self, source, destination)
     }
 
-    /// Returns the parts that this kernel converts separately. An enclosing compound then converts
-    /// these parts itself. Returns `None` unless elements of these sizes are single records.
+    /// Returns the parts of an element that this conversion kernel converts separately. The kernel
+    /// of an enclosing compound then converts the parts itself. Returns `None` unless elements of
+    /// these sizes are single records.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None
     }
 }
 
-/// A kernel that copies elements between equal datatypes.
+/// A conversion kernel that copies elements between equal datatypes.
 #[derive(Debug)]
 pub(super) struct Copy;
 
@@ -63,7 +65,7 @@ impl Kernel for Copy {
     }
 }
 
-/// A kernel that calls one function with all elements.
+/// A conversion kernel that passes all elements at once to one function.
 #[derive(Debug)]
 pub(super) struct Loop(pub(super) fn(&[u8], &mut [u8]));
 
@@ -74,7 +76,7 @@ impl Kernel for Loop {
     }
 }
 
-/// A kernel that calls a function for each element.
+/// A conversion kernel that passes each element to a function.
 #[derive(Debug)]
 pub(super) struct Each<F> {
     pub(super) source_size: usize,
@@ -82,12 +84,13 @@ pub(super) struct Each<F> {
     pub(super) each: F,
 }
 
-/// A conversion of single elements, with the values that planning has prepared.
+/// A conversion of single elements between datatypes, with the values that planning has prepared.
 pub(super) trait Element: std::fmt::Debug + Send + Sync {
-    /// The scratch memory of the conversion. The conversion of the next element reuses it.
+    /// The scratch memory of a conversion of single elements. The conversion of the next element
+    /// reuses it.
     type Scratch: Default;
 
-    /// Converts one element from the source to the destination.
+    /// Converts one element from `source` to the destination datatype, into `destination`.
     fn convert(&self, source: &[u8], destination: &mut [u8], scratch: &mut Self::Scratch);
 }
 

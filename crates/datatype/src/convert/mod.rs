@@ -44,7 +44,7 @@ pub use rules::{Conversions, Rule};
 pub use strided::{Strided, StridedMut};
 pub use variable::{VariableArena, VariableSink, VariableSource};
 
-/// A planned conversion from one datatype to another.
+/// A planned conversion of elements from one datatype to another.
 ///
 /// ```
 /// use hyperslab_datatype::{ByteOrder, Datatype, convert::Conversion};
@@ -63,7 +63,8 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Plans the conversion with the built-in rules.
+    /// Plans the conversion of elements from the datatype `source` to the datatype `destination`,
+    /// with the built-in rules.
     ///
     /// # Errors
     /// [`ConvertError::Unsupported`] if no rule converts the types, or a part of them. The error
@@ -72,23 +73,23 @@ impl Conversion {
         Conversions::default().plan(source, destination)
     }
 
-    /// Returns the size of a source element in bytes.
+    /// Returns the size of the conversion's source element in bytes.
     pub fn source_size(&self) -> usize {
         self.source_size
     }
 
-    /// Returns the size of a destination element in bytes.
+    /// Returns the size of the conversion's destination element in bytes.
     pub fn destination_size(&self) -> usize {
         self.destination_size
     }
 
-    /// Returns whether the conversion only copies bytes. The caller can then read directly into the
-    /// destination.
+    /// Returns whether the conversion of elements only copies bytes. The caller can then read
+    /// directly into the destination.
     pub fn is_no_op(&self) -> bool {
         self.kernel.is_copy()
     }
 
-    /// Converts `count` elements.
+    /// Converts `count` elements from `source` to the destination datatype, into `destination`.
     ///
     /// # Errors
     /// [`ConvertError::Buffer`] if the length of a buffer is not that of `count` elements; the
@@ -104,7 +105,7 @@ impl Conversion {
     }
 }
 
-/// Checks that a buffer holds exactly `count` elements.
+/// Checks that the source or destination buffer of a conversion holds exactly `count` elements.
 fn check_buffer(which: &'static str, got: usize, element: usize, count: usize) -> Result<()> {
     if element.checked_mul(count) == Some(got) {
         return Ok(());
@@ -112,8 +113,8 @@ fn check_buffer(which: &'static str, got: usize, element: usize, count: usize) -
     Err(ConvertError::Buffer { which, count, element, got })
 }
 
-/// Returns the size of an element in bytes. Returns `None` if the size is 0 or does not fit in
-/// memory.
+/// Returns the size of an element of a datatype in bytes. Returns `None` if the size is 0 or does
+/// not fit in memory.
 fn size_of(datatype: &Datatype) -> Option<usize> {
     usize::try_from(datatype.size).ok().filter(|size| *size > 0)
 }

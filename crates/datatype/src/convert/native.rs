@@ -9,7 +9,7 @@ use super::kernel::Loop;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass, FloatOrder, FloatingPoint, Normalization};
 
-/// A number type of this machine, such as `i16` or `f64`.
+/// The number types of this machine, such as `i16` or `f64`, for fast conversion loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     U8,
@@ -26,8 +26,8 @@ enum Kind {
     F64,
 }
 
-/// Returns the machine type with the layout of a datatype. Returns `None` if no machine type has
-/// this layout.
+/// Returns the number type of this machine that has the layout of a datatype, and the byte order.
+/// Returns `None` if no number type of the machine has this layout.
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
@@ -58,7 +58,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     }
 }
 
-/// Returns the machine type with the layout of a floating-point datatype.
+/// Returns the number type of this machine that has the layout of a floating-point datatype.
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
@@ -75,7 +75,7 @@ fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     }
 }
 
-/// A machine number type whose values are encoded as bytes.
+/// A number type of this machine whose values are encoded as bytes of an element.
 trait Scalar: Sized {
     type Bytes;
     fn elements(bytes: &[u8]) -> &[Self::Bytes];
@@ -112,13 +112,14 @@ macro_rules! scalar {
 
 scalar!(u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64);
 
-/// A conversion from one machine number type to another.
+/// A conversion from one number type of this machine to another.
 trait To<D>: Copy {
-    /// Converts a number to the other machine type. Clamps or rounds it if necessary.
+    /// Converts a number to another number type of this machine. Clamps or rounds the number if
+    /// necessary.
     fn to(self) -> D;
 
-    /// Returns whether the conversion of a value raises no exception. Rounding of floating-point
-    /// numbers raises none.
+    /// Returns whether the conversion of a number to another number type of this machine raises no
+    /// exception. Rounding of floating-point numbers raises none.
     fn is_exact(self) -> bool;
 }
 
@@ -238,8 +239,8 @@ fn narrow(value: f64) -> f32 {
 }
 
 /// Rounds a number to single precision, and sets the last bit if the result is not exact (round to
-/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to
-/// this type.
+/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to the
+/// shorter type.
 fn narrow_to_odd(value: f64) -> f32 {
     let near = narrow(value);
     let back = f64::from(near);
@@ -263,7 +264,7 @@ float_to_float! {
     f64 => bf16: |value| bf16::from_f32(narrow_to_odd(value));
 }
 
-/// Converts all elements of a slice between two machine types.
+/// Converts all elements of `source` between two number types of this machine, into `destination`.
 fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     source: &[u8],
     destination: &mut [u8],
@@ -273,12 +274,14 @@ fn run<S: Scalar + To<D>, D: Scalar, const S_BIG: bool, const D_BIG: bool>(
     }
 }
 
-/// Returns whether the conversion raises no exception for any element of a slice.
+/// Returns whether the conversion between two number types of this machine raises no exception for
+/// any element of `source`.
 fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> bool {
     S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
 }
 
-/// A pair of loops for two machine types: one converts elements, and one checks for exceptions.
+/// A pair of conversion loops for two number types of this machine: one loop converts elements, and
+/// one checks for exceptions.
 #[derive(Debug)]
 pub(super) struct Checked {
     run: fn(&[u8], &mut [u8]),
@@ -286,24 +289,27 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Returns the conversion loops for a pair of datatypes. Returns `None` if no fast loop exists.
+    /// Returns the fast conversion loops between two datatypes that are number types of this
+    /// machine. Returns `None` if no fast loop exists.
     pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
         let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
         Some(maker(from, to)?(from_order, to_order))
     }
 
-    /// Returns whether the conversion raises no exception for any element.
+    /// Returns whether the conversion loop between number types raises no exception for any element
+    /// of `source`.
     pub(super) fn is_exact(&self, source: &[u8]) -> bool {
         (self.all_exact)(source)
     }
 
-    /// Converts all elements. Clamps or rounds them if necessary.
+    /// Converts all elements of `source` to the destination's number type, into `destination`.
+    /// Clamps or rounds them if necessary.
     pub(super) fn run(&self, source: &[u8], destination: &mut [u8]) {
         (self.run)(source, destination);
     }
 }
 
-/// Returns the conversion loops for a pair of machine types and byte orders.
+/// Returns the conversion loops for two number types of this machine and their byte orders.
 fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
     let run = match (source, destination) {
@@ -319,7 +325,8 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that returns the conversion loops for two byte orders.
+/// A function that returns the conversion loops between two number types of this machine, for given
+/// byte orders.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
@@ -333,8 +340,8 @@ macro_rules! makers {
     };
 }
 
-/// Returns the function that makes the conversion loops for a pair of machine types. Returns `None`
-/// if no fast loop exists.
+/// Returns the function that makes the conversion loops for two number types of this machine.
+/// Returns `None` if no fast loop exists.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {
@@ -362,7 +369,7 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of each element, for the other byte order.
+/// Reverses the bytes of each element of `source` into `destination`, for the other byte order.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,

@@ -11,21 +11,21 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, native, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// An integer of any size in memory: sign and magnitude.
+/// An integer of any size in memory during a conversion: sign and magnitude.
 #[derive(Debug, Default)]
 pub(super) struct Integer {
     pub(super) negative: bool,
     pub(super) magnitude: Limbs,
 }
 
-/// A floating-point number of any format in memory: sign and magnitude.
+/// A floating-point number of any format in memory during a conversion: sign and magnitude.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) negative: bool,
     pub(super) magnitude: Magnitude,
 }
 
-/// The absolute value of a floating-point number.
+/// The absolute value of a floating-point number during a conversion.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Magnitude {
     Zero,
@@ -43,7 +43,7 @@ pub(super) enum Magnitude {
     },
 }
 
-/// The layout of an integer or a floating-point number in its element.
+/// The layout of an integer or a floating-point number in an element of its datatype.
 #[derive(Debug)]
 enum Layout {
     Fixed(FixedFrame),
@@ -51,8 +51,8 @@ enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout of numbers of a datatype. Returns `None` for datatypes that are not
-    /// numbers, and for invalid layouts.
+    /// Returns the layout of numbers in elements of a datatype. Returns `None` for datatypes that
+    /// are not numbers, and for invalid layouts.
     fn new(datatype: &Datatype) -> Option<Self> {
         match &datatype.class {
             DatatypeClass::FixedPoint(fixed) => FixedFrame::new(datatype, fixed).map(Self::Fixed),
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// A conversion of single numbers between two layouts.
+/// A conversion of single numbers between the layouts of two datatypes.
 #[derive(Debug)]
 struct AnyNumber {
     from: Layout,
@@ -100,8 +100,8 @@ impl Element for AnyNumber {
     }
 }
 
-/// Converts an integer to a floating-point number. The significand has the top bits of the integer,
-/// and `sticky` is set if any lower bit is set.
+/// Converts an integer of any size to a floating-point number. The significand has the top bits of
+/// the integer, and `sticky` is set if any lower bit is set.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
     // `dropped` is the number of bits below the top 128 bits.
@@ -119,7 +119,8 @@ fn from_integer(integer: &Integer) -> Number {
 }
 
 impl AnyNumber {
-    /// Returns the kind of the exception if the destination datatype cannot represent the element.
+    /// Returns the kind of the conversion exception if the destination datatype cannot represent
+    /// the number in the element `source`.
     fn exception(&self, source: &[u8], (integer, limbs): &mut Scratch) -> Option<ExceptionKind> {
         match (&self.from, &self.to) {
             (Layout::Fixed(from), Layout::Fixed(to)) => {
@@ -141,8 +142,8 @@ impl AnyNumber {
     }
 }
 
-/// Returns the kind of the exception if the integer datatype cannot represent a floating-point
-/// number.
+/// Returns the kind of the conversion exception if the integer datatype cannot represent a
+/// floating-point number.
 fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer) -> Option<ExceptionKind> {
     let (low, high) = (Some(ExceptionKind::RangeLow), Some(ExceptionKind::RangeHigh));
     let (significand, exponent, sticky) = match (number.magnitude, number.negative) {
@@ -170,7 +171,7 @@ fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer)
     }
 }
 
-/// A kernel that converts numbers and handles exceptions.
+/// A conversion kernel that converts numbers and handles exceptions.
 #[derive(Debug)]
 struct WithExceptions {
     numbers: Each<AnyNumber>,
@@ -181,11 +182,11 @@ struct WithExceptions {
     fast: Option<native::Checked>,
 }
 
-/// The number of elements that the fast loop converts in one block.
+/// The number of elements that the fast conversion loop for numbers converts in one block.
 const BLOCK_ELEMENTS: usize = 512;
 
 impl WithExceptions {
-    /// Converts the elements one by one, and handles exceptions.
+    /// Converts the numbers of `source` one by one into `destination`, and handles exceptions.
     fn run_each(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         let mut scratch = Scratch::default();
         let (from_size, to_size) = (self.numbers.source_size, self.numbers.destination_size);
@@ -222,8 +223,8 @@ impl Kernel for WithExceptions {
     }
 }
 
-/// Truncates a number towards zero. Returns false if the result certainly needs more than
-/// `precision` bits.
+/// Truncates a floating-point number towards zero to an integer. Returns false if the result
+/// certainly needs more than `precision` bits.
 fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     integer.negative = number.negative;
     let (significand, exponent) = match number.magnitude {

@@ -9,12 +9,12 @@ use super::rules::{Conversions, Planned};
 use super::{native, significant};
 use crate::{ByteOrder, Datatype, DatatypeClass, FixedPoint, Padding};
 
-/// The number of elements that are converted in one block. The bytes of a block fit in the
-/// first-level cache.
+/// The number of elements that the conversion to packed bits handles in one block. The bytes of a
+/// block fit in the processor's first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A kernel that converts numbers to machine integers of the destination's size, clamps these
-/// integers, and moves their bits to the position in the destination element.
+/// A conversion kernel that converts numbers to machine integers of the destination's size, clamps
+/// these integers, and moves their bits to the position in the destination element.
 #[derive(Debug)]
 struct Packed {
     /// The conversion to the machine's integer; `None` if the source already has this type.
@@ -25,7 +25,8 @@ struct Packed {
     position: BitPosition,
 }
 
-/// The position of the bits of an integer in its word.
+/// The position of an integer's bits in its machine word, for the conversion to integers that do
+/// not fill their elements.
 #[derive(Debug, Clone, Copy)]
 struct BitPosition {
     /// The number of bits of the word that do not belong to the integer.
@@ -85,7 +86,7 @@ impl Kernel for Packed {
 
 impl BitPosition {
     /// Returns the position of an integer's bits in a word of `bits` bits. Returns `None` if the
-    /// integer does not fit, or if the conversion must keep the destination's padding.
+    /// integer does not fit, or if a conversion must keep the destination's padding.
     fn new(fixed: &FixedPoint, bits: u32) -> Option<Self> {
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
         let above = bits.checked_sub(offset.checked_add(precision)?).filter(|_| precision > 0)?;

@@ -8,10 +8,11 @@ use super::{Conversion, ConvertError, Exceptions, Result, size_of};
 use super::{bitfield, compound, enumeration, native, number, packed, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
-/// The kernel that a rule returns. `None` if the rule does not apply to the datatypes.
+/// The conversion kernel that a conversion rule returns. `None` if the rule does not apply to the
+/// datatypes.
 pub(super) type Planned = Option<Arc<dyn Kernel>>;
 
-/// A conversion rule that a program adds to the built-in rules.
+/// A rule for the conversion of elements that a program adds to the built-in rules.
 ///
 /// The rules of a caller are tried before the built-in ones; the last added rule is tried first.
 /// They also apply to the parts of compounds, arrays, enumerations, complex numbers and sequences,
@@ -56,8 +57,8 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 /// # Ok::<(), ConvertError>(())
 /// ```
 pub trait Rule: std::fmt::Debug + Send + Sync {
-    /// Returns the kernel for a pair of datatypes. Returns `None` if the rule does not apply, so
-    /// that the next rule is tried.
+    /// Returns the conversion kernel for a pair of datatypes. Returns `None` if the rule does not
+    /// apply, and the next conversion rule is tried.
     ///
     /// `conversions` plans the conversion of parts.
     ///
@@ -71,8 +72,8 @@ pub trait Rule: std::fmt::Debug + Send + Sync {
     ) -> Result<Option<Arc<dyn Kernel>>>;
 }
 
-/// The configuration of conversions: the rules, the handling of exceptions, and the heaps of
-/// variable-length elements.
+/// The configuration of conversions between datatypes: the rules, the handling of exceptions, and
+/// the heaps of variable-length elements.
 #[derive(Debug, Clone, Default)]
 pub struct Conversions {
     rules: Vec<Arc<dyn Rule>>,
@@ -83,10 +84,10 @@ pub struct Conversions {
     every_member: bool,
 }
 
-/// A function that implements a built-in conversion rule.
+/// A function that implements a built-in rule for the conversion of elements.
 type BuiltIn = fn(&Datatype, &Datatype, &Conversions) -> Result<Planned>;
 
-/// The built-in conversion rules, in the order in which they are tried.
+/// The built-in rules for the conversion of elements, in the order in which they are tried.
 const BUILT_IN: &[BuiltIn] = &[
     equal,
     native::rule,
@@ -107,28 +108,29 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 impl Conversions {
-    /// Adds a conversion rule, which takes precedence over all other rules.
+    /// Adds a conversion rule of a program, which takes precedence over all other rules.
     #[must_use]
     pub fn with(mut self, rule: Arc<dyn Rule>) -> Self {
         self.rules.insert(0, rule);
         self
     }
 
-    /// Sets the handling of exceptions.
+    /// Sets the handling of conversion exceptions: of values that the destination datatype cannot
+    /// represent.
     #[must_use]
     pub fn with_exceptions(mut self, exceptions: Exceptions) -> Self {
         self.exceptions = exceptions;
         self
     }
 
-    /// Sets the heap of the source's variable-length elements.
+    /// Sets the heap that holds the variable-length data of a conversion's source elements.
     #[must_use]
     pub fn with_source_heap(mut self, heap: Arc<dyn VariableSource>) -> Self {
         self.source_heap = Some(heap);
         self
     }
 
-    /// Sets the heap of the destination's variable-length elements.
+    /// Sets the heap that receives the variable-length data of a conversion's destination elements.
     ///
     /// Without such a heap, equal variable-length types are converted by copying the descriptors,
     /// which then refer to the source's heap.
@@ -138,8 +140,8 @@ impl Conversions {
         self
     }
 
-    /// Allows conversions between strings of different character sets. The bytes are copied
-    /// unchanged.
+    /// Allows the conversion of string elements between different character sets. The bytes are
+    /// copied unchanged.
     ///
     /// libhdf5 rejects such conversions. But ASCII is a subset of UTF-8, and many strings that
     /// files declare as ASCII are UTF-8.
@@ -149,12 +151,14 @@ impl Conversions {
         self
     }
 
-    /// Returns whether conversions of strings between two character sets are allowed.
+    /// Returns whether the configuration of conversions allows conversions of strings between two
+    /// character sets.
     pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
         from == to || self.across_charsets
     }
 
-    /// Rejects conversions to a compound that has a member which the source lacks.
+    /// Rejects conversions to a compound datatype that has a member which the source compound
+    /// lacks.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
@@ -165,27 +169,30 @@ impl Conversions {
         self
     }
 
-    /// Returns whether a conversion to a compound requires that the source has each member.
+    /// Returns whether a conversion to a compound datatype requires that the source compound has
+    /// each member.
     pub(super) fn needs_every_member(&self) -> bool {
         self.every_member
     }
 
-    /// Returns the handling of exceptions.
+    /// Returns the handling of conversion exceptions: of values that the destination datatype
+    /// cannot represent.
     pub fn exceptions(&self) -> &Exceptions {
         &self.exceptions
     }
 
-    /// Returns the heap of the source's variable-length elements.
+    /// Returns the heap that holds the variable-length data of a conversion's source elements.
     pub(super) fn source_heap(&self) -> Option<&Arc<dyn VariableSource>> {
         self.source_heap.as_ref()
     }
 
-    /// Returns the heap of the destination's variable-length elements.
+    /// Returns the heap that receives the variable-length data of a conversion's destination
+    /// elements.
     pub(super) fn destination_heap(&self) -> Option<&Arc<dyn VariableSink>> {
         self.destination_heap.as_ref()
     }
 
-    /// Plans the conversion of elements between two datatypes.
+    /// Plans the conversion of elements from the datatype `source` to the datatype `destination`.
     ///
     /// # Errors
     /// [`ConvertError::Unsupported`] if no rule converts the types.
@@ -193,8 +200,8 @@ impl Conversions {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of a single member of a compound. [`Datatype::member_at`] describes
-    /// `path`.
+    /// Plans the conversion of a single member of a compound datatype. [`Datatype::member_at`]
+    /// describes `path`.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -223,7 +230,8 @@ impl Conversions {
         Ok(Conversion { source_size, destination_size, kernel })
     }
 
-    /// Returns the kernel that converts between two datatypes.
+    /// Returns the kernel that converts elements from the datatype `source` to the datatype
+    /// `destination`.
     ///
     /// # Errors
     /// [`ConvertError::Unsupported`] if no rule converts the types.
@@ -242,15 +250,15 @@ impl Conversions {
     }
 }
 
-/// Plans the conversion between equal datatypes of any class, which copies bytes. Variable-length
-/// data need another rule if the destination has a heap.
+/// Plans the conversion of elements between equal datatypes of any class, which copies bytes.
+/// Variable-length data need another rule if the destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))
 }
 
-/// Plans the conversion of arrays of equal shape. The items are contiguous, so that the kernel of
-/// the items converts them.
+/// Plans the conversion of elements between array datatypes of equal shape. The items of an element
+/// are contiguous: the kernel of the items converts them.
 fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::Array(from), DatatypeClass::Array(to)) = (&source.class, &destination.class) else {
         return Ok(None);
@@ -261,14 +269,14 @@ fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -
     conversions.kernel(&from.base, &to.base).map(Some)
 }
 
-/// Returns whether the items of an array fill its whole size.
+/// Returns whether the items of an array datatype fill the whole size of its elements.
 fn is_filled(array: &Datatype, base: &Datatype) -> bool {
     let size = array.array_len().and_then(|items| size_of(base)?.checked_mul(items));
     size.is_some() && size == size_of(array)
 }
 
-/// Returns the datatype of the two parts of a complex number, or of an array of two items. Returns
-/// `None` for other datatypes.
+/// Returns the datatype of the two parts of a complex datatype, or of the items of an array
+/// datatype with two items. Returns `None` for other datatypes.
 fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     let base = match &datatype.class {
         DatatypeClass::Complex(complex) => &complex.base,
@@ -278,7 +286,8 @@ fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     (base.size.checked_mul(2) == Some(datatype.size)).then_some(base)
 }
 
-/// Plans conversions between complex numbers, and between complex numbers and arrays of two.
+/// Plans the conversion of elements between complex datatypes, and between complex datatypes and
+/// arrays of two items.
 fn complex(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     match (two_parts(source), two_parts(destination)) {
         (Some(from), Some(to)) => conversions.kernel(from, to).map(Some),

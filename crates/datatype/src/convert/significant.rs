@@ -9,12 +9,12 @@ use super::native;
 use super::rules::{Conversions, Planned};
 use crate::{ByteOrder, Datatype, DatatypeClass};
 
-/// The number of elements that are converted in one block. The bytes of a block fit in the
-/// first-level cache.
+/// The number of elements that the conversion of significant bits handles in one block. The bytes
+/// of a block fit in the processor's first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A kernel that extracts the significant bits of numbers as machine integers of the source's size,
-/// and converts these integers.
+/// A conversion kernel that extracts the significant bits of numbers as machine integers of the
+/// source's size, and converts these integers.
 #[derive(Debug)]
 struct Significant {
     size: usize,
@@ -25,8 +25,8 @@ struct Significant {
     destination_size: usize,
 }
 
-/// The shifts that extract the significant bits of a word: first left, to drop higher bits, then
-/// right.
+/// The shifts that extract the significant bits of a number from its machine word: first left, to
+/// drop higher bits, then right.
 #[derive(Debug, Clone, Copy)]
 struct Shifts {
     up: u32,

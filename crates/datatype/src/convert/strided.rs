@@ -6,10 +6,11 @@ use std::ops::Range;
 use super::kernel::Kernel;
 use super::{ConvertError, Result};
 
-/// The length in bytes of the packed blocks in which kernels without a strided loop work.
+/// The length in bytes of the packed blocks in which conversion kernels without a strided loop
+/// work.
 const BLOCK_BYTES: usize = 2048;
-/// The smallest size of an element that is converted without packing. Smaller elements are
-/// converted in packed blocks.
+/// The smallest size, in bytes, of an element that a conversion handles without packing. Smaller
+/// elements are converted in packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
 /// A view of elements of `size` bytes at a distance of `stride` bytes. The first element begins at
@@ -21,7 +22,7 @@ pub struct Strided<'a> {
     stride: usize,
 }
 
-/// A mutable view of elements; see [`Strided`].
+/// A mutable view of elements of equal size at equal distances in bytes; see [`Strided`].
 #[derive(Debug)]
 pub struct StridedMut<'a> {
     bytes: &'a mut [u8],
@@ -29,7 +30,8 @@ pub struct StridedMut<'a> {
     stride: usize,
 }
 
-/// Returns the number of whole elements in `length` bytes; 0 for elements of size 0.
+/// Returns the number of whole elements, `stride` bytes apart, in `length` bytes; 0 for elements of
+/// size 0.
 fn count(length: usize, size: usize, stride: usize) -> usize {
     if size == 0 {
         return 0;
@@ -37,7 +39,8 @@ fn count(length: usize, size: usize, stride: usize) -> usize {
     length.checked_sub(size).and_then(|rest| rest.checked_div(stride)).map_or(0, |rest| rest + 1)
 }
 
-/// Returns the range of bytes from the first to the last of `elements`.
+/// Returns the range of bytes from the first to the last of the elements with the numbers
+/// `elements`.
 fn byte_range(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
     let start = elements.start * stride;
     match elements.end.checked_sub(1) {
@@ -47,40 +50,43 @@ fn byte_range(elements: &Range<usize>, size: usize, stride: usize) -> Range<usiz
 }
 
 impl<'a> Strided<'a> {
-    /// Creates a view of elements of `size` bytes, `stride` bytes apart. Bytes after the last whole
-    /// element are ignored.
+    /// Creates a shared view of elements of `size` bytes, `stride` bytes apart. Bytes after the
+    /// last whole element are ignored.
     pub fn new(bytes: &'a [u8], size: usize, stride: usize) -> Self {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements in a view of strided elements (elements at equal distances in
+    /// memory).
     pub fn len(&self) -> usize {
         count(self.bytes.len(), self.size, self.stride)
     }
 
-    /// Returns the size of an element in bytes.
+    /// Returns the size in bytes of an element in a view of strided elements.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the distance between the starts of two neighbouring elements in bytes.
+    /// Returns the distance in bytes between the starts of two neighbouring elements in a view of
+    /// strided elements.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Returns whether there are no elements.
+    /// Returns whether a view of strided elements is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes of all elements, if the elements are contiguous.
+    /// Returns the bytes of all elements in a view of strided elements, if the elements are
+    /// contiguous.
     pub fn packed(&self) -> Option<&'a [u8]> {
         let whole = self.len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get(..whole) } else { None }
     }
 
-    /// Returns the bytes of all elements without gaps. Copies them if the elements are not
-    /// contiguous.
+    /// Returns the bytes of all elements in a view of strided elements without gaps. Copies the
+    /// bytes if the elements are not contiguous.
     pub fn to_packed(&self) -> Cow<'a, [u8]> {
         if let Some(bytes) = self.packed() {
             return Cow::Borrowed(bytes);
@@ -90,20 +96,21 @@ impl<'a> Strided<'a> {
         Cow::Owned(bytes)
     }
 
-    /// Returns an iterator over the bytes of each element.
+    /// Returns an iterator over the bytes of each element in a view of strided elements.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let size = self.size;
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a view of a range of the elements.
+    /// Returns a view of the elements with the numbers `elements` in a view of strided elements.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
         Self { bytes, ..*self }
     }
 
-    /// Returns a view of one part of every element. The part is a range of bytes in the element.
+    /// Returns a view of one part of every element in a view of strided elements. The part is a
+    /// range of bytes in the element.
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self {
             // Bytes that end before the part contain no element.
@@ -113,15 +120,15 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Converts the offset of a byte in a packed copy of the elements from `first` on to its offset
-    /// in `bytes`.
+    /// Converts the offset of a byte in a packed copy of strided elements, from the element `first`
+    /// on, to the offset of this byte in the view of the elements.
     fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
         element * self.stride + rest
     }
 
-    /// Copies all elements to `out`, without gaps.
+    /// Copies all elements in a view of strided elements to `out`, without gaps.
     fn pack(&self, out: &mut [u8]) {
         match self.size {
             1 => pack::<1>(self, out),
@@ -138,7 +145,7 @@ impl<'a> Strided<'a> {
     }
 }
 
-/// Copies elements of the size `N` to `out`, without gaps.
+/// Copies strided elements of `N` bytes to `out`, without gaps.
 fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
     for (from, to) in from.bytes.chunks(from.stride).zip(out.as_chunks_mut::<N>().0) {
         if let Some(from) = from.first_chunk::<N>() {
@@ -147,7 +154,7 @@ fn pack<const N: usize>(from: &Strided<'_>, out: &mut [u8]) {
     }
 }
 
-/// Copies packed elements of the size `N` to strided elements.
+/// Copies packed elements of `N` bytes to strided elements.
 fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(packed.as_chunks::<N>().0) {
         if let Some(to) = to.first_chunk_mut::<N>() {
@@ -157,44 +164,47 @@ fn unpack<const N: usize>(packed: &[u8], to: &mut StridedMut<'_>) {
 }
 
 impl<'a> StridedMut<'a> {
-    /// Creates a view of elements of `size` bytes, `stride` bytes apart. Bytes after the last whole
-    /// element are ignored.
+    /// Creates a mutable view of elements of `size` bytes, `stride` bytes apart. Bytes after the
+    /// last whole element are ignored.
     pub fn new(bytes: &'a mut [u8], size: usize, stride: usize) -> Self {
         Self { bytes, size, stride: stride.max(1) }
     }
 
-    /// Returns a shared view of the elements.
+    /// Returns a shared view of the elements in a mutable view of strided elements.
     pub fn as_strided(&self) -> Strided<'_> {
         Strided { bytes: self.bytes, size: self.size, stride: self.stride }
     }
 
-    /// Returns the bytes of all elements, if the elements are contiguous.
+    /// Returns the bytes of all elements in a mutable view of strided elements, if the elements are
+    /// contiguous.
     pub fn packed(&mut self) -> Option<&mut [u8]> {
         let whole = self.as_strided().len().checked_mul(self.size)?;
         if self.size == self.stride { self.bytes.get_mut(..whole) } else { None }
     }
 
-    /// Returns an iterator over the bytes of each element.
+    /// Returns an iterator over the bytes of each element in a mutable view of strided elements.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         let size = self.size;
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a view of a range of the elements.
+    /// Returns a mutable view of the elements with the numbers `elements` in a view of strided
+    /// elements.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
         StridedMut { bytes, size: self.size, stride: self.stride }
     }
 
-    /// Returns a view of one part of every element. The part is a range of bytes in the element.
+    /// Returns a mutable view of one part of every element in a view of strided elements. The part
+    /// is a range of bytes in the element.
     pub(super) fn part(&mut self, range: &Range<usize>) -> StridedMut<'_> {
         // Bytes that end before the part contain no element.
         let bytes = self.bytes.get_mut(range.start..).unwrap_or_default();
         StridedMut { bytes, size: range.len(), stride: self.stride }
     }
 
-    /// Copies packed elements to the strided elements of this view.
+    /// Copies packed elements to the elements in a mutable view of strided elements.
     fn unpack(&mut self, packed: &[u8]) {
         match self.size {
             1 => unpack::<1>(packed, self),
@@ -210,7 +220,8 @@ impl<'a> StridedMut<'a> {
         }
     }
 
-    /// Copies all elements from `source`, which has the same element size.
+    /// Copies all elements in the view `source`, which has the same element size, to a mutable view
+    /// of strided elements.
     pub(super) fn copy_from(&mut self, source: &Strided<'_>) {
         if let Some(to) = self.packed() {
             return source.pack(to);
@@ -230,7 +241,7 @@ impl<'a> StridedMut<'a> {
     }
 }
 
-/// Copies elements of the size `N` between two strided views.
+/// Copies elements of `N` bytes from one strided view to another.
 fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     for (to, from) in to.bytes.chunks_mut(to.stride).zip(from.bytes.chunks(from.stride)) {
         if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {
@@ -239,7 +250,7 @@ fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     }
 }
 
-/// Runs a kernel for packed elements on strided elements, in blocks.
+/// Runs a conversion kernel for packed elements on strided elements, in blocks.
 pub(super) fn run_packed<K: Kernel + ?Sized>(
     kernel: &K,
     source: Strided<'_>,

@@ -22,7 +22,8 @@ impl Element for Text {
     }
 }
 
-/// Writes text to an element. Cuts or pads the text to the length of the element.
+/// Writes a text to a fixed-length string element. Cuts or pads the text to the length of the
+/// element.
 pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u8]) {
     let fill = if padding == StringPadding::SpacePadded { b' ' } else { 0 };
     let length = text.len().min(destination.len());
@@ -38,7 +39,7 @@ pub(super) fn put_text(text: &[u8], padding: StringPadding, destination: &mut [u
     }
 }
 
-/// Returns the length of the text in an element, in bytes.
+/// Returns the length of the text in a fixed-length string element, in bytes.
 pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     let end = match padding {
         StringPadding::NullTerminated | StringPadding::NullPadded => {
@@ -49,8 +50,9 @@ pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
     end.map_or(0, |last| last + 1)
 }
 
-/// Plans conversions between fixed-length strings. The character sets must be equal, unless the
-/// caller allowed other conversions. A text that is too long is cut, even inside a character.
+/// Plans the conversion of elements between fixed-length string datatypes. The character sets must
+/// be equal, unless the caller allowed other conversions. A text that is too long is cut, even
+/// inside a character.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {
         return Ok(None);

@@ -13,9 +13,10 @@ use super::text::{put_text, text_length};
 use super::{ConvertError, Result, size_of};
 use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength, VariableLengthKind};
 
-/// A heap that contains the variable-length data of the source elements.
+/// A heap that contains the variable-length data of a conversion's source elements.
 pub trait VariableSource: std::fmt::Debug + Send + Sync {
-    /// Calls `with` with the items of a variable-length element, each of `item_size` bytes.
+    /// Calls `with` with the items, each of `item_size` bytes, of a variable-length element.
+    /// `descriptor` is the stored form of the element.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the descriptor is invalid; the errors of `with`.
@@ -26,24 +27,25 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
         with: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// Returns whether an element is null: it has no data at all, as a null pointer has none. An
-    /// empty string may have data. The default is `false`.
+    /// Returns whether a variable-length element is null: the element has no data at all, like a
+    /// null pointer. An empty string may have data. The default is `false`.
     fn is_null(&self, descriptor: &[u8]) -> bool {
         let _ = descriptor;
         false
     }
 }
 
-/// A heap that receives the variable-length data of the destination elements.
+/// A heap that receives the variable-length data of a conversion's destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores the `count` items of an element in the heap, and writes their descriptor.
+    /// Stores the `count` items of a variable-length element in the heap, and writes the element's
+    /// descriptor to `descriptor`.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
 
-    /// Writes the descriptor of a null element. The default stores an element without items, for
-    /// heaps that do not distinguish the two.
+    /// Writes the descriptor of a null variable-length element. The default stores an element
+    /// without items, for heaps that do not distinguish the two.
     ///
     /// # Errors
     /// The errors of [`store`](Self::store).
@@ -52,8 +54,8 @@ pub trait VariableSink: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// A heap in memory for variable-length data. A descriptor has 16 bytes: the number of items and
-/// the position of the first item, both little-endian.
+/// A heap in memory for variable-length data. The descriptor of an element has 16 bytes: the number
+/// of items and the position of the first item, both little-endian.
 ///
 /// ```
 /// use hyperslab_datatype::convert::{VariableArena, VariableSink, VariableSource};
@@ -106,7 +108,7 @@ impl VariableSink for VariableArena {
     }
 }
 
-/// A kernel that converts variable-length sequences item by item.
+/// A conversion kernel that converts variable-length sequences item by item.
 #[derive(Debug)]
 struct Sequences {
     source: Arc<dyn VariableSource>,
@@ -142,7 +144,7 @@ impl Kernel for Sequences {
     }
 }
 
-/// A kernel that converts variable-length strings to strings of fixed length.
+/// A conversion kernel that converts variable-length strings to strings of fixed length.
 #[derive(Debug)]
 struct ToFixed {
     source: Arc<dyn VariableSource>,
@@ -164,7 +166,7 @@ impl Kernel for ToFixed {
     }
 }
 
-/// A kernel that converts strings of fixed length to variable-length strings.
+/// A conversion kernel that converts strings of fixed length to variable-length strings.
 #[derive(Debug)]
 struct FromFixed {
     sink: Arc<dyn VariableSink>,
@@ -183,8 +185,8 @@ impl Kernel for FromFixed {
     }
 }
 
-/// Returns whether both datatypes are sequences, or both are strings with compatible character
-/// sets.
+/// Returns whether both variable-length datatypes are sequences, or both are strings with
+/// compatible character sets.
 fn are_compatible(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
     match (charset(from), charset(to)) {
         (None, None) => true,
@@ -193,7 +195,7 @@ fn are_compatible(from: &VariableLength, to: &VariableLength, conversions: &Conv
     }
 }
 
-/// Returns the character set of a string type; `None` for sequences.
+/// Returns the character set of a variable-length string datatype; `None` for sequences.
 fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     match variable.kind {
         VariableLengthKind::String { charset, .. } => Some(charset),
@@ -201,8 +203,8 @@ fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     }
 }
 
-/// Plans conversions between variable-length datatypes if both sides have a heap, and between
-/// variable-length and fixed-length strings if the variable-length side has a heap.
+/// Plans the conversion of elements between variable-length datatypes if both sides have a heap,
+/// and between variable-length and fixed-length strings if the variable-length side has a heap.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
         return Ok(None);

@@ -6,10 +6,10 @@ mod window;
 
 pub(crate) use window::BitWindow;
 
-/// The maximum number of bits that one call of a bit reader or writer transfers.
+/// The maximum number of bits that one call of a filter's bit reader or writer transfers.
 const MAX_BITS_PER_CALL: u32 = 32;
 
-/// A writer that appends bits to a byte buffer.
+/// A writer that appends bits to a filter's byte buffer.
 #[derive(Debug)]
 pub(crate) struct BitWriter<'a> {
     output: &'a mut Vec<u8>,
@@ -24,7 +24,7 @@ impl<'a> BitWriter<'a> {
         Self { output, buffer: 0, held: 0 }
     }
 
-    /// Appends the low `count` bits of `value` to the buffer; `count` is at most 32.
+    /// Appends the low `count` bits of `value` to the bit writer's buffer; `count` is at most 32.
     #[inline]
     pub(crate) fn put(&mut self, value: u32, count: u32) {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
@@ -38,7 +38,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends the low `count` bits of `value` to the buffer; `count` is at most 64.
+    /// Appends the low `count` bits of `value` to the bit writer's buffer; `count` is at most 64.
     #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
@@ -47,7 +47,7 @@ impl<'a> BitWriter<'a> {
         self.put(low(value), count.min(32));
     }
 
-    /// Appends `count` zero bits and a one bit to the buffer.
+    /// Appends `count` zero bits and a one bit to the bit writer's buffer.
     #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
@@ -58,14 +58,16 @@ impl<'a> BitWriter<'a> {
         self.put(1, count + 1);
     }
 
-    /// Writes the buffered bits and pads the last byte with zero bits.
+    /// Writes the last bits of the bit writer to the byte buffer, and pads the last byte with zero
+    /// bits.
     pub(crate) fn finish(self) {
         let [_, _, _, _, word @ ..] = (self.buffer << (32 - self.held)).to_be_bytes();
         self.output.extend(word.iter().take(self.held.div_ceil(8) as usize));
     }
 }
 
-/// A reader of bits: the reference implementation against which tests compare the faster readers.
+/// A reader of the bits of a filter's input: the reference implementation against which tests
+/// compare the faster readers.
 #[cfg(test)]
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
@@ -81,8 +83,8 @@ impl<'a> BitReader<'a> {
         Self { rest: bytes, buffer: 0, held: 0 }
     }
 
-    /// Reads the next `count` bits as a number; `count` is at most 32. Returns [`None`] at the end
-    /// of the bytes.
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 32. Returns
+    /// [`None`] at the end of the input bytes.
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
         if self.held < count {
@@ -95,8 +97,8 @@ impl<'a> BitReader<'a> {
         Some(low(self.buffer >> self.held & !(u64::MAX << count.min(MAX_BITS_PER_CALL))))
     }
 
-    /// Reads the next `count` bits as a number; `count` is at most 64. Returns [`None`] at the end
-    /// of the bytes.
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 64. Returns
+    /// [`None`] at the end of the input bytes.
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
             return self.get(count).map(u64::from);
@@ -105,7 +107,8 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | u64::from(self.get(32)?))
     }
 
-    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits.
+    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// number of zero bits.
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
         loop {
@@ -126,8 +129,8 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Loads the next 32 bits into the buffer, or all remaining bits if there are fewer. `held`
-    /// must be below 32.
+    /// Loads the next 32 bits of the input into the bit reader's buffer, or all remaining bits if
+    /// there are fewer. The buffer must hold fewer than 32 bits.
     fn refill(&mut self) {
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {
             self.buffer = self.buffer << 32 | u64::from(u32::from_be_bytes(*word));
@@ -142,7 +145,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns the low 32 bits of `value` as a 32-bit number.
+/// Returns the low 32 bits of `value` as a 32-bit number, for tests of the bit reader.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
     (value & 0xffff_ffff) as u32

@@ -2,7 +2,7 @@
 
 use hyperslab_exact::to_u64;
 
-/// A reader of bits, the most significant bit of each byte first.
+/// A fast reader of the bits of a filter's input, the most significant bit of each byte first.
 ///
 /// After a method has returned [`None`], the results of further calls are unspecified.
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +20,8 @@ impl<'a> BitWindow<'a> {
         Self { bytes, next: 0, end }
     }
 
-    /// Reads the next `count` bits as a number; `count` is at most 32. Returns [`None`] at the end
-    /// of the bytes.
+    /// Reads the next `count` bits of a filter's input as a number; `count` is at most 32. Returns
+    /// [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         let bits = self.at(self.next) >> 1 >> (63 - count);
@@ -29,8 +29,8 @@ impl<'a> BitWindow<'a> {
         u32::try_from(bits).ok()
     }
 
-    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits;
-    /// [`None`] at the end of the bytes.
+    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// number of zero bits; [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0;
@@ -38,8 +38,8 @@ impl<'a> BitWindow<'a> {
         Some(zeros)
     }
 
-    /// Reads a unary number for each of `items`, as [`get_unary`](Self::get_unary) does, and calls
-    /// `each` with both.
+    /// Reads a unary number (a count of zero bits before a one bit) from the input for each of
+    /// `items`, and calls `each` with the item and the number.
     #[inline]
     pub(crate) fn get_unaries<T>(
         &mut self,
@@ -68,8 +68,8 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Calls `each` with each of `items` and the next `count` bits, 1 to 32. Returns [`None`] at
-    /// the end of the bytes.
+    /// Calls `each` with each of `items` and the next `count` bits of the input, 1 to 32. Returns
+    /// [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get_each<T>(
         &mut self,
@@ -93,14 +93,15 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Returns the number of valid bits in a window that [`at`](Self::at) loads: at least 57.
+    /// Returns the number of valid bits in a 64-bit window of the input that [`at`](Self::at)
+    /// loads: at least 57.
     #[inline]
     fn held(bit: u64) -> u64 {
         64 - bit % 8
     }
 
-    /// Loads the bits of a window from position `bit` on, the first bit as the highest. Missing
-    /// bits are 0.
+    /// Loads 64 bits of a filter's input from the bit position `bit` on, the first bit as the
+    /// highest. Missing bits are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
         // Past the end of the bytes, the rest is empty.
@@ -112,7 +113,7 @@ impl<'a> BitWindow<'a> {
     }
 }
 
-/// Loads fewer than eight bytes as the high bytes of a window.
+/// Loads fewer than eight input bytes as the high bytes of a 64-bit window of the bit reader.
 #[cold]
 fn last_bytes(rest: &[u8]) -> u64 {
     let mut window = [0; 8];

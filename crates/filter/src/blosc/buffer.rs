@@ -55,7 +55,7 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// The parameters of the Blosc encoder.
+/// The parameters of the Blosc encoder of the filter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BloscSettings {
     /// Bytes of an element.
@@ -65,7 +65,7 @@ pub(super) struct BloscSettings {
     pub(super) codec: Codec,
 }
 
-/// The properties that all blocks of a Blosc buffer share, from the buffer's header.
+/// The properties that all blocks of a Blosc buffer have in common, from the buffer's header.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     size: usize,
@@ -137,7 +137,7 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     Ok(Produced::Output)
 }
 
-/// Buffers that are reused for all blocks of a Blosc buffer.
+/// Buffers in memory that the Blosc filter reuses for all blocks of a Blosc buffer.
 #[derive(Debug, Default)]
 struct BlockScratch {
     planes: Vec<u8>,
@@ -146,7 +146,7 @@ struct BlockScratch {
 }
 
 impl Layout {
-    /// Returns the number of streams in a Blosc block of `block` bytes.
+    /// Returns the number of streams in a Blosc block whose decoded size is `block` bytes.
     fn streams(&self, block: usize) -> usize {
         let is_split = self.is_split
             && self.size <= MAX_STREAMS

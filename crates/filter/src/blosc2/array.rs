@@ -32,7 +32,7 @@ const INT_32: u8 = 0xd2;
 const INT_64: u8 = 0xd3;
 const STRING_32: u8 = 0xdb;
 
-/// The dimensions of a Blosc2 array, of its chunks and of its blocks.
+/// The lengths along all dimensions of a Blosc2 array, of its chunks and of its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Array {
     sides: Vec<Side>,
@@ -57,7 +57,7 @@ impl Side {
     }
 }
 
-/// The range along one dimension in which a Blosc2 block overlaps the array.
+/// The range of elements along one dimension in which a Blosc2 block overlaps the Blosc2 array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Overlap {
     start: usize,
@@ -69,8 +69,8 @@ pub(super) struct Overlap {
 }
 
 impl Array {
-    /// Creates the description of a Blosc2 array that consists of one chunk of this shape, in
-    /// blocks of about `block` bytes. Returns [`None`] if Blosc 2 cannot represent such an array.
+    /// Creates the description of a Blosc2 array that consists of one chunk of the shape `shape`,
+    /// in blocks of about `block` bytes. Returns [`None`] if Blosc 2 cannot represent the array.
     pub(super) fn for_chunks(shape: &[usize], size: usize, block: usize) -> Option<Self> {
         if !(2..=MAX_ENCODED_DIMENSIONS).contains(&shape.len()) || shape.contains(&0) {
             return None;
@@ -122,7 +122,8 @@ impl Array {
         Some(Self { sides: sides.collect::<Option<_>>()? })
     }
 
-    /// Appends the metalayer with the shape of the Blosc2 array.
+    /// Appends the metadata section (metalayer) of the Blosc2 frame that states the shape of the
+    /// array to `output`.
     pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) -> Result<()> {
         let dimensions = self.sides.len().to_le_bytes()[0];
         output.extend([ARRAY | 7, 0, dimensions, ARRAY | dimensions]);
@@ -148,24 +149,24 @@ impl Array {
         self.sides.iter().try_fold(size, |product, side| product.checked_mul(number(side)?))
     }
 
-    /// Returns the size of the array in bytes, or [`None`] if the size overflows.
+    /// Returns the size of the Blosc2 array in bytes, or [`None`] if the size overflows.
     pub(super) fn length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.array))
     }
 
-    /// Returns the size of a chunk in bytes, including the padding of the blocks, or [`None`] if
-    /// the size overflows.
+    /// Returns the size of a chunk of the Blosc2 array in bytes, including the padding of the
+    /// blocks, or [`None`] if the size overflows.
     pub(super) fn chunk_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| side.blocks().checked_mul(side.block))
     }
 
-    /// Returns the size of a block in bytes, or [`None`] if the size overflows.
+    /// Returns the size of a block of the Blosc2 array in bytes, or [`None`] if the size overflows.
     pub(super) fn checked_block_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.block))
     }
 
-    /// Returns the size of a block in bytes, for an array from [`Self::for_chunks`], where the size
-    /// cannot overflow.
+    /// Returns the size of a block of the Blosc2 array in bytes, for an array from
+    /// [`Self::for_chunks`], where the size cannot overflow.
     pub(super) fn block_length(&self, size: usize) -> usize {
         self.checked_block_length(size).unwrap_or(usize::MAX)
     }
@@ -175,8 +176,8 @@ impl Array {
         self.sides.iter().map(|side| side.chunks()).product()
     }
 
-    /// Calls `each` for every block of a chunk that overlaps the array, with the number of the
-    /// block and the overlap.
+    /// Calls `each` for every block of a Blosc2 chunk that overlaps the array, with the number of
+    /// the block and the overlap.
     pub(super) fn each_block(
         &self,
         chunk: usize,
@@ -208,8 +209,8 @@ impl Array {
         Ok(())
     }
 
-    /// Copies the elements of a block into the array. Returns [`None`] if the block lies outside
-    /// the array.
+    /// Copies the elements of a decoded Blosc2 block into the array's bytes `output`. Returns
+    /// [`None`] if the block lies outside the array.
     pub(super) fn scatter(
         &self,
         parts: &[Overlap],
@@ -224,7 +225,7 @@ impl Array {
         })
     }
 
-    /// Returns the bytes of all blocks of the array's only chunk, one block after another.
+    /// Returns the bytes of all blocks of the Blosc2 array's only chunk, one block after another.
     pub(super) fn gather(&self, size: usize, input: &[u8]) -> Vec<u8> {
         let length = self.block_length(size);
         let mut blocks = vec![0; self.chunk_length(size).unwrap_or(0)];
@@ -243,8 +244,8 @@ impl Array {
     }
 }
 
-/// Returns the coordinates of item `number` in a grid of `counts` items; the last coordinate varies
-/// fastest.
+/// Returns the coordinates of the Blosc2 chunk or block with the number `number` in a grid of
+/// `counts` items; the last coordinate varies fastest.
 fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
     let mut rest = number;
     let mut coordinates: Vec<usize> = counts
@@ -259,8 +260,8 @@ fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) ->
     coordinates
 }
 
-/// Calls `each` for every row of the overlap, with the offset of the row in the block, the offset
-/// in the array and the length, all in bytes.
+/// Calls `each` for every row of a Blosc2 block's overlap with the array, with the offset of the
+/// row in the block, the offset in the array and the length, all in bytes.
 fn each_row(
     parts: &[Overlap],
     size: usize,

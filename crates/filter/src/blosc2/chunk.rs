@@ -54,7 +54,7 @@ const EXTERNAL_FLAG: u8 = 1 << 3;
 const INSTRUMENTED_FLAG: u8 = 1 << 7;
 const VARYING_BLOCKS_FLAG: u8 = 1;
 
-/// The number of transforms that a long Blosc2 chunk header stores.
+/// The number of transforms of bytes that a long Blosc2 chunk header stores.
 pub(super) const TRANSFORM_COUNT: usize = 6;
 
 /// The flag of a Blosc2 stream whose bytes are all equal. The flag follows a negative stream
@@ -85,7 +85,7 @@ impl Special {
     }
 }
 
-/// A Blosc2 chunk with its parsed header.
+/// A chunk of a Blosc2 frame with its parsed header.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk<'a> {
     /// Size of the decoded chunk in bytes.
@@ -104,7 +104,8 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses the Blosc2 chunk at the start of `bytes`, in a frame with elements of `size` bytes.
+    /// Parses the header of the Blosc2 chunk at the start of `bytes`, in a frame with elements of
+    /// `size` bytes.
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
         let truncated = || corrupt("a chunk is truncated");
         let [version, _, flags, element, numbers @ ..] =
@@ -213,7 +214,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Buffers that are reused for all blocks of a Blosc2 chunk.
+/// Buffers that the Blosc2 decoder reuses for all blocks of a Blosc2 chunk.
 #[derive(Debug, Default)]
 pub(super) struct BlockScratch {
     pub(super) planes: Vec<u8>,
@@ -234,15 +235,15 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes the block after the block that was decoded last.
+    /// Decodes the next Blosc2 block, after the block that was decoded last, into `block`.
     pub(super) fn decode_next(&mut self, block: &mut [u8]) -> Result<()> {
         let index = self.next;
         self.next += 1;
         self.decode_at(index, block)
     }
 
-    /// Decodes the block number `index` into `block`, which has the length of the decoded block.
-    /// Block 0 must be decoded before other blocks.
+    /// Decodes the Blosc2 block with the number `index` into `block`, which has the length of the
+    /// decoded block. Block 0 must be decoded before other blocks.
     pub(super) fn decode_at(&mut self, index: usize, block: &mut [u8]) -> Result<()> {
         let chunk = self.chunk;
         if let Some(special) = chunk.special {
@@ -311,7 +312,7 @@ impl Chunk<'_> {
         Ok(())
     }
 
-    /// Returns the number of streams in a Blosc2 block of `block` bytes.
+    /// Returns the number of streams in a decoded Blosc2 block of `block` bytes.
     fn streams(&self, block: usize) -> usize {
         if self.flags & UNSPLIT_FLAG == 0 && block == self.block { self.size } else { 1 }
     }

@@ -24,19 +24,20 @@ pub(super) struct Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Returns the element size for the Blosc2 chunk header: 1 if the size does not fit into one
-    /// byte.
+    /// Returns the element size that the Blosc2 chunk header stores: 1 if the size does not fit
+    /// into one byte.
     fn element(&self) -> u8 {
         // The header field has one byte. Larger elements count as single bytes.
         u8::try_from(self.size).unwrap_or(1)
     }
 
-    /// Returns true if the encoder splits blocks into one stream for each byte of an element.
+    /// Returns true if the Blosc2 encoder splits blocks into one stream for each byte of an
+    /// element.
     fn is_split(&self) -> bool {
         self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
     }
 
-    /// Returns a Blosc2 header for a chunk of `length` bytes, in which the size of the encoded
+    /// Returns the header for a Blosc2 chunk of `length` bytes, in which the size of the encoded
     /// chunk is still 0.
     fn header(&self, length: u32) -> Result<[u8; LONG_HEADER_BYTES]> {
         let mut header = [0; LONG_HEADER_BYTES];

@@ -39,7 +39,7 @@ use super::{corrupt, failed, unsupported};
 
 const MAGIC: &[u8] = b"b2frame\0";
 
-/// The offset of the metalayers in a Blosc2 frame, in bytes.
+/// The offset of the metadata sections (metalayers) in a Blosc2 frame, in bytes.
 const METALAYERS_OFFSET: usize = 87;
 
 const WIDE_OFFSETS: u8 = 1 << 4;
@@ -64,7 +64,7 @@ pub(super) struct Frame<'a> {
     index_offset: usize,
 }
 
-/// The location of a chunk in a Blosc2 frame.
+/// The location of a chunk in a Blosc2 frame, or the value of a chunk that is not stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChunkLocation<'a> {
     /// The chunk is stored at the start of these bytes.
@@ -73,7 +73,7 @@ pub(super) enum ChunkLocation<'a> {
     Special(Special),
 }
 
-/// Reads `N` bytes at the offset `at` of a frame.
+/// Reads `N` bytes at the offset `at` of a Blosc2 frame.
 fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
     let taken = bytes.get(at..).and_then(<[u8]>::first_chunk);
     taken.copied().ok_or_else(|| corrupt("the frame header is truncated"))
@@ -155,7 +155,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the contents of the first metalayer of the frame with one of these names.
+/// Returns the contents of the first metadata section (metalayer) of the Blosc2 frame with one of
+/// the names `names`.
 fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> {
     let invalid = || corrupt("the metalayers of the frame are invalid");
     let Some(map) = header.get(METALAYERS_OFFSET..).filter(|bytes| !bytes.is_empty()) else {
@@ -179,8 +180,8 @@ fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> 
     Ok(None)
 }
 
-/// Replaces `output` by a Blosc2 frame with one chunk that decodes to `length` bytes. If `length`
-/// is 0, the frame has no chunk.
+/// Replaces the content of `output` by a Blosc2 frame with one chunk that decodes to `length`
+/// bytes. If `length` is 0, the frame has no chunk.
 pub(super) fn encode(
     settings: &Blosc2Settings,
     array: Option<&Array>,
@@ -246,7 +247,7 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Returns the compressor number for a Blosc2 frame header.
+/// Returns the number of the codec in a Blosc2 frame header.
 fn compressor(codec: Codec) -> u8 {
     match codec {
         Codec::BloscLz => 0,

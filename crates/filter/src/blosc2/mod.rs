@@ -35,7 +35,7 @@ use chunk_encode::Blosc2Settings;
 use frame::{ChunkLocation, Frame};
 use transform::Transform;
 
-/// The Blosc2 filter.
+/// The Blosc2 filter, which compresses chunks as Blosc2 frames.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Blosc2;
 
@@ -43,7 +43,7 @@ const ID: FilterId = FilterId::BLOSC2;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// The revision of the Blosc2 filter, which is client data value 0.
+/// The revision of the Blosc2 filter, which the filter stores as client data value 0.
 const FILTER_REVISION: u32 = 1;
 
 /// The highest compression level of Blosc2. In Blosc 2, Zstandard and zlib support no higher level.
@@ -160,7 +160,7 @@ fn number(value: u32) -> usize {
 }
 
 /// Decodes all chunks of a Blosc2 frame without dimensions into `output`, which has the length of
-/// the decoded frame.
+/// the decoded chunk of the dataset.
 fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     if output.is_empty() {
         return Ok(());
@@ -185,7 +185,8 @@ fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the blocks of all Blosc2 chunks and copies their elements into the array `output`.
+/// Decodes the blocks of all chunks of a Blosc2 frame, and copies their elements into the bytes
+/// `output` of the Blosc2 array.
 fn decode_array(frame: &Frame<'_>, array: &Array, output: &mut [u8]) -> Result<()> {
     let size = frame.size;
     let block = array

@@ -3,7 +3,7 @@
 use crate::codec::{blosclz, lz4, snappy, zlib, zstd};
 use crate::{FilterError, FilterId, Result};
 
-/// A codec for the streams of Blosc and Blosc2 buffers.
+/// A codec that compresses the streams of Blosc and Blosc2 buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     BloscLz,
@@ -14,7 +14,8 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// Returns the Blosc codec with this stream format number, which is in the flags of a buffer.
+    /// Returns the Blosc codec with the stream format number `format`, which is in the flags of a
+    /// Blosc buffer.
     pub(crate) fn of_format(format: u8) -> Option<Self> {
         match format {
             0 => Some(Self::BloscLz),
@@ -26,7 +27,7 @@ impl Codec {
         }
     }
 
-    /// Returns the number of the codec's stream format, the inverse of [`Self::of_format`].
+    /// Returns the number of the Blosc codec's stream format, the inverse of [`Self::of_format`].
     pub(crate) fn format(self) -> u8 {
         match self {
             Self::BloscLz => 0,
@@ -37,7 +38,8 @@ impl Codec {
         }
     }
 
-    /// Returns the Blosc codec with this compressor number, as client data store it.
+    /// Returns the Blosc codec with the compressor number `compressor`, as client data of the
+    /// filter store it.
     pub(crate) fn of_compressor(compressor: u32) -> Option<Self> {
         match compressor {
             0 => Some(Self::BloscLz),
@@ -49,18 +51,18 @@ impl Codec {
         }
     }
 
-    /// Returns true if blocks should be split into one stream for each byte of an element, because
-    /// this codec compresses separate streams better.
+    /// Returns true if blocks of Blosc buffers should be split into one stream for each byte of an
+    /// element, because this codec compresses separate streams better.
     pub(crate) fn is_split(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 
-    /// Returns the recommended block size in bytes for this codec.
+    /// Returns the recommended block size in bytes of Blosc buffers for this codec.
     pub(crate) fn block(self) -> usize {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }
 
-    /// Checks that this build can encode with the codec.
+    /// Checks that this build can encode with the Blosc codec.
     pub(crate) fn check(self, id: FilterId) -> Result<()> {
         let (subject, is_there) = match self {
             Self::BloscLz | Self::Zlib => return Ok(()),
@@ -74,7 +76,8 @@ impl Codec {
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, subject: subject.to_owned() }) }
     }
 
-    /// Decodes a stream, which must fill `output` exactly; `scratch` is a scratch buffer.
+    /// Decodes a stream of a Blosc buffer, which must fill `output` exactly; `scratch` is a scratch
+    /// buffer.
     pub(crate) fn decode(
         self,
         id: FilterId,
@@ -97,7 +100,8 @@ impl Codec {
         }
     }
 
-    /// Encodes `input`, which must not be empty, and appends the stream.
+    /// Encodes `input`, which must not be empty, with the Blosc codec and appends the stream to
+    /// `output`.
     pub(crate) fn encode(self, id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::BloscLz => {

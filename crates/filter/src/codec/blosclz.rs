@@ -22,8 +22,8 @@ const MAX_LITERAL_BYTES: usize = 32;
 
 const FINDER: Finder = Finder { max_distance: FAR_DISTANCE + (1 << 16), max_length: usize::MAX, tail: 12 };
 
-/// Decodes BloscLZ bytes and appends exactly `length` bytes. Returns [`None`] if `input` is not
-/// valid or has another length.
+/// Decodes the BloscLZ bytes `input` and appends exactly `length` bytes to `output`. Returns
+/// [`None`] if `input` is not valid or has another length.
 pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Option<()> {
     let mut bytes = input.iter();
     let mut take = output.len();
@@ -70,7 +70,8 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
     }
 }
 
-/// Encodes `input`, which must not be empty, with BloscLZ and appends the encoded bytes.
+/// Encodes `input`, which must not be empty, with BloscLZ and appends the encoded bytes to
+/// `output`.
 pub(crate) fn encode(input: &[u8], output: &mut Vec<u8>) {
     FINDER.run(input, |Sequence { literals, length, distance }| {
         for run in literals.chunks(MAX_LITERAL_BYTES) {

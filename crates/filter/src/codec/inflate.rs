@@ -2,8 +2,8 @@
 
 use fdeflate::{DecompressionError, Decompressor};
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
-/// `output` is too short. Bytes after the end of the stream are ignored.
+/// Decodes the zlib stream `input` into `output` and returns the number of decoded bytes. Returns
+/// [`None`] if `output` is too short. Bytes after the end of the stream are ignored.
 pub(crate) fn inflate(input: &[u8], output: &mut [u8]) -> Result<Option<usize>, String> {
     let (mut stream, mut rest, mut at) = (Decompressor::new(), input, 0);
     while !stream.is_done() {

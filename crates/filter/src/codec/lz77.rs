@@ -1,10 +1,10 @@
 //! Common parts of the LZ77 codecs: search for matches, copying of matches.
 
-/// The minimum length of a match in bytes, for LZ77 encoders.
+/// The minimum length of a repetition of earlier bytes (a match), in bytes, for LZ77 encoders.
 const MIN_MATCH_BYTES: usize = 4;
 
-/// Appends a match of `length` bytes from a distance of `distance` bytes to the output. Returns
-/// [`None`] if the output has fewer bytes than the distance.
+/// Appends a match of the LZ77 decoder: a repetition of `length` bytes from `distance` bytes before
+/// the end of the output. Returns [`None`] if the output has fewer bytes than the distance.
 #[inline]
 pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Option<()> {
     let start = output.len().checked_sub(distance).filter(|_| distance > 0)?;
@@ -18,12 +18,13 @@ pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Opti
     Some(())
 }
 
-/// The number of bytes that [`copy_in`] copies in one step. Up to this many bytes after a match are
-/// overwritten.
+/// The number of bytes that an LZ77 decoder copies in one step of a repetition. Up to this many
+/// bytes after the repetition are overwritten.
 const COPY_STEP_BYTES: usize = 8;
 
-/// Copies a match of `length` bytes from a distance of `distance` bytes to offset `at`; [`None`] if
-/// the match begins before the output or ends after it. The bytes after the copy may change.
+/// Copies a match of the LZ77 decoder: a repetition of `length` bytes from `distance` bytes before
+/// the offset `at` of the output to `at`. Returns [`None`] if the match begins before the output or
+/// ends after it. The bytes after the copy may change.
 #[inline]
 pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
     let start = at.checked_sub(distance).filter(|_| distance > 0)?;
@@ -50,7 +51,8 @@ pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usi
     Some(())
 }
 
-/// A part of the encoder's input: literal bytes and a match after them.
+/// A part of an LZ77 encoder's input: literal bytes and a repetition of earlier bytes (a match)
+/// after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sequence<'a> {
     pub(crate) literals: &'a [u8],
@@ -59,8 +61,8 @@ pub(crate) struct Sequence<'a> {
     pub(crate) distance: usize,
 }
 
-/// The parameters of an LZ77 encoder's search for matches. The last `tail` bytes of the input are
-/// never part of a match.
+/// The parameters of an LZ77 encoder's search for repetitions (matches). The last `tail` bytes of
+/// the input are never part of a match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finder {
     pub(crate) max_distance: usize,
@@ -69,8 +71,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Divides `input` into sequences of literal bytes and a match, and calls `each` with each
-    /// sequence. The last sequence has no match.
+    /// Divides the LZ77 encoder's `input` into sequences of literal bytes and a match, and calls
+    /// `each` with each sequence. The last sequence has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);
@@ -106,7 +108,8 @@ impl Finder {
         each(Sequence { literals: input.split_at(begin).1, length: 0, distance: 0 });
     }
 
-    /// Returns the length of the common prefix of two byte slices.
+    /// Returns the number of equal bytes at the start of two byte slices, for an LZ77 encoder's
+    /// search for matches.
     #[inline]
     fn length(self, earlier: &[u8], later: &[u8]) -> usize {
         let later = later.get(..self.max_length).unwrap_or(later);

@@ -6,7 +6,7 @@ use crate::codec::inflate::inflate;
 use crate::codec::remaining_input;
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes a zlib stream, which must fill `output` exactly.
+/// Decodes the zlib stream `input`, which must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("a zlib stream is invalid: {detail}"));
     match inflate(input, output).map_err(corrupt)? {
@@ -15,7 +15,7 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
     }
 }
 
-/// Encodes `input` and appends the zlib stream.
+/// Encodes `input` with zlib and appends the zlib stream to `output`.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let mut stream = Compress::new(Compression::new(level.min(9)), true);
     output.reserve(input.len() + 64);

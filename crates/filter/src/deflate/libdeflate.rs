@@ -7,15 +7,16 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// A deflate decoder, and an encoder with its level; both are reused from chunk to chunk.
+/// A decoder of the deflate filter, and an encoder with its level; both are reused from chunk to
+/// chunk.
 #[derive(Default)]
 pub(super) struct State {
     decoder: Decompressor,
     encoder: Option<(i32, Compressor)>,
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
-/// `output` is too short.
+/// Decodes the zlib stream `input` of the deflate filter into `output` and returns the number of
+/// decoded bytes. Returns [`None`] if `output` is too short.
 pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     let corrupt = |detail: &str| FilterError::corrupt(ID, detail);
     if input.is_empty() {
@@ -28,7 +29,7 @@ pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Resu
     }
 }
 
-/// Encodes `input` as a zlib stream.
+/// Encodes `input` with deflate and replaces the content of `output` by the zlib stream.
 pub(super) fn encode(
     state: &mut State,
     settings: &DeflateSettings,

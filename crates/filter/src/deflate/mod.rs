@@ -20,14 +20,14 @@ use crate::codec::times;
 use crate::filter::decode_and_copy;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-/// The deflate filter.
+/// The deflate filter (gzip), which compresses chunks as zlib streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deflate;
 
 /// The maximum ratio of decoded to encoded bytes of deflate.
 const MAX_EXPANSION_RATIO: usize = 1032;
 
-/// The parameters of the deflate encoder.
+/// The parameters of the encoder of the deflate filter.
 #[derive(Debug, Clone, Copy)]
 struct DeflateSettings {
     level: u32,

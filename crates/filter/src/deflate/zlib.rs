@@ -10,14 +10,14 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// The deflate encoders, each with its level, that are reused from chunk to chunk.
+/// The encoders of the deflate filter, each with its level, that are reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct State {
     encoders: [Option<(u32, Deflate)>; 3],
 }
 
-/// Decodes a zlib stream into `output` and returns the number of decoded bytes. Returns [`None`] if
-/// `output` is too short.
+/// Decodes the zlib stream `input` of the deflate filter into `output` and returns the number of
+/// decoded bytes. Returns [`None`] if `output` is too short.
 pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
 }
@@ -32,7 +32,7 @@ fn encoder(level: u32, runs_only: bool) -> Result<Deflate> {
     Ok(Deflate::new_with_config(config))
 }
 
-/// Encodes `input` as a zlib stream.
+/// Encodes `input` with deflate and replaces the content of `output` by the zlib stream.
 pub(super) fn encode(
     state: &mut State,
     settings: &DeflateSettings,
@@ -66,8 +66,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Encodes one part of a zlib stream after the first `written` bytes of `output`, ends the block,
-/// and returns the new number of written bytes.
+/// Encodes one part of the deflate filter's zlib stream after the first `written` bytes of
+/// `output`, ends the block, and returns the new number of written bytes.
 fn encode_part(
     stream: &mut Deflate,
     part: &[u8],

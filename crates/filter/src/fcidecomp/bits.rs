@@ -21,8 +21,8 @@ impl<'a> BitSource<'a> {
         Self { rest: bytes, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Returns the bytes that begin with the next marker. The caller has read all bits except the
-    /// padding of the last byte.
+    /// Returns the bytes of a JPEG-LS image that begin with the next marker. The caller has read
+    /// all bits of the scan except the padding of the last byte.
     pub(super) fn rest(self) -> &'a [u8] {
         let marker = |pair: &[u8]| matches!(pair, [FULL_BYTE, next] if *next >= 0x80);
         let at = self.rest.windows(2).position(marker).unwrap_or(self.rest.len());
@@ -60,7 +60,7 @@ impl<'a> BitSource<'a> {
         self.held -= count;
     }
 
-    /// Reads the next `count` bits of the scan; `count` is at most 32.
+    /// Reads the next `count` bits of the JPEG-LS scan; `count` is at most 32.
     #[inline]
     pub(super) fn get(&mut self, count: u32) -> Option<i64> {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
@@ -78,8 +78,8 @@ impl<'a> BitSource<'a> {
         i64::try_from(bits).ok()
     }
 
-    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits;
-    /// [`None`] if there are more than `maximum`.
+    /// Reads zero bits of the JPEG-LS scan up to and including the next one bit, and returns the
+    /// number of zero bits; [`None`] if there are more than `maximum`.
     #[inline]
     pub(super) fn get_unary(&mut self, maximum: u32) -> Option<u32> {
         let mut zeros = 0;
@@ -117,7 +117,7 @@ impl<'a> BitSink<'a> {
         Self { output, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Appends the low `count` bits of `value` to the scan; `count` is at most 32.
+    /// Appends the low `count` bits of `value` to the JPEG-LS scan; `count` is at most 32.
     #[inline]
     pub(super) fn put(&mut self, value: i64, count: u32) {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
@@ -136,7 +136,7 @@ impl<'a> BitSink<'a> {
         }
     }
 
-    /// Appends `count` zero bits and a one bit to the scan.
+    /// Appends `count` zero bits and a one bit to the JPEG-LS scan.
     pub(super) fn put_unary(&mut self, count: u32) {
         let mut count = count;
         while count >= MAX_BITS_PER_CALL {
@@ -146,7 +146,7 @@ impl<'a> BitSink<'a> {
         self.put(1, count + 1);
     }
 
-    /// Pads the last byte of the scan with zero bits. The last byte is never 255.
+    /// Pads the last byte of the JPEG-LS scan with zero bits. The last byte is never 255.
     pub(super) fn finish(mut self) {
         if self.held > 0 {
             self.put(0, if self.after_full { 7 } else { 8 } - self.held);

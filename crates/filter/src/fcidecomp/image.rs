@@ -38,12 +38,12 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the size of an image sample in bytes.
+    /// Returns the size of a sample of the JPEG-LS image in bytes.
     pub(super) fn sample_bytes(self) -> usize {
         if self.bits > 8 { 2 } else { 1 }
     }
 
-    /// Returns the size of the decoded image in bytes.
+    /// Returns the size of the decoded JPEG-LS image in bytes.
     pub(super) fn length(self) -> usize {
         [self.height, self.width, self.components]
             .into_iter()
@@ -55,7 +55,7 @@ impl Frame {
 struct Segments<'a>(&'a [u8]);
 
 impl<'a> Segments<'a> {
-    /// Reads the next marker of the image and the bytes of its segment.
+    /// Reads the next marker of the JPEG-LS image and the bytes of the marker's segment.
     fn next(&mut self) -> Result<(u8, &'a [u8])> {
         let truncated = || corrupt("a segment of the image is truncated");
         let [0xff, marker, rest @ ..] = self.0 else { return Err(truncated()) };
@@ -98,7 +98,7 @@ pub(super) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the segments of a JPEG-LS image up to the frame.
+    /// Parses the segments of a JPEG-LS image up to the frame, and returns the image.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
         let mut segments = Segments(bytes);
         if segments.next()?.0 != BEGIN {
@@ -115,8 +115,9 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Decodes all scans into `output`, which has the length of the decoded image. The components
-    /// follow one another, or their samples alternate if the scan is interleaved.
+    /// Decodes all scans of the JPEG-LS image into `output`, which has the length of the decoded
+    /// image. The components follow one another, or their samples alternate if the scan is
+    /// interleaved.
     pub(super) fn decode(mut self, output: &mut [u8]) -> Result<()> {
         let plane = output.len() / self.frame.components.max(1);
         let mut missing = self.frame.components;
@@ -211,7 +212,8 @@ fn parse_frame(segment: &[u8]) -> Result<(Frame, Vec<u8>)> {
     Ok((frame, entries.iter().map(|[number, ..]| *number).collect()))
 }
 
-/// Parses a segment of a JPEG-LS image that is neither a frame nor a scan.
+/// Reads the coding parameters from a segment of a JPEG-LS image that is neither a frame nor a
+/// scan.
 fn read_other(marker: u8, segment: &[u8], stored: &mut StoredPreset) -> Result<()> {
     match (marker, segment) {
         (PARAMETERS, [1, numbers @ ..]) => {
@@ -239,7 +241,7 @@ fn store(line: &[i32], width: usize, output: &mut [u8]) {
     }
 }
 
-/// The parameters of the JPEG-LS encoder.
+/// The parameters of the JPEG-LS image encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ImageSettings {
     pub(super) frame: Frame,
@@ -250,7 +252,7 @@ pub(super) struct ImageSettings {
 }
 
 /// Encodes the samples in `input`, which have the order of [`Image::decode`], and appends the
-/// image.
+/// JPEG-LS image to `output`.
 pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: &str| FilterError::failed(ID, reason);
     let ImageSettings { frame, near, interleave, stored } = *settings;

@@ -26,7 +26,7 @@ use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 use image::{Frame, Image, ImageSettings};
 use model::StoredPreset;
 
-/// The FCIDECOMP filter.
+/// The FCIDECOMP filter, which encodes chunks as JPEG-LS images.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fcidecomp;
 

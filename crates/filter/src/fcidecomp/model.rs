@@ -9,7 +9,7 @@ const CONTEXT_COUNT: usize = 365;
 const MIN_BIAS: i64 = -128;
 const MAX_BIAS: i64 = 127;
 
-/// The maximum magnitude of a prediction error in JPEG-LS.
+/// The maximum magnitude of a prediction error of a sample in JPEG-LS.
 const MAX_ERROR: i64 = 0xffff;
 
 /// The maximum number of low bits (Golomb parameter k) that JPEG-LS codes separately.
@@ -36,8 +36,8 @@ pub(super) struct StoredPreset {
 }
 
 impl StoredPreset {
-    /// Returns true if the maximum sample value is the largest number with `bits` bits. For other
-    /// values, the encoder of the HDF5 plug-in deviates from the standard.
+    /// Returns true if the maximum sample value of the JPEG-LS image is the largest number with
+    /// `bits` bits. For other values, the encoder of the HDF5 plug-in deviates from the standard.
     pub(super) fn has_full_range(self, bits: u32) -> bool {
         self.largest == 0 || u32::from(self.largest) == (1 << bits) - 1
     }
@@ -80,7 +80,7 @@ fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
     [t1, t2, clamp(t3, t2)]
 }
 
-/// The statistics of one context of the JPEG-LS model.
+/// The statistics of one context (class of neighbouring samples) of the JPEG-LS model.
 #[derive(Debug, Clone, Copy)]
 struct Context {
     /// The sum of the error magnitudes.
@@ -93,7 +93,8 @@ struct Context {
     bias: i64,
 }
 
-/// The statistics of the samples that end runs in JPEG-LS; `negatives` counts the negative errors.
+/// The statistics of the samples that end runs of equal samples in JPEG-LS; `negatives` counts the
+/// negative errors.
 #[derive(Debug, Clone, Copy)]
 struct EndContext {
     sizes: i64,
@@ -132,9 +133,9 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// Returns the number of low bits that are coded separately: the smallest number for which `count
-/// << bits` is not less than the sum of the error magnitudes. Returns [`None`] if the number is too
-/// large.
+/// Returns the number of low bits that are coded separately in JPEG-LS: the smallest number for
+/// which `count << bits` is not less than the sum of the error magnitudes. Returns [`None`] if the
+/// number is too large.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
     let bits = count.leading_zeros().saturating_sub(sizes.leading_zeros());
@@ -156,8 +157,8 @@ impl Model {
         }
     }
 
-    /// Returns the context of a sample whose neighbour above to the right is `next`. The context is
-    /// 0 if all neighbours are equal, and negative if the sign of the error is flipped.
+    /// Returns the context of a JPEG-LS sample whose neighbour above to the right is `next`. The
+    /// context is 0 if all neighbours are equal, and negative if the sign of the error is flipped.
     #[inline]
     pub(super) fn context(&self, neighbours: Neighbours, next: i32) -> i32 {
         let Neighbours { left, above, corner } = neighbours;
@@ -166,13 +167,13 @@ impl Model {
             + self.rules.quantise(corner - left)
     }
 
-    /// Returns true if the sample continues a run of samples with the value `run`.
+    /// Returns true if a JPEG-LS sample continues a run of samples with the value `run`.
     #[inline]
     pub(super) fn continues_run(&self, sample: i32, run: i32) -> bool {
         (sample - run).abs() <= self.rules.near
     }
 
-    /// Decodes a sample from its context and its neighbours.
+    /// Decodes a JPEG-LS sample from its context and its neighbours.
     #[inline]
     pub(super) fn decode(
         &mut self,
@@ -196,7 +197,7 @@ impl Model {
         Some(rules.sample(predicted, sign * error))
     }
 
-    /// Encodes a sample with its context and returns the value that the decoder obtains.
+    /// Encodes a JPEG-LS sample with its context and returns the value that the decoder obtains.
     #[inline]
     pub(super) fn encode(
         &mut self,
@@ -223,8 +224,9 @@ impl Model {
         low_bits(seen.count, seen.sizes + more)
     }
 
-    /// Decodes the sample that ends a run; `run_bits` is the number of bits of the run length.
-    /// `is_single` is true if the samples of the scan are not interleaved with other components.
+    /// Decodes the JPEG-LS sample that ends a run; `run_bits` is the number of bits of the run
+    /// length. `is_single` is true if the samples of the scan are not interleaved with other
+    /// components.
     pub(super) fn decode_end(
         &mut self,
         source: &mut BitSource<'_>,
@@ -248,7 +250,7 @@ impl Model {
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Encodes the sample after a run and returns the value that the decoder obtains.
+    /// Encodes the JPEG-LS sample after a run and returns the value that the decoder obtains.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
@@ -287,7 +289,8 @@ impl Rules {
         i64::from(2 * self.near + 1)
     }
 
-    /// Returns the value of the sample with this prediction and this error.
+    /// Returns the value of the JPEG-LS sample with the prediction `predicted` and the quantised
+    /// error `error`.
     #[inline]
     fn sample(&self, predicted: i64, error: i64) -> i32 {
         let (near, largest) = (i64::from(self.near), i64::from(self.preset.largest));
@@ -300,7 +303,8 @@ impl Rules {
         i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
     }
 
-    /// Returns the quantised prediction error for a difference between a sample and its prediction.
+    /// Returns the quantised prediction error of JPEG-LS for a difference between a sample and its
+    /// prediction.
     #[inline]
     fn error(&self, difference: i64) -> i64 {
         let near = i64::from(self.near);
@@ -320,7 +324,8 @@ impl Rules {
         error
     }
 
-    /// Reads a Golomb code of limited length, which has at most `limit` bits.
+    /// Reads a Golomb code of limited length from the JPEG-LS scan. The code has at most `limit`
+    /// bits.
     #[inline]
     fn get(&self, source: &mut BitSource<'_>, low: u32, limit: u32) -> Option<i64> {
         let maximum = limit - self.range_bits - 1;
@@ -347,7 +352,7 @@ impl Rules {
         }
     }
 
-    /// Returns the prediction of a sample from its neighbours.
+    /// Returns the prediction of a JPEG-LS sample from its neighbours.
     #[inline]
     fn predict(&self, neighbours: Neighbours, bias: i64) -> i64 {
         let Neighbours { left, above, corner } = neighbours;
@@ -361,14 +366,14 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if negative prediction errors are more frequent in this context, so that they
-    /// get the shorter codes.
+    /// Returns true if negative prediction errors are more frequent in a context of the JPEG-LS
+    /// model. Negative errors then get the shorter codes.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }
 
-    /// Returns the predicted sample at the end of a run, the sign of the errors, and the index of
-    /// the context. `left` is the value of the run, `above` the sample above.
+    /// Returns the predicted JPEG-LS sample at the end of a run, the sign of the errors, and the
+    /// index of the context. `left` is the value of the run, `above` the sample above.
     #[inline]
     fn predict_end(&self, left: i32, above: i32, is_single: bool) -> (i64, i64, usize) {
         if is_single && (left - above).abs() <= self.near {

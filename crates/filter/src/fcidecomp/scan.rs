@@ -3,8 +3,8 @@
 use super::bits::{BitSink, BitSource};
 use super::model::{Model, Neighbours, RUN_BITS};
 
-/// The current line of one JPEG-LS component and the line above. Each line has an additional sample
-/// before the first sample and after the last sample.
+/// The current line of one component of a JPEG-LS image and the line above. Each line has an
+/// additional sample before the first sample and after the last sample.
 #[derive(Debug)]
 struct Lines {
     above: Vec<i32>,
@@ -18,7 +18,7 @@ impl Lines {
         Self { above: vec![0; width + 2], line: vec![0; width + 2], run: 0 }
     }
 
-    /// Begins the next line of the component.
+    /// Begins the next line of a component of a JPEG-LS image.
     fn begin(&mut self) {
         std::mem::swap(&mut self.above, &mut self.line);
         if let [.., before, last] = &mut self.above[..] {
@@ -29,8 +29,8 @@ impl Lines {
         }
     }
 
-    /// Returns the neighbours of the sample at `x` (counted from 1) and the sample above to the
-    /// right.
+    /// Returns the neighbours of the JPEG-LS sample at the column `x` (counted from 1) and the
+    /// sample above to the right.
     #[inline]
     fn neighbours(&self, x: usize) -> Option<(Neighbours, i32)> {
         let [corner, above, next] = *self.above.get(x - 1..)?.first_chunk()?;
@@ -61,7 +61,7 @@ impl Lines {
     }
 }
 
-/// The order of the components in a JPEG-LS scan.
+/// The order of the components' samples in a JPEG-LS scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interleave {
     /// The components alternate line by line; also the mode of a single component.
@@ -139,8 +139,8 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     Some(())
 }
 
-/// Decodes a run at `x` and the sample that ends the run, and returns the position of the next
-/// sample.
+/// Decodes a run of equal samples of a JPEG-LS line at the column `x` and the sample that ends the
+/// run, and returns the column of the next sample.
 fn decode_run_and_end(
     source: &mut BitSource<'_>,
     model: &mut Model,
@@ -162,7 +162,7 @@ fn decode_run_and_end(
     Some(x + 1)
 }
 
-/// Decodes the length of a run of at most `maximum` samples.
+/// Decodes the length of a run of at most `maximum` equal samples in a JPEG-LS scan.
 fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, maximum: usize) -> Option<usize> {
     let mut run = 0;
     while source.get(1)? == 1 {
@@ -214,7 +214,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
     Some(())
 }
 
-/// Returns true if the neighbours of the current sample are equal in all components.
+/// Returns true if the neighbours of the JPEG-LS sample at the column `x` are equal in all
+/// components: a run of equal samples begins.
 fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     for lines in components {
         let (neighbours, next) = lines.neighbours(x)?;
@@ -225,8 +226,8 @@ fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     Some(true)
 }
 
-/// Encodes the samples of a scan, which have the order in which [`decode`] returns them. Returns
-/// [`None`] if there are too few samples.
+/// Encodes the samples of a JPEG-LS scan, which have the order in which [`decode`] returns them.
+/// Returns [`None`] if there are too few samples.
 pub(super) fn encode(
     sink: &mut BitSink<'_>,
     mut model: Model,
@@ -282,7 +283,8 @@ fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> 
     Some(())
 }
 
-/// Encodes the length of a run; `maximum` is the length of a run up to the end of the line.
+/// Encodes the length of a run of equal samples in a JPEG-LS scan; `maximum` is the length of a run
+/// up to the end of the line.
 fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, maximum: usize) {
     let mut rest = run;
     while rest >= 1 << lines.run_bits() {

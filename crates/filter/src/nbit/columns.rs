@@ -6,19 +6,19 @@ use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
 use super::{NbitMember, NbitType};
 
-/// The size in bytes of a batch of elements that nbit decodes. All columns of a batch are processed
-/// before the next batch.
+/// The size in bytes of a batch of elements that the nbit filter decodes. All columns of a batch
+/// are processed before the next batch.
 const BATCH_BYTES: usize = 16 << 10;
 
-/// The number of padding bytes after the output while nbit encodes, because 64-bit windows extend
-/// past the last bit.
+/// The number of padding bytes after the output while the nbit filter encodes, because 64-bit
+/// windows extend past the last bit.
 const PADDING_BYTES: usize = 16;
 
-/// The maximum number of bits that always fit in eight bytes, at any position of the first bit in
-/// the first byte.
+/// The maximum number of bits of an nbit value that always fit in eight bytes, at any position of
+/// the first bit in the first byte.
 const MAX_NARROW_BITS: u32 = 57;
 
-/// A repetition of a number of the element type with constant distances.
+/// A repetition of a number in the nbit filter's element type, with constant distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeat {
     count: usize,
@@ -28,8 +28,8 @@ struct Repeat {
     bytes: isize,
 }
 
-/// A column of the nbit filter: one number of the element type, or an array of numbers with the
-/// same layout.
+/// A column of the nbit filter: all values of one number of the element type, or of an array of
+/// numbers with the same layout.
 #[derive(Debug)]
 struct Column {
     /// Bytes of the number, 1 to 8.
@@ -46,7 +46,7 @@ struct Column {
     repeats: Vec<Repeat>,
 }
 
-/// The list of all columns of an nbit element type.
+/// The list of all columns (numbers) of an nbit element type.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -54,8 +54,8 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// The position of a column's values in the encoded bits and in the elements, and the innermost
-/// repetition.
+/// The position of an nbit column's values in the encoded bits and in the elements, and the
+/// innermost repetition.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     bit: u64,
@@ -71,7 +71,8 @@ impl Columns {
         columns
     }
 
-    /// Adds the columns of a type, which is the element type or a part of it.
+    /// Adds the columns of a type to the list of nbit columns. The type is the element type or a
+    /// part of the element type.
     fn add(&mut self, kind: &NbitType, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             NbitType::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
@@ -114,8 +115,8 @@ impl Columns {
         self.columns.push(Column { size, big_endian, precision, offset, bit, at, repeats });
     }
 
-    /// Adds the columns of bytes in which all bits are used: words of eight bytes, and single bytes
-    /// after them.
+    /// Adds nbit columns for bytes in which all bits are used: words of eight bytes, and single
+    /// bytes after them.
     fn add_bytes(&mut self, size: u32, bit: u64, at: usize, repeats: &[Repeat]) {
         let (words, rest) = (size / 8, size % 8);
         let parts = [(8, words, bit, 0), (1, rest, bit + 64 * u64::from(words), 8 * words)];
@@ -128,7 +129,7 @@ impl Columns {
         }
     }
 
-    /// Adds the columns of a number that is longer than a word, byte by byte: the highest used
+    /// Adds the nbit columns of a number that is longer than a word, byte by byte: the highest used
     /// byte, the bytes with only used bits, and the lowest used byte.
     fn add_long(
         &mut self,
@@ -163,8 +164,9 @@ impl Columns {
         }
     }
 
-    /// Returns the size of a batch in bytes. The encoded bits of a batch fill whole bytes. If there
-    /// is only one column, all elements form one batch.
+    /// Returns the size in bytes of a batch of elements that the nbit filter processes at once. The
+    /// encoded bits of a batch fill whole bytes. If there is only one column, all elements form one
+    /// batch.
     fn batch(&self) -> usize {
         if self.columns.len() == 1 {
             usize::MAX
@@ -173,7 +175,7 @@ impl Columns {
         }
     }
 
-    /// Decodes the encoded bits `input` to whole elements. Returns [`None`] if `input` is too
+    /// Decodes the encoded nbit bits `input` to whole elements. Returns [`None`] if `input` is too
     /// short.
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
@@ -200,8 +202,8 @@ impl Columns {
         Some(())
     }
 
-    /// Encodes whole elements with nbit. Replaces `output` by the encoded bits, padded with zeros
-    /// to `length` bytes.
+    /// Encodes whole elements with the nbit filter. Replaces `output` by the encoded bits, padded
+    /// with zeros to `length` bytes.
     pub(super) fn encode(&self, elements: &[u8], length: usize, output: &mut Vec<u8>) -> Option<()> {
         output.clear();
         if let [column] = self.columns.as_slice()
@@ -242,7 +244,7 @@ impl Columns {
         Some(())
     }
 
-    /// Returns true if the columns certainly cover every byte of an element.
+    /// Returns true if the nbit columns certainly cover every byte of an element.
     fn covers_all(&self) -> bool {
         matches!(self.columns.as_slice(), [column]
             if self.bytes == column.repeats.iter().map(|repeat| repeat.count).product::<usize>() * column.size)
@@ -250,8 +252,8 @@ impl Columns {
 }
 
 impl Column {
-    /// Returns the column's repetitions in `count` elements, outermost first. Repetitions without
-    /// gaps are merged into one.
+    /// Returns the repetitions of an nbit column in `count` elements, outermost first. Repetitions
+    /// without gaps are merged into one.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
         let bytes = columns.bytes.cast_signed();
         let mut joined: Vec<Repeat> = Vec::new();
@@ -267,8 +269,8 @@ impl Column {
         joined
     }
 
-    /// Calls `each` with all positions of the column in `count` elements whose encoded bits begin
-    /// at `bit`.
+    /// Calls `each` with all positions of an nbit column in `count` elements whose encoded bits
+    /// begin at `bit`.
     fn each_position(
         &self,
         columns: &Columns,
@@ -282,7 +284,7 @@ impl Column {
         visit(&repeats, Position { bit: bit + self.bit, at: self.at, inner }, &mut each)
     }
 
-    /// Returns the position of the column if its values form a single row without gaps.
+    /// Returns the position of an nbit column if its values form a single row without gaps.
     fn sole_position(&self, columns: &Columns, count: usize) -> Option<Position> {
         match self.repeats(columns, count).as_slice() {
             [inner] if self.at == 0 && self.is_row(*inner) => Some(Position { bit: 0, at: 0, inner: *inner }),
@@ -290,7 +292,7 @@ impl Column {
         }
     }
 
-    /// Returns true if the values of a repetition follow one another without gaps.
+    /// Returns true if the values of an nbit column's repetition follow one another without gaps.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
     }
@@ -367,7 +369,8 @@ impl Column {
 }
 
 impl Repeat {
-    /// Returns true if the repetitions of `inner` follow one another without gaps.
+    /// Returns true if the repetitions `inner` of an nbit column follow one another without gaps in
+    /// the outer repetition.
     fn is_contiguous_with(self, inner: &Self) -> bool {
         let count = u64::try_from(inner.count).ok();
         let bits = count.and_then(|count| count.checked_mul(inner.bits));
@@ -376,7 +379,7 @@ impl Repeat {
     }
 }
 
-/// Calls `each` with the positions of all combinations of `repeats`.
+/// Calls `each` with the positions of an nbit column's values for all combinations of `repeats`.
 fn visit(
     repeats: &[Repeat],
     position: Position,
@@ -392,7 +395,8 @@ fn visit(
     Some(())
 }
 
-/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) at the bit position `bit`.
+/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) of nbit input at the bit position
+/// `bit`.
 #[inline]
 fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<u64> {
     let rest = bytes.get(usize::try_from(bit / 8).ok()?..)?;
@@ -405,7 +409,8 @@ fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<
     Some(window >> (64 - count))
 }
 
-/// Implements [`bits_at`] for fewer than eight remaining bytes.
+/// Reads `count` bits of nbit input if fewer than eight bytes remain. Implements [`bits_at`] for
+/// the end of the input.
 #[cold]
 fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
     if 8 * u64::try_from(rest.len()).ok()? < passed + u64::from(count) {
@@ -416,8 +421,8 @@ fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
     Some(u64::from_be_bytes(window) << passed >> (64 - count))
 }
 
-/// Writes the `count` (1 to 64) low bits of `number` at the bit position `bit`. The bits at this
-/// position must be 0, and at least nine bytes must follow.
+/// Writes the `count` (1 to 64) low bits of `number` to nbit output at the bit position `bit`. The
+/// bits at this position must be 0, and at least nine bytes must follow.
 #[inline]
 fn put_bits_at(bytes: &mut [u8], bit: u64, count: u32, number: u64) -> Option<()> {
     let rest = bytes.get_mut(usize::try_from(bit / 8).ok()?..)?;

@@ -20,10 +20,11 @@ const ARRAY: u32 = 2;
 const COMPOUND: u32 = 3;
 const OPAQUE: u32 = 4;
 
-/// The maximum nesting depth of types in nbit client data.
+/// The maximum nesting depth of element types in the client data of the nbit filter.
 const MAX_NESTING_DEPTH: u32 = 64;
 
-/// The type of an element as the nbit filter describes it. All sizes are in bytes.
+/// The type of an element as the nbit filter describes it in the client data. All sizes are in
+/// bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NbitType {
     /// An integer or a floating-point number.
@@ -58,7 +59,7 @@ pub enum NbitType {
     },
 }
 
-/// A member of a compound type in the description for the nbit filter.
+/// A member of a compound element type in the description for the nbit filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NbitMember {
     /// The offset of the member's first byte.
@@ -104,7 +105,7 @@ impl NbitType {
         })
     }
 
-    /// Returns the size of a value of this type in bytes.
+    /// Returns the size in bytes of a value of the nbit element type.
     pub fn size(&self) -> u32 {
         match self {
             Self::Atomic { size, .. }
@@ -114,7 +115,8 @@ impl NbitType {
         }
     }
 
-    /// Returns the client data of the nbit filter for chunks of `elements` elements of this type.
+    /// Returns the client data of the nbit filter for chunks of `elements` elements of this element
+    /// type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
         self.append(&mut data);
@@ -125,8 +127,8 @@ impl NbitType {
         data
     }
 
-    /// Returns true if the type uses all bits of its elements. Gaps between the members of a
-    /// compound do not count, as in libhdf5.
+    /// Returns true if the nbit element type uses all bits of its elements. Gaps between the
+    /// members of a compound do not count, as in libhdf5.
     fn is_full(&self) -> bool {
         match self {
             Self::Atomic { size, precision, offset, .. } => {
@@ -158,13 +160,13 @@ impl NbitType {
         }
     }
 
-    /// Parses an element type from nbit client data. Sizes are not 0, and no part is larger than
-    /// the type that contains it.
+    /// Parses an element type from the client data of the nbit filter. Sizes are not 0, and no part
+    /// is larger than the type that contains it.
     pub(super) fn parse(data: &[u32]) -> Parsed<Self> {
         Parser { rest: data.iter() }.kind(0)
     }
 
-    /// Returns the number of encoded bits of a value of this type.
+    /// Returns the number of bits that the nbit filter stores for a value of the element type.
     pub(super) fn bits(&self) -> u64 {
         match self {
             Self::Atomic { precision, .. } => u64::from(*precision),
@@ -177,8 +179,8 @@ impl NbitType {
         }
     }
 
-    /// Unpacks the bits of a value into `value`, whose bytes must be 0. This is the reference
-    /// implementation for tests of the columns.
+    /// Unpacks the nbit bits of a value into `value`, whose bytes must be 0. Tests compare the
+    /// faster nbit decoder with this reference implementation.
     #[cfg(test)]
     pub(super) fn unpack(&self, reader: &mut BitReader<'_>, value: &mut [u8]) -> Option<()> {
         match self {
@@ -220,7 +222,8 @@ impl NbitType {
         Some(())
     }
 
-    /// Appends the bits of a value. This is the reference implementation for tests of the columns.
+    /// Appends the nbit bits of a value to `writer`. Tests compare the faster nbit encoder with
+    /// this reference implementation.
     #[cfg(test)]
     pub(super) fn pack(&self, writer: &mut BitWriter<'_>, value: &[u8]) {
         match self {
@@ -268,8 +271,8 @@ impl NbitMember {
 }
 
 #[cfg(test)]
-/// Calls `each` with each byte of a number that has used bits, the most significant byte first,
-/// with the position of the lowest used bit and the number of used bits.
+/// Calls `each` with each byte of a number that has bits used by the nbit filter, the most
+/// significant byte first, with the position of the lowest used bit and the number of used bits.
 fn each_used_byte<T>(
     bytes: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
     big_endian: bool,

@@ -23,7 +23,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use columns::Columns;
 pub use kind::{NbitMember, NbitType};
 
-/// The nbit filter.
+/// The nbit filter, which stores only the used bits of numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nbit;
 
@@ -51,7 +51,7 @@ impl NbitParameters {
         Ok(Self { is_unchanged: false, elements, kind, size })
     }
 
-    /// Returns the size of a decoded chunk in bytes.
+    /// Returns the size in bytes of a chunk that the nbit filter has decoded.
     fn decoded_length(&self) -> Option<usize> {
         self.elements.checked_mul(self.size)
     }
@@ -134,8 +134,8 @@ impl Filter for Nbit {
     }
 }
 
-/// Parses the nbit client data and returns them with the decoded length of the chunk. Checks that
-/// the input has enough bits for all elements.
+/// Parses the client data of the nbit filter, and returns the parameters and the decoded length of
+/// the chunk. Checks that the input has enough bits for all elements.
 fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
     let corrupt = |problem: &str| FilterError::corrupt(FilterId::NBIT, problem);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };

@@ -7,8 +7,8 @@ use super::Scratch;
 use crate::filter::INPUT_RANGE_INVARIANT;
 use crate::{FilterError, FilterId, Produced, Result};
 
-/// The bytes of a chunk between two filters: a range of one buffer, and a spare buffer for the
-/// output of the next filter.
+/// The bytes of a chunk between two filters of a pipeline: a range of one buffer, and a spare
+/// buffer for the output of the next filter.
 pub(super) struct ChunkBuffers<'a> {
     current: Cow<'a, [u8]>,
     pub(super) range: Range<usize>,
@@ -27,7 +27,8 @@ impl<'a> ChunkBuffers<'a> {
         self.current.split_at(self.range.end).0.split_at(self.range.start).1
     }
 
-    /// Applies one filter of the pipeline to the bytes. After an error the bytes are unchanged.
+    /// Applies one filter of the pipeline to the bytes of the chunk. After an error the bytes are
+    /// unchanged.
     pub(super) fn apply(
         &mut self,
         id: FilterId,
@@ -54,7 +55,7 @@ impl<'a> ChunkBuffers<'a> {
         Ok(())
     }
 
-    /// Returns both buffers of the chunk to `scratch`.
+    /// Returns both buffers of the chunk in the filter pipeline to `scratch`, for the next chunk.
     pub(super) fn release(self, scratch: &mut Scratch) {
         let second = match self.current {
             Cow::Owned(bytes) => bytes,
@@ -63,7 +64,8 @@ impl<'a> ChunkBuffers<'a> {
         scratch.spares = [self.spare, second];
     }
 
-    /// Returns the bytes of the chunk, and puts the spare buffer back into `scratch`.
+    /// Returns the bytes of the chunk after the filter pipeline, and puts the spare buffer back
+    /// into `scratch`.
     pub(super) fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
         scratch.spares = [self.spare, self.second];
         match self.current {

@@ -11,7 +11,7 @@ use crate::codec::times;
 use crate::filter::copy_start;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result, Workspace};
 
-/// One filter of a pipeline, as a filter pipeline message describes it.
+/// One stage of a filter pipeline: a filter as the filter pipeline message describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
     /// The number of the filter.
@@ -29,22 +29,23 @@ impl Stage {
     /// stored without the filter.
     pub const OPTIONAL: u16 = 1;
 
-    /// Creates the description of a mandatory filter.
+    /// Creates the description of a mandatory filter of a pipeline, with the client data
+    /// `client_data`.
     pub fn new(id: FilterId, client_data: &[u32]) -> Self {
         Self { id, flags: 0, name: None, client_data: client_data.to_vec() }
     }
 
-    /// Makes the filter optional. Chunks that the filter cannot encode are stored without it. With
-    /// [`ChunkTarget::only_smaller`], this also applies to chunks that a compressor does not make
-    /// smaller.
+    /// Makes the filter of a pipeline optional. Chunks that the filter cannot encode are then
+    /// stored without the filter. With [`ChunkTarget::only_smaller`], this also applies to chunks
+    /// that a compressor does not make smaller.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.flags |= Self::OPTIONAL;
         self
     }
 
-    /// Returns true if the filter is optional: chunks that the filter cannot encode are stored
-    /// without it.
+    /// Returns true if the filter of a pipeline is optional: chunks that the filter cannot encode
+    /// are stored without the filter.
     pub fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }
@@ -55,12 +56,15 @@ impl Stage {
     }
 }
 
-/// The maximum decoded size of an intermediate stage, as a multiple of the chunk size.
+/// The maximum decoded size of a chunk after an intermediate filter of the pipeline, as a multiple
+/// of the chunk size.
 const MAX_STAGE_GROWTH: usize = 8;
-/// The number of bytes that an intermediate stage may have in addition to [`MAX_STAGE_GROWTH`].
+/// The number of bytes that a chunk after an intermediate filter of the pipeline may have in
+/// addition to [`MAX_STAGE_GROWTH`].
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// The known properties of a chunk, the limits for decoding it, and the options for encoding it.
+/// The known properties of a chunk in a filter pipeline, the limits for decoding it, and the
+/// options for encoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
     /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
@@ -93,9 +97,9 @@ pub struct ChunkTarget {
 }
 
 impl ChunkTarget {
-    /// Returns the target for a chunk of `length` bytes with default limits. The output of an
-    /// intermediate stage is limited to eight times `length` plus 1 MiB, because filters enlarge
-    /// chunks only slightly.
+    /// Returns the known properties and default limits for a chunk of `length` bytes in a filter
+    /// pipeline. The output of an intermediate filter is limited to eight times `length` plus 1
+    /// MiB, because filters enlarge chunks only slightly.
     ///
     /// ```
     /// use hyperslab_filter::ChunkTarget;
@@ -109,8 +113,8 @@ impl ChunkTarget {
 }
 
 impl Default for ChunkTarget {
-    /// Returns the default target for a chunk of unknown length: at most 4 GiB, an expansion of at
-    /// most 65536, with checksums verified.
+    /// Returns the default limits for a chunk of unknown length in a filter pipeline: at most 4
+    /// GiB, an expansion of at most 65536, with checksums verified.
     fn default() -> Self {
         // On 32-bit machines, the limit is the address space.
         let max_bytes = if usize::BITS > 32 { 4 << 30 } else { usize::MAX };
@@ -129,16 +133,16 @@ impl Default for ChunkTarget {
     }
 }
 
-/// The default of [`ChunkTarget::min_plane_bytes`], the smallest size of separately encoded byte
-/// planes.
+/// The default of [`ChunkTarget::min_plane_bytes`], the smallest size of byte planes (one byte of
+/// each element) that a filter encodes separately.
 const MIN_PLANE_BYTES: usize = 8 << 10;
 
-/// The number of bytes that a stage may decode beyond the expected length before the chunk is
-/// rejected.
+/// The number of bytes that a filter of a pipeline may decode beyond the expected length before the
+/// chunk is rejected.
 const OUTPUT_SLACK_BYTES: usize = 64 << 10;
 
-/// Buffers and codec states that are reused from chunk to chunk. One `Scratch` per thread can serve
-/// all datasets.
+/// Buffers and codec states that filter pipelines reuse from chunk to chunk. One `Scratch` per
+/// thread can serve all datasets.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Buffers for the bytes between stages.
@@ -149,8 +153,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Frees buffers with a capacity of more than `bytes` bytes, which an earlier large chunk may
-    /// have left.
+    /// Frees a filter pipeline's scratch buffers with a capacity of more than `bytes` bytes, which
+    /// an earlier large chunk may have left.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -161,7 +165,7 @@ impl Scratch {
     }
 }
 
-/// The filters of a dataset in the order of encoding.
+/// The filter pipeline of a dataset: its filters in the order of encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pipeline {
     /// The filters in the order of encoding.
@@ -169,31 +173,32 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Creates a pipeline of these filters.
+    /// Creates a filter pipeline of the filters `stages`, in the order of encoding.
     pub fn new(stages: Vec<Stage>) -> Self {
         Self { stages }
     }
 
-    /// Returns true if the pipeline has no filters.
+    /// Returns true if the filter pipeline has no filters.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }
 
-    /// Returns the filters of the pipeline that `registry` does not contain.
+    /// Returns the filters of the pipeline that the filter registry `registry` does not contain.
     pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
-    /// Returns the size of an encoded chunk in bytes, or [`None`] if the size depends on the
-    /// content.
+    /// Returns the size in bytes of a chunk after encoding by the filter pipeline, or [`None`] if
+    /// the size depends on the content.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
         self.stages.iter().try_fold(target.length?, |length, stage| {
             registry.get(stage.id)?.encoded_length(&context(stage, target), length)
         })
     }
 
-    /// Decodes a stored chunk: applies the decoders in reverse order, except for filters whose bit
-    /// in `filter_mask` is set. Bytes beyond the target's length are dropped, as libhdf5 does.
+    /// Decodes a stored chunk with the filter pipeline: applies the decoders in reverse order,
+    /// except for filters whose bit in `filter_mask` is set. Bytes beyond the target's length are
+    /// dropped, as libhdf5 does.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter, [`FilterError::Length`] if the
@@ -208,8 +213,8 @@ impl Pipeline {
         self.decode_chunk_with(registry, filter_mask, bytes, target, &mut Scratch::default())
     }
 
-    /// Decodes a stored chunk like [`Pipeline::decode_chunk`], with buffers that are reused for the
-    /// next chunk.
+    /// Decodes a stored chunk with the filter pipeline, with buffers that are reused for the next
+    /// chunk. See [`Pipeline::decode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::decode_chunk`].
@@ -240,7 +245,7 @@ impl Pipeline {
         Ok(buffers.finish(scratch))
     }
 
-    /// Decodes a stored chunk like [`Pipeline::decode_chunk`], into the caller's memory. The length
+    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. The length
     /// of `out` is the expected length of the chunk; the length in `target` has no effect.
     ///
     /// The last decoder writes directly to `out`. If `scratch` has served similar chunks before,
@@ -277,8 +282,9 @@ impl Pipeline {
         check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
     }
 
-    /// Decodes a stored chunk like [`Pipeline::decode_into`], but accepts a chunk with too few
-    /// bytes. Returns the number of decoded bytes; the later bytes of `out` are unspecified.
+    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`, but accepts
+    /// a chunk with too few bytes. Returns the number of decoded bytes; the later bytes of `out`
+    /// are unspecified.
     ///
     /// # Errors
     /// The same errors as [`Pipeline::decode_chunk`], except for [`FilterError::Length`].
@@ -314,7 +320,8 @@ impl Pipeline {
         Ok(got.min(out.len()))
     }
 
-    /// Returns true if a chunk with this filter mask was stored without applying any filter.
+    /// Returns true if a chunk with the filter mask `filter_mask` was stored without any filter of
+    /// the pipeline.
     ///
     /// ```
     /// use hyperslab_filter::{FilterId, Pipeline, Stage};
@@ -329,12 +336,14 @@ impl Pipeline {
         self.applied_stages(filter_mask).next().is_none()
     }
 
-    /// Returns the stages that were applied to a chunk, with their indices.
+    /// Returns the filters of the pipeline that were applied to a chunk, with their indices in the
+    /// pipeline.
     fn applied_stages(&self, filter_mask: u32) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Sets `lengths` to the expected decoded length of each stage, if the length can be computed.
+    /// Sets `lengths` to the expected number of bytes that each filter of the pipeline decodes, if
+    /// the number can be computed.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -354,9 +363,10 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Encodes a chunk and returns the stored bytes and the filter mask. The mask has the bits of
-    /// the skipped optional filters: filters that are missing or cannot encode the chunk and, with
-    /// [`ChunkTarget::only_smaller`], compressors that do not make the chunk smaller.
+    /// Encodes a chunk with the filter pipeline, and returns the stored bytes and the filter mask.
+    /// The mask has the bits of the skipped optional filters: filters that are missing or cannot
+    /// encode the chunk and, with [`ChunkTarget::only_smaller`], compressors that do not make the
+    /// chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
@@ -369,8 +379,8 @@ impl Pipeline {
         self.encode_chunk_with(registry, bytes, target, &mut Scratch::default())
     }
 
-    /// Encodes a chunk like [`Pipeline::encode_chunk`], with buffers that are reused for the next
-    /// chunk.
+    /// Encodes a chunk with the filter pipeline, with buffers that are reused for the next chunk,
+    /// and returns the stored bytes and the filter mask. See [`Pipeline::encode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::encode_chunk`].
@@ -424,8 +434,8 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
     }
 }
 
-/// Returns the context of a stage that decodes `input`, where `expected` comes from
-/// [`Pipeline::expect_lengths`].
+/// Returns the context of the filter call in which a stage of the pipeline decodes `input`.
+/// `expected` comes from [`Pipeline::expect_lengths`].
 fn decode_context<'a>(
     stage: &'a Stage,
     target: &ChunkTarget,
@@ -440,8 +450,8 @@ fn decode_context<'a>(
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
 
-/// Returns the number of byte planes in the output of a stage. Returns 0 if the output does not
-/// consist of planes.
+/// Returns the number of byte planes in the output of a filter of the pipeline. Returns 0 if the
+/// output does not consist of planes.
 fn plane_count(stage: &Stage) -> usize {
     match stage.client_data.first() {
         Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => *size as usize,
@@ -449,13 +459,13 @@ fn plane_count(stage: &Stage) -> usize {
     }
 }
 
-/// Checks that a decoded chunk has at least the expected length.
+/// Checks that a chunk decoded by the filter pipeline has at least the expected length.
 fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// Returns the bit of a stage in a filter mask. Returns 0 for stages beyond the 32nd, which have no
-/// bit.
+/// Returns the bit of a pipeline's stage in the filter mask of a chunk. Returns 0 for stages beyond
+/// the 32nd, which have no bit.
 fn mask_bit(stage: usize) -> u32 {
     if stage < 32 { 1 << stage } else { 0 }
 }

@@ -38,14 +38,14 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 
 pub use parameters::{Scale, ScaleOffsetNumber, ScaleOffsetParameters};
 
-/// The scaleoffset filter.
+/// The scaleoffset filter, which stores numbers as distances from the minimum.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScaleOffset;
 
-/// The size of the scaleoffset header before the packed elements, in bytes.
+/// The size of the scaleoffset filter's header before the packed elements, in bytes.
 const HEADER_BYTES: usize = 21;
 
-/// The packing of a chunk's elements as distances from the minimum.
+/// The packing of a chunk's elements by the scaleoffset filter, as distances from the minimum.
 #[derive(Debug)]
 struct Packing {
     /// Number of bits of a distance.
@@ -55,7 +55,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// Returns the scaleoffset distance that stands for the fill value: all bits set.
+    /// Returns the distance that stands for the fill value in a scaleoffset chunk: all bits set.
     fn fill_distance(&self) -> u64 {
         1_u64.checked_shl(self.bits).map_or(u64::MAX, |bit| bit - 1)
     }
@@ -152,7 +152,7 @@ impl Filter for ScaleOffset {
     }
 }
 
-/// An encoded scaleoffset chunk with its parsed header.
+/// An encoded chunk of the scaleoffset filter with its parsed header.
 struct Encoded<'a> {
     parameters: ScaleOffsetParameters,
     /// The packing; [`None`] if chunks are stored unchanged.
@@ -184,8 +184,8 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, packing: Some(packing), distances, length })
     }
 
-    /// Returns the range of the input that equals the decoded chunk. Returns [`None`] if the
-    /// elements must be unpacked.
+    /// Returns the range of the scaleoffset chunk's bytes that equals the decoded chunk. Returns
+    /// [`None`] if the elements must be unpacked.
     fn plain(&self) -> Option<std::ops::Range<usize>> {
         let start = match &self.packing {
             None => 0,

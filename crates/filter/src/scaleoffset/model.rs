@@ -24,7 +24,8 @@ fn write(parameters: &ScaleOffsetParameters, value: u64, element: &mut [u8]) {
     }
 }
 
-/// Decodes a scaleoffset chunk whose distances have fewer bits than its elements.
+/// Decodes a scaleoffset chunk whose distances have fewer bits than its elements. Tests compare the
+/// filter with this slow decoder.
 pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u8> {
     let (packing, distances) = Packing::parse(stored).unwrap();
     let mut reader = BitReader::new(distances);
@@ -48,7 +49,7 @@ pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u
     chunk
 }
 
-/// Encodes a chunk with the scaleoffset filter.
+/// Encodes a chunk with scaleoffset. Tests compare the filter with this slow encoder.
 pub(super) fn encode(parameters: &ScaleOffsetParameters, chunk: &[u8]) -> Vec<u8> {
     let values: Vec<u64> =
         chunk.chunks_exact(parameters.stride()).map(|element| read(parameters, element)).collect();

@@ -5,7 +5,7 @@ use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
 use crate::DatasetFill;
 use crate::facts::float_order;
 
-/// The conversion of elements to integers by the scaleoffset filter.
+/// The conversion of a chunk's elements to integers by the scaleoffset filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Integers are stored with this number of bits. If the number is too small, values are lost.
@@ -96,7 +96,8 @@ pub(super) fn of_dataset(
     Ok(ScaleOffsetParameters { scale, elements, number, size, big_endian, fill })
 }
 
-/// Returns the bytes of an element of at most 8 bytes as a 64-bit number.
+/// Returns the bytes of an element of at most 8 bytes as a 64-bit number, for the scaleoffset
+/// filter.
 fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static str> {
     if u32::try_from(element.len()) != Ok(size) {
         return Err("the size of the fill value differs from the element size");
@@ -105,7 +106,7 @@ fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static 
     Ok(if big_endian { element.iter().fold(0, shift) } else { element.iter().rev().fold(0, shift) })
 }
 
-/// The number of scaleoffset client data values that libhdf5 stores.
+/// The number of client data values that libhdf5 stores for the scaleoffset filter.
 const CLIENT_DATA_COUNT: usize = 20;
 
 impl ScaleOffsetParameters {
@@ -169,22 +170,24 @@ impl ScaleOffsetParameters {
         matches!(self.scale, Scale::Integer { bits } if bits == self.bits())
     }
 
-    /// Returns the number of bits of an element.
+    /// Returns the number of bits of an element that the scaleoffset filter encodes.
     pub(super) fn bits(&self) -> u32 {
         8 * self.size
     }
 
-    /// Returns the size of an element in bytes, which is not 0.
+    /// Returns the size in bytes of an element that the scaleoffset filter encodes, which is not 0.
     pub(super) fn stride(&self) -> usize {
         self.size as usize
     }
 
-    /// Returns the size of a chunk in bytes, or [`None`] if the size overflows.
+    /// Returns the size in bytes of a chunk that the scaleoffset filter encodes, or [`None`] if the
+    /// size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         usize::try_from(self.elements).ok()?.checked_mul(self.stride())
     }
 
-    /// Extends an element to 64 bits: with its sign for signed elements, otherwise with zeros.
+    /// Extends an element of the scaleoffset filter to 64 bits: with its sign for signed elements,
+    /// otherwise with zeros.
     pub(super) fn extend(&self, value: u64) -> u64 {
         let above = 64 - self.bits();
         if self.number == ScaleOffsetNumber::Signed {

@@ -3,31 +3,36 @@
 
 use crate::bits::bulk::Word;
 
-/// A floating-point type: `f32` or `f64`.
+/// A floating-point type that the scaleoffset filter encodes: `f32` or `f64`.
 pub(super) trait Real: Copy + PartialOrd {
-    /// The unsigned integer type with the same number of bits.
+    /// The unsigned integer type with the number of bits of the scaleoffset filter's floating-point
+    /// type.
     type Bits: Word<Row = Self::Bits>;
-    /// Returns the number with these bits.
+    /// Returns the floating-point number of the scaleoffset filter with the bits `bits`.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// Returns the bits of the number.
+    /// Returns the bits of a floating-point number of the scaleoffset filter.
     fn to_bits(self) -> Self::Bits;
-    /// Computes `10 ** digits`.
+    /// Computes `10 ** digits`, the factor by which the scaleoffset filter scales floating-point
+    /// numbers.
     fn power_of_ten(digits: i32) -> Self;
-    /// Computes the absolute difference of two numbers.
+    /// Computes the absolute difference of two floating-point numbers of the scaleoffset filter.
     fn distance(self, other: Self) -> Self;
-    /// Computes `value * scale - minimum * scale`.
+    /// Computes `value * scale - minimum * scale`, the scaleoffset filter's distance of a
+    /// floating-point number from the minimum.
     fn scaled(value: Self, minimum: Self, scale: Self) -> Self;
-    /// Rounds to the nearest integer, halves away from 0. Returns [`None`] if the result is
-    /// negative or too large, or if the number is NaN.
+    /// Rounds a distance of the scaleoffset filter to the nearest integer, halves away from 0.
+    /// Returns [`None`] if the result is negative or too large, or if the number is NaN.
     fn rounded(self) -> Option<u64>;
-    /// Rounds a number below `2 ** 31` to the nearest integer, halves away from 0. Negative numbers
-    /// and NaN become 0.
+    /// Rounds a distance of the scaleoffset filter below `2 ** 31` to the nearest integer, halves
+    /// away from 0. Negative numbers and NaN become 0.
     fn nearest_small(self) -> u32;
-    /// Converts an integer below `2 ** 31` to the nearest number.
+    /// Converts an integer distance of the scaleoffset filter below `2 ** 31` to the nearest
+    /// floating-point number.
     fn from_small(integer: u32) -> Self;
-    /// Converts an integer to the nearest number.
+    /// Converts an integer distance of the scaleoffset filter to the nearest floating-point number.
     fn from_wide(integer: u64) -> Self;
-    /// Computes `minimum + distance / scale`, which restores an encoded number.
+    /// Computes `minimum + distance / scale`, which restores a floating-point number that the
+    /// scaleoffset filter encoded.
     fn restored(minimum: Self, distance: Self, scale: Self) -> Self;
 }
 

@@ -9,7 +9,7 @@ use super::{HEADER_BYTES, Packing, ScaleOffsetNumber, ScaleOffsetParameters};
 /// The maximum number of bits of scaleoffset distances that fit into an `i32` without its sign bit.
 const MAX_SMALL_BITS: u32 = 31;
 
-/// Decodes integers from their distances by adding the minimum to each distance.
+/// Decodes the integers of a scaleoffset chunk by adding the minimum to each distance.
 pub(super) fn decode_integers<T: Word<Row = T>>(
     parameters: &ScaleOffsetParameters,
     packing: &Packing,
@@ -22,7 +22,7 @@ pub(super) fn decode_integers<T: Word<Row = T>>(
     })
 }
 
-/// Decodes floating-point numbers that were scaled by `10 ** digits`.
+/// Decodes the floating-point numbers of a scaleoffset chunk, which were scaled by `10 ** digits`.
 pub(super) fn decode_reals<R: Real>(
     parameters: &ScaleOffsetParameters,
     packing: &Packing,
@@ -42,7 +42,8 @@ pub(super) fn decode_reals<R: Real>(
     }
 }
 
-/// Unpacks the distances of a scaleoffset chunk and computes the elements with `restore`.
+/// Unpacks the distances of a scaleoffset chunk, computes the elements with `restore`, and writes
+/// them to `elements`.
 #[inline]
 fn unpack<T: Word<Row = T>, D: Word>(
     parameters: &ScaleOffsetParameters,
@@ -72,8 +73,8 @@ fn unpack<T: Word<Row = T>, D: Word>(
     Some(())
 }
 
-/// Encodes integers as distances from the minimum, with `given` bits, or with as few bits as needed
-/// if `given` is 0.
+/// Encodes integers with scaleoffset as distances from the minimum, with `given` bits, or with as
+/// few bits as needed if `given` is 0.
 pub(super) fn encode_integers<T: Word<Row = T>>(
     parameters: &ScaleOffsetParameters,
     given: u32,
@@ -95,8 +96,8 @@ pub(super) fn encode_integers<T: Word<Row = T>>(
     }
 }
 
-/// Computes the packing of integers: the minimum, and the number of bits. The number of bits is
-/// `given` unless `given` is 0.
+/// Computes the scaleoffset packing of integers: the minimum, and the number of bits. The number of
+/// bits is `given` unless `given` is 0.
 fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, input: &[u8]) -> Packing {
     // With the sign bit flipped, two's complement sorts like unsigned numbers.
     let sign_bit =
@@ -135,12 +136,12 @@ fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, in
     Packing { bits: bits_for(numbers), minimum: widen(low) }
 }
 
-/// Returns the number of bits that are needed to distinguish `numbers` values.
+/// Returns the number of bits that the scaleoffset filter needs to distinguish `numbers` values.
 fn bits_for(numbers: u64) -> u32 {
     numbers.checked_sub(1).map_or(0, |last| 64 - last.leading_zeros())
 }
 
-/// Encodes floating-point numbers: scales them by `10 ** digits` and rounds.
+/// Encodes floating-point numbers with scaleoffset: scales them by `10 ** digits` and rounds.
 pub(super) fn encode_reals<R: Real>(
     parameters: &ScaleOffsetParameters,
     digits: i32,
@@ -195,11 +196,12 @@ fn encode_reals_except<R: Real>(
     }
 }
 
-/// The number of values that are compared in parallel in the search for minimum and maximum.
+/// The number of values that the scaleoffset filter compares in parallel in the search for minimum
+/// and maximum.
 const LANES: usize = 8;
 
-/// Returns the smallest and the largest number that is not a fill value; of equal numbers, the
-/// first. NaN is ignored, unless it is the first number.
+/// Returns the smallest and the largest number of the scaleoffset filter's input that is not a fill
+/// value; of equal numbers, the first. NaN is ignored, unless it is the first number.
 fn bounds<R: Real>(
     parameters: &ScaleOffsetParameters,
     input: &[u8],
@@ -236,7 +238,7 @@ fn bounds<R: Real>(
     Some((low, high))
 }
 
-/// Returns the first number for which `is_wanted` returns true.
+/// Returns the first number of the scaleoffset filter's input for which `is_wanted` returns true.
 fn find_first<R: Real>(
     parameters: &ScaleOffsetParameters,
     input: &[u8],
@@ -256,7 +258,7 @@ fn each_tile<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, input: &[u8],
     }
 }
 
-/// Appends the header of a scaleoffset chunk and the packed distances.
+/// Appends the header of a scaleoffset chunk and the packed distances to `output`.
 #[inline]
 fn pack<T: Word<Row = T>, D: Word>(
     parameters: &ScaleOffsetParameters,

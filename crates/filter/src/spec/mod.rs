@@ -8,7 +8,7 @@ use crate::{DatasetFacts, FilterError, FilterId, Pipeline, Registry, Result, Sta
 
 pub use text::ParseFilterError;
 
-/// A filter with the parameters that a user requested.
+/// A request for a filter of a new dataset, with the parameters that a user chose.
 ///
 /// [`Pipeline::for_dataset`] computes the client data that the file stores. The filters have the
 /// same default flags as in libhdf5, h5py and hdf5plugin: all filters except the checksum are
@@ -35,7 +35,7 @@ pub struct FilterSpec {
     may_be_missing: bool,
 }
 
-/// The method by which szip preprocesses samples.
+/// The method by which the szip filter preprocesses samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SzipCoding {
     /// Codes the samples themselves ("ec").
@@ -44,7 +44,7 @@ pub enum SzipCoding {
     NearestNeighbour,
 }
 
-/// The codec for the blocks of bitshuffle.
+/// The codec for the blocks of the bitshuffle filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitshuffleCodec {
     /// No compression.
@@ -58,7 +58,7 @@ pub enum BitshuffleCodec {
     },
 }
 
-/// The codec for the streams of Blosc blocks.
+/// The codec for the streams of blocks of the Blosc and Blosc2 filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscCodec {
     /// BloscLZ.
@@ -75,7 +75,7 @@ pub enum BloscCodec {
     Zstd,
 }
 
-/// The transform of Blosc blocks before the codec.
+/// The transform of blocks of the Blosc and Blosc2 filters before the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscTransform {
     /// No transform.
@@ -116,7 +116,8 @@ impl BloscTransform {
     }
 }
 
-/// The option bits that libhdf5 always sets for szip: split values up to 13 bits, no header.
+/// The option bits that libhdf5 always sets for the szip filter: split values up to 13 bits, no
+/// header.
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
@@ -131,8 +132,8 @@ impl FilterSpec {
         Self::custom(id, default_flags(id), client_data, None)
     }
 
-    /// Returns a request for deflate (gzip) with a level from 0 (uncompressed) to 9 (smallest). The
-    /// default of h5py is 4.
+    /// Returns a request for the deflate filter (gzip) with a level from 0 (uncompressed) to 9
+    /// (smallest). The default of h5py is 4.
     pub fn deflate(level: u32) -> Self {
         Self::with_default_flags(FilterId::DEFLATE, [level])
     }
@@ -142,13 +143,14 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::SHUFFLE, [])
     }
 
-    /// Returns a request for a checksum of every chunk. The filter is mandatory, as in libhdf5.
+    /// Returns a request for the Fletcher32 filter: a checksum of every chunk. The filter is
+    /// mandatory, as in libhdf5.
     pub fn fletcher32() -> Self {
         Self::with_default_flags(FilterId::FLETCHER32, [])
     }
 
-    /// Returns a request for szip; `pixels_per_block` is even, 2 to 32. The defaults of h5py are 8
-    /// and nearest neighbour.
+    /// Returns a request for the szip filter in blocks of `pixels_per_block` samples: an even
+    /// number, 2 to 32. The defaults of h5py are 8 and nearest neighbour.
     pub fn szip(coding: SzipCoding, pixels_per_block: u32) -> Self {
         let coding = match coding {
             SzipCoding::Entropy => 4,
@@ -157,52 +159,53 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::SZIP, [coding | SZIP_OPTIONS, pixels_per_block])
     }
 
-    /// Returns a request for nbit, which stores only the bits that the datatype uses.
+    /// Returns a request for the nbit filter, which stores only the bits that the datatype uses.
     pub fn nbit() -> Self {
         Self::with_default_flags(FilterId::NBIT, [])
     }
 
-    /// Returns a request for scaleoffset with integers, stored as distances from the minimum with
-    /// `bits` bits; 0 stands for as many bits as a chunk needs. Too few bits lose values.
+    /// Returns a request for the scaleoffset filter with integers, stored as distances from the
+    /// minimum with `bits` bits; 0 stands for as many bits as a chunk needs. Too few bits lose
+    /// values.
     pub fn scale_offset_int(bits: u32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [2, bits])
     }
 
-    /// Returns a request for scaleoffset with floating-point numbers, rounded to `digits` digits
-    /// after the decimal point.
+    /// Returns a request for the scaleoffset filter with floating-point numbers, rounded to
+    /// `digits` digits after the decimal point.
     pub fn scale_offset_float(digits: i32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [0, digits.cast_unsigned()])
     }
 
-    /// Returns a request for LZF, from h5py.
+    /// Returns a request for the LZF filter of h5py.
     pub fn lzf() -> Self {
         Self::with_default_flags(FilterId::LZF, [])
     }
 
-    /// Returns a request for LZO, from PyTables.
+    /// Returns a request for the LZO filter of PyTables.
     pub fn lzo() -> Self {
         Self::with_default_flags(FilterId::LZO, [])
     }
 
-    /// Returns a request for LZ4 in blocks of `block` bytes; 0 stands for 1 GiB.
+    /// Returns a request for the LZ4 filter in blocks of `block` bytes; 0 stands for 1 GiB.
     pub fn lz4(block: u32) -> Self {
         Self::with_default_flags(FilterId::LZ4, [block])
     }
 
-    /// Returns a request for Zstandard with a level from 1 to 22. Level 0 stands for 3, the default
-    /// of hdf5plugin.
+    /// Returns a request for the Zstandard filter with a level from 1 to 22. Level 0 stands for 3,
+    /// the default of hdf5plugin.
     pub fn zstd(level: u32) -> Self {
         Self::with_default_flags(FilterId::ZSTD, [level])
     }
 
-    /// Returns a request for bzip2 with blocks of `block` × 100 kB, 1 to 9. The default of
-    /// hdf5plugin is 9.
+    /// Returns a request for the bzip2 filter with blocks of `block` × 100 kB, 1 to 9. The default
+    /// of hdf5plugin is 9.
     pub fn bzip2(block: u32) -> Self {
         Self::with_default_flags(FilterId::BZIP2, [block])
     }
 
-    /// Returns a request for bitshuffle in blocks of `block` elements, a multiple of 8; 0 stands
-    /// for about 8 KiB.
+    /// Returns a request for the bitshuffle filter in blocks of `block` elements, a multiple of 8;
+    /// 0 stands for about 8 KiB.
     pub fn bitshuffle(block: u32, codec: BitshuffleCodec) -> Self {
         match codec {
             BitshuffleCodec::None => Self::with_default_flags(FilterId::BITSHUFFLE, [block, 0]),
@@ -213,56 +216,58 @@ impl FilterSpec {
         }
     }
 
-    /// Returns a request for Blosc with a level from 0 to 9. The defaults of hdf5plugin are LZ4,
-    /// level 5 and a shuffle of bytes.
+    /// Returns a request for the Blosc filter with a compression level from 0 to 9. The defaults of
+    /// hdf5plugin are LZ4, level 5 and a shuffle of bytes.
     pub fn blosc(codec: BloscCodec, level: u32, transform: BloscTransform) -> Self {
         Self::with_default_flags(FilterId::BLOSC, [0, 0, 0, 0, level, transform.number(), codec.number()])
     }
 
-    /// Returns a request for Blosc2 with a level from 0 to 9. The defaults of hdf5plugin are
-    /// BloscLZ, level 5 and a shuffle of bytes.
+    /// Returns a request for the Blosc2 filter with a compression level from 0 to 9. The defaults
+    /// of hdf5plugin are BloscLZ, level 5 and a shuffle of bytes.
     pub fn blosc2(codec: BloscCodec, level: u32, transform: BloscTransform) -> Self {
         Self::with_default_flags(FilterId::BLOSC2, [0, 0, 0, 0, level, transform.number(), codec.number()])
     }
 
-    /// Returns a request for zfp in the given mode.
+    /// Returns a request for the zfp filter in the compression mode `mode`.
     #[cfg(feature = "zfp")]
     pub fn zfp(mode: crate::zfp::Mode) -> Self {
         Self::with_default_flags(FilterId::ZFP, mode.request())
     }
 
-    /// Returns a request for zfp with an average of `bits` bits for each value.
+    /// Returns a request for the zfp filter with an average of `bits` bits for each value.
     #[cfg(feature = "zfp")]
     pub fn zfp_rate(bits: f64) -> Self {
         Self::zfp(crate::zfp::Mode::Rate(bits))
     }
 
-    /// Returns a request for zfp with `bits` bit planes, 1 to 64.
+    /// Returns a request for the zfp filter with `bits` bit planes, 1 to 64.
     #[cfg(feature = "zfp")]
     pub fn zfp_precision(bits: u32) -> Self {
         Self::zfp(crate::zfp::Mode::Precision(bits))
     }
 
-    /// Returns a request for zfp with errors below `error`.
+    /// Returns a request for the zfp filter with errors below `error`.
     #[cfg(feature = "zfp")]
     pub fn zfp_accuracy(error: f64) -> Self {
         Self::zfp(crate::zfp::Mode::Accuracy(error))
     }
 
-    /// Returns a request for lossless zfp.
+    /// Returns a request for the zfp filter in its lossless mode.
     #[cfg(feature = "zfp")]
     pub fn zfp_reversible() -> Self {
         Self::zfp(crate::zfp::Mode::Reversible)
     }
 
-    /// Makes the filter optional: chunks that the filter cannot encode are stored without it.
+    /// Makes the requested filter optional: chunks that the filter cannot encode are stored without
+    /// the filter.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// Accepts an optional filter in new datasets even if no registry has the filter. Chunks are
-    /// then stored without it, and the stored pipeline names the filter.
+    /// Accepts the requested filter as an optional filter of new datasets even if no registry has
+    /// the filter. Chunks are then stored without the filter, and the stored filter pipeline names
+    /// the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
@@ -278,23 +283,23 @@ impl FilterSpec {
         Self { may_be_missing: true, ..self }
     }
 
-    /// Makes the filter mandatory: a write fails if the filter cannot encode a chunk.
+    /// Makes the requested filter mandatory: a write fails if the filter cannot encode a chunk.
     #[must_use]
     pub fn mandatory(self) -> Self {
         Self { flags: self.flags & !Stage::OPTIONAL, ..self }
     }
 
-    /// Returns the number of the filter.
+    /// Returns the number of the requested filter.
     pub fn id(&self) -> FilterId {
         self.id
     }
 
-    /// Returns the flags of the filter; bit 0: the filter is optional.
+    /// Returns the flags of the requested filter; bit 0: the filter is optional.
     pub fn flags(&self) -> u16 {
         self.flags
     }
 
-    /// Returns the client data that the user requested.
+    /// Returns the client data that the user requested for the filter.
     pub fn client_data(&self) -> &[u32] {
         &self.client_data
     }
@@ -303,7 +308,8 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the pipeline stage of a filter with the client data that the file stores.
+    /// Returns the stage of a filter pipeline for the requested filter, with the client data that
+    /// the file stores.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }
@@ -337,8 +343,8 @@ impl FilterSpec {
 }
 
 impl Pipeline {
-    /// Returns the pipeline of a new dataset, with the client data, flags and names that libhdf5
-    /// and the plug-ins store.
+    /// Returns the filter pipeline of a new dataset for the requested filters, with the client
+    /// data, flags and names that libhdf5 and the plug-ins store.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter; the message names the feature to
@@ -354,18 +360,18 @@ impl Pipeline {
     }
 }
 
-/// Returns true if the elements themselves are of variable length, so that a chunk has no fixed
-/// number of bytes.
+/// Returns true if the elements of the new dataset are of variable length: its chunks then have no
+/// fixed number of bytes for filters.
 fn has_no_chunk_bytes(dataset: &DatasetFacts<'_>) -> bool {
     matches!(dataset.datatype.class, DatatypeClass::VariableLength(_))
 }
 
-/// Returns the flags with which a filter is stored by default.
+/// Returns the flags (bit 0: optional) with which a filter is stored in files by default.
 fn default_flags(id: FilterId) -> u16 {
     if id == FilterId::FLETCHER32 { 0 } else { Stage::OPTIONAL }
 }
 
-/// Returns the name that the filter's original implementation stores in files.
+/// Returns the name that the original implementation of a filter stores in files.
 fn stored_name(id: FilterId) -> Option<&'static str> {
     Some(match id {
         FilterId::LZO => "lzo",

@@ -1,6 +1,6 @@
 //! Bit streams of SPERR, with the lowest bit of each byte first.
 
-/// A reader of the bits of a SPERR stream. After the end, it returns zeros.
+/// A reader of the bits of a SPERR stream. After the end of the stream, the reader returns zeros.
 #[derive(Debug, Clone)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
@@ -11,12 +11,13 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Creates a reader of the first `count` bits, or of all bits if the stream has fewer.
+    /// Creates a reader of the first `count` bits of a SPERR stream, or of all bits if the stream
+    /// has fewer.
     pub(super) fn new(bytes: &'a [u8], count: usize) -> Self {
         Self { bytes, at: 0, count: count.min(bytes.len().saturating_mul(8)) }
     }
 
-    /// Returns true if the reader has returned all bits of the stream.
+    /// Returns true if the reader has returned all bits of the SPERR stream.
     #[inline]
     pub(super) fn is_exhausted(&self) -> bool {
         self.at >= self.count
@@ -30,20 +31,20 @@ impl<'a> Bits<'a> {
         bit
     }
 
-    /// Reads the next 32 bits of the stream.
+    /// Reads the next 32 bits of the SPERR stream.
     pub(super) fn word(&mut self) -> u32 {
         (0..32).fold(0, |word, index| word | u32::from(self.get()) << index)
     }
 }
 
-/// A set of numbers below a fixed length, as a bit mask.
+/// A set of numbers below a fixed length, as a bit mask, for the SPERR decoder.
 #[derive(Debug)]
 pub(super) struct Mask {
     words: Vec<u64>,
 }
 
 impl Mask {
-    /// Creates an empty set for numbers below `length`.
+    /// Creates an empty bit mask of the SPERR decoder for numbers below `length`.
     pub(super) fn empty(length: usize) -> Self {
         Self { words: vec![0; length.div_ceil(64)] }
     }
@@ -59,7 +60,7 @@ impl Mask {
         self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Returns the first number in the set that is not less than `from`.
+    /// Returns the first number in the SPERR decoder's bit mask that is not less than `from`.
     pub(super) fn next(&self, from: usize) -> Option<usize> {
         let mut at = from / 64;
         let mut word = self.words.get(at)? & u64::MAX << (from % 64);

@@ -12,12 +12,12 @@
 
 use super::bits::Bits;
 
-/// The NaN that the HDF5 plug-in decodes for a missing 32-bit value.
+/// The NaN that the HDF5 plug-in decodes for a missing 32-bit value of a SPERR chunk.
 const NAN_32_BITS: u32 = 0x7fc0_0001;
-/// The NaN that the HDF5 plug-in decodes for a missing 64-bit value.
+/// The NaN that the HDF5 plug-in decodes for a missing 64-bit value of a SPERR chunk.
 const NAN_64_BITS: u64 = 0x7ff8_0000_0000_0001;
 
-/// The missing values of a SPERR chunk and the value that stands for them.
+/// The missing values of a SPERR chunk and the number that stands for missing values.
 #[derive(Debug)]
 pub(super) struct MissingValues<'a> {
     /// The bytes of the value for missing data.
@@ -27,8 +27,8 @@ pub(super) struct MissingValues<'a> {
 }
 
 impl<'a> MissingValues<'a> {
-    /// Parses the mask of missing values for `count` values of `size` bytes. Returns the mask and
-    /// the bytes after it.
+    /// Parses the mask of missing values of a SPERR chunk, for `count` values of `size` bytes.
+    /// Returns the mask and the bytes after the mask.
     pub(super) fn parse(bytes: &'a [u8], size: usize, count: usize) -> Option<(Option<Self>, &'a [u8])> {
         let (kind, rest) = bytes.split_first()?;
         let (value, rest) = match (kind, size) {
@@ -50,7 +50,8 @@ impl<'a> MissingValues<'a> {
         (count.div_ceil(32) <= length).then_some((Some(Self { value, bits, frequent }), rest))
     }
 
-    /// Overwrites each missing value in `values` with the value for missing data.
+    /// Overwrites each missing value of a SPERR chunk in `values` with the number for missing
+    /// values.
     pub(super) fn restore(mut self, size: usize, values: &mut [u8]) {
         for values in values.chunks_mut(32 * size) {
             let word = match (self.bits.get(), self.bits.clone().get()) {

@@ -31,7 +31,7 @@ use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use missing::MissingValues;
 
-/// The SPERR filter.
+/// The SPERR filter, which compresses floating-point numbers by wavelets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sperr;
 

@@ -20,7 +20,8 @@ use super::bits::{Bits, Mask};
 
 const HEADER_BYTES: usize = 9;
 
-/// A set of coefficients in a SPECK stream: a box of integers, the fastest-varying dimension first.
+/// A set of coefficients in a SPECK stream of the SPERR decoder: a box of integers, the
+/// fastest-varying dimension first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
     start: [usize; 3],
@@ -33,7 +34,8 @@ impl Set {
     }
 }
 
-/// The number of dimensions of a SPECK stream, which determines the division of sets.
+/// The number of dimensions of a SPECK stream, which determines the division of sets of
+/// coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Line,
@@ -42,15 +44,15 @@ pub(super) enum Shape {
     Volume,
 }
 
-/// The integers decoded from a SPECK stream: magnitudes, and the set of integers that are not
-/// negative.
+/// The integers decoded from a SPECK stream of SPERR: magnitudes, and the set of integers that are
+/// not negative.
 #[derive(Debug)]
 pub(super) struct Integers {
     pub(super) sizes: Vec<u64>,
     pub(super) positive: Mask,
 }
 
-/// A SPECK stream with its parsed header.
+/// A SPECK stream (the coded integers of a SPERR block) with its parsed header.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     planes: u32,
@@ -68,7 +70,7 @@ impl<'a> Stream<'a> {
         (planes <= 64).then(|| Self { planes: u32::from(planes), bits: Bits::new(bits, count), length })
     }
 
-    /// Decodes the integers of a box from a SPECK stream.
+    /// Decodes a box of integers of the SPERR decoder from a SPECK stream.
     pub(super) fn decode(self, shape: Shape, dims: [usize; 3]) -> Integers {
         let count = dims.iter().product();
         let mut decoder = Decoder {
@@ -108,7 +110,8 @@ struct Decoder<'a> {
     integers: Integers,
 }
 
-/// Returns the number of times that a length can be halved, keeping the larger half.
+/// Returns the number of times that a length can be halved, keeping the larger half, in the SPECK
+/// decoder.
 fn halving_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
@@ -119,7 +122,8 @@ fn halving_count(length: usize) -> usize {
     count
 }
 
-/// Returns the number of wavelet transforms that SPERR applies along a dimension of this length.
+/// Returns the number of wavelet transforms that SPERR applies along a dimension of `length`
+/// values.
 pub(super) fn transform_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
@@ -130,8 +134,8 @@ pub(super) fn transform_count(length: usize) -> usize {
     count
 }
 
-/// Returns the length of the low-pass part after `transforms` transforms, and the length of the
-/// high-pass part of the last one.
+/// Returns two lengths along a dimension of a SPERR block: of the low-pass part after `transforms`
+/// wavelet transforms, and of the high-pass part of the last transform.
 pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     let (mut low, mut high) = (length, 0);
     for _ in 0..transforms {
@@ -141,8 +145,8 @@ pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     (low, high)
 }
 
-/// Returns the number of transforms that are applied to all three dimensions together. Returns
-/// [`None`] if the dimensions are transformed separately.
+/// Returns the number of wavelet transforms that SPERR applies to all three dimensions together.
+/// Returns [`None`] if the dimensions are transformed separately.
 pub(super) fn joint_transforms([x, y, z]: [usize; 3]) -> Option<usize> {
     if z < 2 || y < 2 {
         return None;
@@ -152,7 +156,7 @@ pub(super) fn joint_transforms([x, y, z]: [usize; 3]) -> Option<usize> {
 }
 
 impl Decoder<'_> {
-    /// Initialises the sets of the SPECK decoder before the first bit plane.
+    /// Initialises the sets of coefficients of the SPECK decoder before the first bit plane.
     fn begin(&mut self) {
         let levels = self.dims.iter().map(|length| halving_count(*length)).sum::<usize>() + 2;
         self.sets = vec![Vec::new(); levels];
@@ -199,7 +203,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Returns the parts of a divided set and their level.
+    /// Divides a set of SPECK coefficients. Returns the parts and their level in the division.
     fn divide(&self, set: Set, level: usize) -> (Parts, usize) {
         match self.shape {
             Shape::Line => (split(set, level, [true, false, false]).0, level + 1),
@@ -235,7 +239,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Finds the integers that become significant in this bit plane.
+    /// Finds the integers of the SPECK stream that become significant in the current bit plane.
     fn sorting_pass(&mut self) {
         let mut at = 0;
         while let Some(next) = self.single.next(at) {
@@ -261,8 +265,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the region of a bit plane that is not yet in `sets`. `is_coded` is true if the
-    /// stream codes the significance of the region.
+    /// Decodes the region of a SPECK bit plane that is not yet in the decoder's sets of
+    /// coefficients. `is_coded` is true if the stream codes the significance of the region.
     fn decode_remainder(&mut self, is_coded: bool) {
         if self.remainder_level == 0 || is_coded && !self.bits.get() {
             return;
@@ -283,8 +287,8 @@ impl Decoder<'_> {
         self.decode_remainder(is_significant);
     }
 
-    /// Decodes the significance of a new set, and returns it. `is_coded` is false if the set is
-    /// known to be significant.
+    /// Decodes the significance of a new set of SPECK coefficients, and returns the significance.
+    /// `is_coded` is false if the set is known to be significant.
     fn decode_set(&mut self, set: Set, level: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             self.add(level, set);
@@ -294,7 +298,8 @@ impl Decoder<'_> {
         true
     }
 
-    /// Divides a significant set into parts and decodes their significance.
+    /// Divides a significant set of SPECK coefficients into parts and decodes the significance of
+    /// each part.
     fn divide_significant(&mut self, set: Set, level: usize) {
         let (parts, level) = self.divide(set, level);
         let mut is_significant = false;
@@ -312,8 +317,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the significance of a single integer, and returns it. `is_coded` is false if the
-    /// integer is known to be significant.
+    /// Decodes the significance of a single SPECK integer, and returns the significance. `is_coded`
+    /// is false if the integer is known to be significant.
     fn decode_single(&mut self, at: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             return false;
@@ -325,7 +330,8 @@ impl Decoder<'_> {
         true
     }
 
-    /// Decodes one more bit of each integer that was significant before this plane.
+    /// Decodes one more bit of each SPECK integer that was significant before the current bit
+    /// plane.
     fn refinement_pass(&mut self, threshold: u64) {
         let half = threshold / 2;
         let mut at = 0;
@@ -359,8 +365,8 @@ impl Parts {
     }
 }
 
-/// Halves a set along the given axes. Returns the parts, beginning with the one at the origin, and
-/// their level, which grows by one for every axis that is longer than 1.
+/// Halves a set of SPECK coefficients along the given axes. Returns the parts, beginning with the
+/// part at the origin, and their level, which grows by one for every axis that is longer than 1.
 fn split(set: Set, level: usize, axes: [bool; 3]) -> (Parts, usize) {
     let mut parts = Parts { sets: [set; 8], count: 1 };
     let mut level = level;

@@ -23,12 +23,12 @@ const DELTA: f64 = S0 / T0;
 const EPSILON: f64 = SQRT_2 * T0;
 const INVERSE_EPSILON: f64 = 1.0 / EPSILON;
 
-/// The number of adjacent lines that a wavelet transform processes together, because their values
-/// share a cache line.
+/// The number of adjacent lines that a SPERR wavelet transform processes together, because their
+/// values share a cache line.
 const LINES_PER_PASS: usize = 8;
 
-/// Inverts one wavelet transform of `values`, which hold the low-pass half, then the high-pass
-/// half. `scratch` is scratch memory.
+/// Inverts one SPERR wavelet transform of `values`, which hold the low-pass half, then the
+/// high-pass half. `scratch` is scratch memory.
 fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     let (even, odd) = values.split_at_mut(values.len() - values.len() / 2);
     odd.iter_mut().for_each(|value| *value *= -EPSILON);
@@ -43,15 +43,16 @@ fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     values.copy_from_slice(scratch);
 }
 
-/// Applies `step` to each even value with the sum of its two odd neighbours. At an end of the line,
-/// the only neighbour counts twice.
+/// Applies the wavelet step `step` of SPERR to each even value with the sum of its two odd
+/// neighbours. At an end of the line, the only neighbour counts twice.
 fn between(even: &mut [f64], odd: &[f64], step: impl Fn(&mut f64, f64)) {
     let before = odd.first().into_iter().chain(odd);
     let after = odd.iter().chain(odd.last());
     even.iter_mut().zip(before.zip(after)).for_each(|(value, (a, b))| step(value, a + b));
 }
 
-/// Applies `step` to each odd value with the sum of its two even neighbours.
+/// Applies the wavelet step `step` of SPERR to each odd value with the sum of its two even
+/// neighbours.
 fn around(odd: &mut [f64], even: &[f64], step: impl Fn(&mut f64, f64)) {
     let after = even.iter().skip(1).chain(even.last());
     odd.iter_mut().zip(even.iter().zip(after)).for_each(|(value, (a, b))| step(value, a + b));
@@ -71,12 +72,12 @@ impl<'a> Volume<'a> {
         Self { values, dims, lines: Vec::new(), scratch: Vec::new() }
     }
 
-    /// Inverts all wavelet transforms of a plane, whose last dimension is 1.
+    /// Inverts all wavelet transforms of a SPERR plane, whose last dimension is 1.
     pub(super) fn invert_plane(&mut self) {
         self.invert_planes(1);
     }
 
-    /// Inverts all wavelet transforms of a volume.
+    /// Inverts all wavelet transforms of a SPERR volume.
     pub(super) fn invert_volume(&mut self) {
         let [x, y, z] = self.dims;
         if let Some(count) = joint_transforms(self.dims) {
@@ -95,7 +96,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts all wavelet transforms of the first `count` planes.
+    /// Inverts all wavelet transforms of the first `count` planes of a SPERR volume.
     fn invert_planes(&mut self, count: usize) {
         let [x, y, _] = self.dims;
         for plane in 0..count {
@@ -105,7 +106,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one wavelet transform of the first rows and columns of a plane.
+    /// Inverts one wavelet transform of the first rows and columns of a plane of a SPERR volume.
     fn invert_level(&mut self, plane: usize, width: usize, height: usize) {
         let [x, y, _] = self.dims;
         self.invert_across(plane * x * y, width, x, height);
@@ -117,7 +118,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one wavelet transform across the first planes of a volume.
+    /// Inverts one wavelet transform across the first planes of a SPERR volume.
     fn invert_columns(&mut self, [width, height, depth]: [usize; 3]) {
         let [x, y, _] = self.dims;
         for row in 0..height {
@@ -125,7 +126,8 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one wavelet transform of `width` adjacent lines, whose values are `stride` apart.
+    /// Inverts one wavelet transform of `width` adjacent lines of a SPERR volume. The values of a
+    /// line are `stride` apart.
     fn invert_across(&mut self, start: usize, width: usize, stride: usize, length: usize) {
         for first in (0..width).step_by(LINES_PER_PASS) {
             let side = LINES_PER_PASS.min(width - first);

@@ -10,7 +10,7 @@ use crate::Result;
 use super::corrupt;
 use super::real::Real;
 
-/// A reader of the exact values of an SZ stream, which could not be predicted.
+/// A reader of the exact values of an SZ stream: values that could not be predicted.
 #[derive(Debug)]
 pub(super) struct Exact<'a, T> {
     /// The number of bytes that each value shares with the preceding value, in two bits per value.
@@ -30,7 +30,7 @@ pub(super) struct Exact<'a, T> {
 }
 
 impl<'a, T: Real> Exact<'a, T> {
-    /// Creates a reader of `count` exact values of `length` bits from the three arrays of the
+    /// Creates a reader of `count` exact values of `length` bits from the three arrays of the SZ
     /// stream.
     pub(super) fn new(
         length: u8,
@@ -47,7 +47,7 @@ impl<'a, T: Real> Exact<'a, T> {
         Ok(Self { shared, count, bytes, bits, whole, part, at: 0, last: [0; 8], of: PhantomData })
     }
 
-    /// Reads the next exact value.
+    /// Reads the next exact value (which could not be predicted) of the SZ stream.
     pub(super) fn next(&mut self) -> Result<T> {
         let truncated = || corrupt("the exact values are truncated");
         let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(truncated)?;
@@ -67,7 +67,7 @@ impl<'a, T: Real> Exact<'a, T> {
         T::from_be(&value).ok_or_else(truncated)
     }
 
-    /// Returns the bits of an exact value after its whole bytes, as the high bits of a byte.
+    /// Returns the bits of an exact SZ value after its whole bytes, as the high bits of a byte.
     fn part(&self, at: usize) -> Option<u8> {
         let position = at.checked_mul(self.part)?;
         let first = *self.bits.get(position / 8)?;

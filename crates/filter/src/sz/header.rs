@@ -20,14 +20,15 @@ use super::unsupported;
 /// The oldest supported version of SZ, 2.1.8, as `10000 major + 100 minor + build`.
 const OLDEST_VERSION: u32 = 20_108;
 
-/// The offset of the value layout in the parameters of an SZ stream.
+/// The offset in bytes of the value layout in the parameters of an SZ stream.
 const LAYOUT_OFFSET: usize = 14;
 
-/// The SZ value layout in which values have the order of their dimensions.
+/// The value layout, in the parameters of an SZ stream, in which values have the order of their
+/// dimensions.
 const ROW_MAJOR_LAYOUT: u8 = 101;
 
-/// The offset of the minimum and maximum value in the parameters of SZ streams of floating-point
-/// numbers.
+/// The offset in bytes of the minimum and maximum value in the parameters of SZ streams of
+/// floating-point numbers.
 const RANGE_OFFSET: usize = 20;
 
 /// An SZ stream with its parsed header.
@@ -66,7 +67,8 @@ impl<'a> Header<'a> {
         self.flags & 1 != 0
     }
 
-    /// Returns true if decoded SZ values must be clamped to the range in the parameters.
+    /// Returns true if decoded SZ values must be clamped to the range in the parameters of the SZ
+    /// stream.
     pub(super) fn is_clamped(&self) -> bool {
         self.flags & 1 << 2 != 0
     }
@@ -96,7 +98,7 @@ impl<'a> Header<'a> {
         self.parameters.get(LAYOUT_OFFSET) == Some(&ROW_MAJOR_LAYOUT)
     }
 
-    /// Returns a reader of the minimum and the maximum value in the parameters.
+    /// Returns a reader of the minimum and the maximum value in the parameters of the SZ stream.
     pub(super) fn range(&self) -> Bytes<'a> {
         Bytes::new(self.parameters.get(RANGE_OFFSET..).unwrap_or_default(), false)
     }

@@ -17,7 +17,7 @@ use crate::Result;
 use super::bytes::Bytes;
 use super::corrupt;
 
-/// The maximum number of bits that one lookup in the Huffman table decodes.
+/// The maximum number of bits that one lookup in the Huffman table of an SZ stream decodes.
 const MAX_LOOKUP_BITS: u32 = 11;
 
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Parses a Huffman tree of `count` nodes.
+    /// Parses a Huffman tree of `count` nodes from the SZ stream.
     pub(super) fn parse(bytes: &mut Bytes<'_>, count: usize) -> Result<Self> {
         let size = match count {
             0 => return Err(corrupt("a Huffman tree has no nodes")),
@@ -66,14 +66,15 @@ impl Tree {
         Ok(Self { nodes })
     }
 
-    /// Parses the number of nodes, skips another number, and parses the Huffman tree.
+    /// Parses the number of nodes, skips another number, and parses the Huffman tree from the SZ
+    /// stream.
     pub(super) fn parse_with_count(bytes: &mut Bytes<'_>) -> Result<Self> {
         let count = bytes.count()?;
         bytes.word()?;
         Self::parse(bytes, count)
     }
 
-    /// Returns the child of a Huffman tree node for a bit.
+    /// Returns the child of a node of an SZ stream's Huffman tree for the bit `bit`.
     #[inline]
     fn step(&self, node: Node, bit: bool) -> Result<Node> {
         let [zero, one] = node.next;
@@ -84,9 +85,9 @@ impl Tree {
             .ok_or_else(|| corrupt("a Huffman code is not in its tree"))
     }
 
-    /// Builds the lookup table of a Huffman tree: for each combination of `bits` bits, the node to
-    /// which they lead and the number of bits up to the leaf. Returns [`None`] if the tree lacks
-    /// the node.
+    /// Builds the lookup table of an SZ stream's Huffman tree: for each combination of `bits` bits,
+    /// the node to which they lead and the number of bits up to the leaf. An entry is [`None`] if
+    /// the tree lacks the node.
     fn table(&self, root: Node, bits: u32) -> Vec<Option<(Node, u32)>> {
         let entry = |code: u32| {
             let (mut node, mut used) = (root, 0);
@@ -99,7 +100,7 @@ impl Tree {
         (0..1 << bits).map(entry).collect()
     }
 
-    /// Decodes `count` symbols with the Huffman tree.
+    /// Decodes `count` symbols of the SZ stream from the Huffman codes `codes`.
     pub(super) fn decode(&self, codes: &[u8], count: usize) -> Result<Vec<u32>> {
         let root = *self.nodes.first().ok_or_else(|| corrupt("a Huffman tree has no nodes"))?;
         if root.is_leaf {
@@ -130,7 +131,7 @@ impl Tree {
     }
 }
 
-/// A reader of the bits of Huffman codes.
+/// A reader of the bits of an SZ stream's Huffman codes.
 struct Source<'a> {
     rest: &'a [u8],
     /// The buffered bits. The next bits are the high `held` bits; the bits below them are zero.

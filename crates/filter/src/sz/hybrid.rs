@@ -35,8 +35,8 @@ use super::header::Header;
 use super::huffman::Tree;
 use super::real::Real;
 
-/// The partition of a dimension into blocks. The first blocks may have one value more than the
-/// later blocks.
+/// The partition of a dimension of an SZ chunk into blocks. The first blocks may have one value
+/// more than the later blocks.
 #[derive(Debug, Clone, Copy)]
 struct Partition {
     blocks: usize,
@@ -52,13 +52,14 @@ impl Partition {
         Some(Self { blocks, min_values: count.checked_div(blocks)?, longer: count.checked_rem(blocks)? })
     }
 
-    /// Returns the first value and the number of values of a block along the dimension.
+    /// Returns the index of the first value and the number of values of an SZ block along a
+    /// dimension.
     fn range(self, block: usize) -> (usize, usize) {
         (block * self.min_values + block.min(self.longer), self.min_values + usize::from(block < self.longer))
     }
 }
 
-/// A reader of one regression coefficient of SZ, for all blocks that use regression.
+/// A reader of one regression coefficient of an SZ stream, for all blocks that use regression.
 #[derive(Debug)]
 struct Coefficient<'a, T> {
     precision: T,
@@ -80,7 +81,7 @@ impl<'a, T: Real> Coefficient<'a, T> {
         Ok(Self { precision, radius, symbols, exact, last: T::default() })
     }
 
-    /// Reads the regression coefficient of the next block.
+    /// Reads the regression coefficient of the next block from the SZ stream.
     fn next(&mut self) -> Result<T> {
         self.last = match self.symbols.next() {
             None => return Err(corrupt("the codes of the regression coefficients are truncated")),
@@ -91,14 +92,15 @@ impl<'a, T: Real> Coefficient<'a, T> {
     }
 }
 
-/// Parses the length of a Huffman tree in bytes, its number of nodes, and the tree.
+/// Parses from an SZ stream the length of a Huffman tree in bytes, its number of nodes, and the
+/// tree.
 fn tree(rest: &mut Bytes<'_>) -> Result<Tree> {
     let length = rest.count()?;
     let count = rest.count()?;
     Tree::parse(&mut Bytes::new(rest.take(length)?, false), count)
 }
 
-/// Reads the bytes of `count` exact values from the stream.
+/// Reads the bytes of `count` exact values (which could not be predicted) from the SZ stream.
 fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> {
     let length =
         count.checked_mul(T::SIZE).ok_or_else(|| corrupt("the number of exact values is too large"))?;
@@ -117,7 +119,7 @@ struct HybridDecoder<'a, T> {
     coefficients: Vec<Coefficient<'a, T>>,
 }
 
-/// Decodes `count` values of an SZ stream. Planes have a first dimension of 1.
+/// Decodes `count` values of an SZ stream with regression. Planes have a first dimension of 1.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
     let mut rest = header.rest.clone();
     let block = rest.count()?;

@@ -32,7 +32,7 @@ pub(super) struct Integer {
 }
 
 impl Integer {
-    /// Returns the value of this integer type that the low bits represent.
+    /// Returns the value of the SZ stream's integer type that the low bits of `bits` represent.
     #[inline]
     fn fit(self, bits: i64) -> i64 {
         match (self.size, self.is_signed) {
@@ -46,8 +46,8 @@ impl Integer {
         }
     }
 
-    /// Converts a prediction to a floating-point number. Predictions wrap around, except for types
-    /// of 1 or 2 bytes, for which SZ computes with more bits.
+    /// Converts an SZ prediction to a floating-point number. Predictions wrap around, except for
+    /// types of 1 or 2 bytes, for which SZ computes with more bits.
     #[inline]
     fn real(self, predicted: i64) -> f64 {
         match (self.size, self.is_signed) {
@@ -57,7 +57,8 @@ impl Integer {
         }
     }
 
-    /// Truncates a number to an integer. Numbers out of range give the result of x86 processors.
+    /// Truncates a number to an integer of the SZ stream's type. Numbers out of range give the
+    /// result of x86 processors.
     #[inline]
     fn truncate(self, real: f64) -> i64 {
         const HALF: f64 = 9_223_372_036_854_775_808.0;
@@ -88,7 +89,7 @@ fn truncated(real: f64) -> i64 {
     if (-HALF..HALF).contains(&real) { real as i64 } else { i64::MIN }
 }
 
-/// A reader of integer values that could not be predicted.
+/// A reader of an SZ stream's integer values that could not be predicted.
 struct Exact<'a> {
     rest: Bytes<'a>,
     size: usize,
@@ -104,7 +105,7 @@ impl Exact<'_> {
     }
 }
 
-/// Decodes `count` values in `boxes` boxes with these dimensions.
+/// Decodes `count` integers of an SZ stream in `boxes` boxes with the dimensions `dims`.
 pub(super) fn decode(
     header: &Header<'_>,
     kind: Integer,
@@ -152,7 +153,7 @@ pub(super) fn decode(
     Ok(values)
 }
 
-/// Reads the only value of an SZ stream in which all values are equal.
+/// Reads the only value of an SZ stream of integers in which all values are equal.
 pub(super) fn constant(header: &Header<'_>, kind: Integer) -> Result<i64> {
     Exact { rest: header.rest.clone(), size: kind.size, minimum: 0, kind }.next()
 }

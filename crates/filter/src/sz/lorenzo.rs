@@ -4,7 +4,7 @@ use crate::Result;
 
 use super::corrupt;
 
-/// The neighbours from which SZ predicts a value.
+/// The neighbours from which the SZ decoder predicts a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Neighbours<T> {
     /// The value is the first one and has no neighbours.
@@ -19,8 +19,8 @@ pub(super) enum Neighbours<T> {
     Volume([T; 7]),
 }
 
-/// Appends the values of a box, row by row. `next` computes each value from the value's index and
-/// neighbours.
+/// Appends the values of a box of an SZ chunk, row by row. `next` computes each value from the
+/// value's index and neighbours.
 ///
 /// In one dimension, each value has only one neighbour.
 pub(super) fn scan<T: Copy>(

@@ -37,7 +37,7 @@ use header::Header;
 use integer::Integer;
 use real::Real;
 
-/// The SZ filter.
+/// The SZ filter, which compresses numbers with bounded errors by prediction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sz;
 
@@ -126,13 +126,13 @@ impl SzParameters {
         Ok(Self { kind, dims, count })
     }
 
-    /// Returns the size of a chunk in bytes.
+    /// Returns the size in bytes of a chunk that the SZ filter decodes.
     fn length(&self) -> usize {
         self.count * self.kind.size()
     }
 
-    /// Returns the number of three-dimensional boxes into which a chunk is divided, and the
-    /// dimensions of each box.
+    /// Returns the number of three-dimensional boxes into which the SZ filter divides a chunk, and
+    /// the dimensions of each box.
     fn boxes(&self) -> Result<(usize, [usize; 3])> {
         match self.dims[..] {
             [z] => Ok((1, [1, 1, z])),
@@ -211,12 +211,13 @@ impl SzParameters {
     }
 }
 
-/// Returns true if the bytes begin like a zlib stream, by the rule of the HDF5 plug-in.
+/// Returns true if the bytes of an SZ chunk begin like a zlib stream, by the rule of the HDF5
+/// plug-in.
 fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [0x68, 0x05 | 0x81 | 0xde, ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Unpacks the SZ stream from a Zstandard frame or zlib stream. Returns false if the input is not
+/// Unpacks an SZ stream from a Zstandard frame or zlib stream. Returns false if the chunk is not
 /// packed. The unpacked stream may have at most `limit` bytes.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
     let guess = times(input.len(), 2);

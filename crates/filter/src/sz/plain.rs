@@ -33,7 +33,7 @@ use super::lorenzo::{Neighbours, scan};
 use super::real::Real;
 use super::{ID, corrupt};
 
-/// The maximum number of intervals in SZ streams that bound errors by multiplication.
+/// The maximum number of quantisation intervals in SZ streams that bound errors by multiplication.
 const MAX_FACTORS: usize = 1 << 16;
 
 /// The parsed parts of an SZ stream without regression, from which values are computed.
@@ -82,7 +82,7 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(Self { symbols, exact, intervals, middle, narrowness, precision, least, signs })
     }
 
-    /// Computes values that differ from the prediction by a multiple of the precision.
+    /// Computes SZ values that differ from the prediction by a multiple of the precision.
     fn decode_by_distance(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let (exact, symbols, middle) = (&mut self.exact, &self.symbols, self.middle);
@@ -103,7 +103,7 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(values)
     }
 
-    /// Computes values that are the prediction times a factor.
+    /// Computes SZ values that are the prediction times a factor.
     fn decode_by_factor(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let mut factors = Factors::new(self.intervals, self.narrowness, self.precision)?;
@@ -133,7 +133,7 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(values)
     }
 
-    /// Converts magnitudes or their logarithms to values with zeros and signs.
+    /// Converts the magnitudes of SZ values or their logarithms to values with zeros and signs.
     fn restore_signs(&self, multiplies: bool, values: &mut [T]) {
         for (at, value) in values.iter_mut().enumerate() {
             let is_negative =
@@ -168,7 +168,7 @@ fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     Ok(signs)
 }
 
-/// The factors by which predictions are multiplied, indexed by symbol.
+/// The factors by which SZ predictions are multiplied, indexed by symbol.
 struct Factors {
     /// The factors that have been computed.
     known: Vec<Option<f64>>,
@@ -194,7 +194,7 @@ impl Factors {
     }
 }
 
-/// Decodes `count` values of the SZ stream.
+/// Decodes `count` floating-point values of an SZ stream without regression.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
     let mut plain = PlainDecoder::<T>::parse(header, count)?;
     if !header.is_relative() {

@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A floating-point type of SZ values. All results are rounded to the precision of the type.
+/// A floating-point type of the values of an SZ stream. All results are rounded to the precision of
+/// the type.
 pub(super) trait Real:
     Copy
     + Debug
@@ -15,17 +16,17 @@ pub(super) trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// Size of a number in bytes.
+    /// Size of a floating-point SZ value in bytes.
     const SIZE: usize;
 
     fn from_be(bytes: &[u8]) -> Option<Self>;
     fn from_le(bytes: &[u8]) -> Option<Self>;
     fn put(self, output: &mut Vec<u8>);
     fn abs(self) -> Self;
-    /// Converts an integer, rounded to the nearest number.
+    /// Converts an integer to a floating-point SZ value, rounded to the nearest number.
     fn of(whole: i64) -> Self;
     fn wide(self) -> f64;
-    /// Converts an `f64`, rounded to the nearest number.
+    /// Converts an `f64` to a floating-point SZ value, rounded to the nearest number.
     fn narrow(wide: f64) -> Self;
 }
 

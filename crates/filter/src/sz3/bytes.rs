@@ -3,7 +3,8 @@
 use super::corrupt;
 use crate::Result;
 
-/// The remaining bytes of an SZ3 chunk. Numbers are little-endian unless the method says otherwise.
+/// A reader of the remaining bytes of an SZ3 chunk. Numbers are little-endian unless the method
+/// says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
@@ -14,7 +15,7 @@ impl<'a> Bytes<'a> {
         Self { rest }
     }
 
-    /// Takes the next `count` bytes.
+    /// Takes the next `count` bytes of the SZ3 chunk.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
             self.rest.split_at_checked(count).ok_or_else(|| corrupt("the chunk is truncated"))?;
@@ -22,7 +23,7 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// Takes the next `count` items of `size` bytes.
+    /// Takes the bytes of the next `count` items of `size` bytes of the SZ3 chunk.
     pub(super) fn items(&mut self, count: usize, size: usize) -> Result<&'a [u8]> {
         let length = count.checked_mul(size).ok_or_else(|| corrupt("a length in the chunk is too large"))?;
         self.take(length)
@@ -42,17 +43,17 @@ impl<'a> Bytes<'a> {
         self.array().map(i32::from_le_bytes)
     }
 
-    /// Reads an unsigned number of 4 bytes.
+    /// Reads an unsigned number of 4 bytes of the SZ3 chunk.
     pub(super) fn size_32(&mut self) -> Result<usize> {
         size(u64::from(u32::from_le_bytes(self.array()?)))
     }
 
-    /// Reads an unsigned big-endian number of 4 bytes.
+    /// Reads an unsigned big-endian number of 4 bytes of the SZ3 chunk.
     pub(super) fn size_32_big_endian(&mut self) -> Result<usize> {
         size(u64::from(u32::from_be_bytes(self.array()?)))
     }
 
-    /// Reads an unsigned number of 8 bytes.
+    /// Reads an unsigned number of 8 bytes of the SZ3 chunk.
     pub(super) fn size(&mut self) -> Result<usize> {
         size(u64::from_le_bytes(self.array()?))
     }

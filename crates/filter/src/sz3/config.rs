@@ -26,7 +26,7 @@ use super::bytes::Bytes;
 use super::{corrupt, unsupported};
 use crate::Result;
 
-/// Size of an SZ3 configuration in bytes, without the values in each dimension.
+/// Size of an SZ3 configuration in bytes, without the lengths of the dimensions.
 const FIXED_BYTES: usize = 56;
 
 /// The method by which SZ3 predicts values.
@@ -51,8 +51,8 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Parses the configuration of an SZ3 chunk. Returns the configuration and the payload before
-    /// it.
+    /// Parses the configuration of an SZ3 chunk. Returns the configuration and the encoded values
+    /// before the configuration.
     pub(super) fn parse(chunk: &[u8]) -> Result<(Self, &[u8])> {
         let (rest, length) =
             chunk.split_last_chunk().ok_or_else(|| corrupt("the configuration is truncated"))?;

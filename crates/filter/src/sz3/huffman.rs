@@ -21,10 +21,10 @@ use super::bytes::Bytes;
 use super::{corrupt, unsupported};
 use crate::Result;
 
-/// The number of bits that one lookup in the Huffman table decodes.
+/// The number of bits that one lookup in the Huffman table of an SZ3 chunk decodes.
 const LOOKUP_BITS: usize = 8;
 
-/// A node of the Huffman tree.
+/// A node of an SZ3 chunk's Huffman tree.
 #[derive(Debug, Clone, Copy, Default)]
 struct Node {
     /// The indices of the children; 0 stands for none, because the root is no child.
@@ -33,7 +33,7 @@ struct Node {
     is_leaf: bool,
 }
 
-/// The result of a table lookup in the Huffman decoder: the node, and the number of bits.
+/// The result of a table lookup in the Huffman decoder of SZ3: the node, and the number of bits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
     node: Node,
@@ -41,7 +41,7 @@ struct Step {
     bits: usize,
 }
 
-/// A reader of integers that are stored as Huffman codes.
+/// A reader of integers that an SZ3 chunk stores as Huffman codes.
 #[derive(Debug)]
 pub(super) struct Codes<'a> {
     nodes: Vec<Node>,
@@ -60,7 +60,7 @@ impl<'a> Codes<'a> {
         Ok(codes)
     }
 
-    /// Follows these bits from the root of the Huffman tree to a leaf or a missing child.
+    /// Follows the bits `bits` from the root of the SZ3 Huffman tree to a leaf or a missing child.
     fn follow(&self, bits: usize) -> Step {
         let mut step = Step { node: self.nodes.first().copied().unwrap_or_default(), bits: 0 };
         while !step.node.is_leaf && step.bits < LOOKUP_BITS {
@@ -78,7 +78,7 @@ impl<'a> Codes<'a> {
         if child == 0 { None } else { self.nodes.get(child).copied() }
     }
 
-    /// Decodes the next integer from its Huffman code.
+    /// Decodes the next integer of the SZ3 chunk from its Huffman code.
     #[inline]
     pub(super) fn next(&mut self) -> Result<i32> {
         let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
@@ -131,7 +131,7 @@ fn parse_tree(bytes: &mut Bytes<'_>) -> Result<Vec<Node>> {
     if nodes.is_empty() { Err(corrupt("the Huffman tree has no nodes")) } else { Ok(nodes) }
 }
 
-/// Reads a little-endian number from the bytes of the Huffman tree.
+/// Reads a little-endian number from the bytes of the SZ3 Huffman tree.
 fn number(bytes: &[u8]) -> usize {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }

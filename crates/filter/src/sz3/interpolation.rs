@@ -25,7 +25,7 @@ use super::quantiser::Quantiser;
 use super::value::{Value, Wide};
 use crate::Result;
 
-/// The smallest interpolation level at which the error bound is halved.
+/// The smallest interpolation level of SZ3 at which the error bound is halved.
 const HALVED_BOUND_LEVEL: u32 = 3;
 
 /// Decodes an SZ3 chunk of `values.len()` values by interpolation.
@@ -53,8 +53,8 @@ pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]
     Interpolation { values, axes, order, block, is_cubic, quantiser, codes }.run()
 }
 
-/// Returns the permutation of the dimensions with this index in the sorted list of all
-/// permutations.
+/// Returns the permutation of an SZ3 chunk's dimensions with the number `index` in the sorted list
+/// of all permutations.
 fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
     let mut remaining: Vec<usize> = (0..dimensions).collect();
     let mut orders: usize = (1..=dimensions).product();
@@ -68,7 +68,7 @@ fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
     Some(order)
 }
 
-/// A dimension of an SZ3 chunk, for interpolation.
+/// A dimension of an SZ3 chunk, for the decoder by interpolation.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     /// The number of values along the dimension.
@@ -88,7 +88,7 @@ fn axes(sizes: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// A range of coordinates along one dimension of an SZ3 chunk.
+/// A range of coordinates along one dimension of an SZ3 chunk, for interpolation.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     first: usize,
@@ -98,8 +98,8 @@ struct Range {
     stride: usize,
 }
 
-/// Calls `act` with the offset of every point in the product of all ranges; the last range varies
-/// fastest.
+/// Calls `act` with the offset of every point of an SZ3 chunk in the product of all ranges; the
+/// last range varies fastest.
 fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Result<()>) -> Result<()> {
     let Some((range, inner)) = ranges.split_first() else { return act(offset) };
     let mut at = range.first;
@@ -153,7 +153,8 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Advances to the next box of the chunk. Returns false after the last box.
+    /// Advances to the next box of the SZ3 chunk for interpolation. Returns false after the last
+    /// box.
     fn advance(&self, begin: &mut [usize], side: usize) -> bool {
         for (begin, axis) in begin.iter_mut().zip(&self.axes).rev() {
             let next = begin.saturating_add(side);
@@ -194,7 +195,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Decodes the unknown points of a line, which are the odd ones.
+    /// Decodes the unknown points of a line in an SZ3 chunk: the points with odd numbers.
     fn fill_line(&mut self, line: Line) -> Result<()> {
         let count = line.count;
         if !self.is_cubic || count < 5 {
@@ -223,8 +224,8 @@ impl<V: Value> Interpolation<'_, V> {
         }
     }
 
-    /// Decodes a point of a line. `predict` computes the prediction from points at relative
-    /// positions.
+    /// Decodes a point of a line in an SZ3 chunk. `predict` computes the prediction from points at
+    /// relative positions.
     #[inline]
     fn fill(&mut self, line: Line, at: usize, predict: impl Fn(&dyn Fn(isize) -> V) -> V) -> Result<()> {
         let position = line.offset + at * line.stride;
@@ -252,7 +253,7 @@ fn linear<V: Value>(a: V, b: V) -> V {
     V::narrow(a.widen().plus(b.widen()).over(2))
 }
 
-/// Extrapolates a value linearly from two points.
+/// Extrapolates a value of an SZ3 chunk linearly from two points.
 fn extrapolate_linear<V: Value>(a: V, b: V) -> V {
     V::from_real(1.5 * b.real() - 0.5 * a.real())
 }
@@ -265,7 +266,7 @@ fn last_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(b.widen().times(6).minus(a.widen()).plus(c.widen().times(3)).over(8))
 }
 
-/// Extrapolates a value quadratically from three points.
+/// Extrapolates a value of an SZ3 chunk quadratically from three points.
 fn extrapolate_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(a.widen().times(3).minus(b.widen().times(10)).plus(c.widen().times(15)).over(8))
 }

@@ -40,7 +40,7 @@ use bytes::Bytes;
 use config::{Config, Method};
 use value::Value;
 
-/// The SZ3 filter.
+/// The SZ3 filter, which compresses numbers with bounded errors by prediction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sz3;
 
@@ -49,8 +49,8 @@ const ID: FilterId = FilterId::SZ3;
 /// The minimum number of values of a chunk that SZ3 encodes. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
-/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. It bounds the first
-/// allocation.
+/// The ratio of decoded to encoded bytes that few Zstandard frames in SZ3 chunks exceed. The ratio
+/// bounds the first allocation of the output.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 fn corrupt(problem: &str) -> FilterError {
@@ -87,7 +87,7 @@ impl Sz3Parameters {
         Ok(Self { dimensions, kind: *kind, count: count.ok_or_else(wrong)? })
     }
 
-    /// Returns the size of a value in bytes.
+    /// Returns the size in bytes of a value that the SZ3 filter decodes.
     fn size(&self) -> Result<usize> {
         match self.kind {
             2 | 3 => Ok(1),
@@ -158,7 +158,7 @@ impl Filter for Sz3 {
     }
 }
 
-/// Decodes an SZ3 chunk of `count` values.
+/// Decodes an SZ3 chunk of `count` values and replaces the content of `output` by their bytes.
 fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> Result<()> {
     let (config, payload) = Config::parse(chunk)?;
     if config.sizes.iter().product::<usize>() != count {
@@ -185,7 +185,7 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Decodes the Zstandard frame of an SZ3 payload to at most `maximum` bytes.
+/// Decodes the Zstandard frame of an SZ3 chunk's encoded values to at most `maximum` bytes.
 fn unpack(payload: &[u8], maximum: usize, output: &mut Vec<u8>) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     let length = bytes.size()?;
@@ -206,7 +206,8 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// A test example of `volume`'s values: integers of 4 bytes, predicted from neighbours.
+    /// A test example of an SZ3 chunk with `volume`'s values: integers of 4 bytes, predicted from
+    /// neighbours.
     const VOLUME: &str = concat!(
         "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
         "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",
@@ -218,7 +219,8 @@ mod tests {
         "00e03f0000000000000000010100000100200000000101400000000500000006000000030000000050000000",
     );
 
-    /// A test example of the values `x y z + 9 w`: integers of 2 bytes, predicted from neighbours.
+    /// A test example of an SZ3 chunk with the values `x y z + 9 w`: integers of 2 bytes, predicted
+    /// from neighbours.
     const FOUR: &str = concat!(
         "cc0000000000000028b52ffd20cc6d0300d403030004000500060001010200010002e03f0080800500010003040901000101",
         "3500000154aa552a80aa552a9540552a954aac60000aa552a800000000001600c0206e0460849cf420840801720bc0ae52ab",
@@ -227,7 +229,8 @@ mod tests {
         "000500000006000000040000000058000000",
     );
 
-    /// A test example of the values `100 sin(x / 9)`: `f32` numbers, predicted from neighbours.
+    /// A test example of an SZ3 chunk with the values `100 sin(x / 9)`: `f32` numbers, predicted
+    /// from neighbours.
     const LINE: &str = concat!(
         "ba0000000000000028b52ffd20ba85030074043c000500000001010c00010001000002e03f008000fe7f0b00000007000102",
         "030400060a090805000704000d000000030001000111008f6b144aa25515afccc8484084093039f0110060301e688c050563",
@@ -235,8 +238,8 @@ mod tests {
         "00000000e03f0000000000000000010100000100200000000101000001000500000080000000010000000040000000",
     );
 
-    /// A test example of the values `100 sin(x / 3) cos(y / 4)`: `f32` numbers, predicted by
-    /// interpolation.
+    /// A test example of an SZ3 chunk with the values `100 sin(x / 3) cos(y / 4)`: `f32` numbers,
+    /// predicted by interpolation.
     const PLANE: &str = concat!(
         "800100000000000028b52ffd6080004d0700324c293140758635c3c004a339cad7c93cb32d3480c13b118d066c6ce226fb60",
         "605067123cad0ea321c2a2a2cab25aa76adbde32054026678c4e3728243b452c310d76b4c7c43392e21052d128094a61896c",
@@ -247,7 +250,7 @@ mod tests {
         "200000000101000001001000000010000000020000000048000000",
     );
 
-    /// A test example of 24 equal values 3: `f32` numbers, stored losslessly.
+    /// A test example of an SZ3 chunk with 24 equal values 3: `f32` numbers, stored losslessly.
     const SAME: &str = concat!(
         "600000000000000028b52ffd206055000020000040400100f9e4880118000000000000001800000000000000010000000000",
         "000000009a9999999999b93f010001000100200000000101000001008000000080000000010000000040000000",
@@ -276,7 +279,7 @@ mod tests {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// Returns the coordinates of all values of a chunk, the last dimension fastest.
+    /// Returns the coordinates of all values of an SZ3 test chunk, the last dimension fastest.
     fn positions(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
         (0..sizes.iter().product()).map(move |mut at| {
             let mut position: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
@@ -347,7 +350,7 @@ mod tests {
         assert!(matches!(conformance::encode(&Sz3, &[], &[0; 99]), Err(FilterError::Failed { .. })));
     }
 
-    /// Returns a test chunk in which the decoded payload was changed and encoded again.
+    /// Returns an SZ3 test chunk whose decoded content was changed and encoded again.
     fn repacked(chunk: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (_, payload) = Config::parse(chunk).unwrap();
         let mut unpacked = Vec::new();

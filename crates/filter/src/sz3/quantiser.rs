@@ -17,7 +17,8 @@ use super::corrupt;
 use super::value::Value;
 use crate::Result;
 
-/// A linear quantiser of SZ3, which converts between integers and differences from the prediction.
+/// A linear quantiser of SZ3, which converts between integers and differences from the predicted
+/// value.
 #[derive(Debug)]
 pub(super) struct Quantiser<'a> {
     /// The maximum error.
@@ -27,7 +28,7 @@ pub(super) struct Quantiser<'a> {
 }
 
 impl<'a> Quantiser<'a> {
-    /// Parses the SZ3 quantiser for values of `size` bytes.
+    /// Parses the quantiser of an SZ3 chunk for values of `size` bytes.
     pub(super) fn parse(bytes: &mut Bytes<'a>, size: usize) -> Result<Self> {
         if bytes.byte()? != 2 {
             return Err(corrupt("the kind of quantiser is unknown"));

@@ -3,9 +3,9 @@
 
 /// A type of values that SZ3 chunks store.
 pub(super) trait Value: Copy + Default {
-    /// The wider type in which predictions of such values are computed.
+    /// The wider type in which predictions of SZ3 values of this type are computed.
     type Wide: Wide;
-    /// Size of a value in bytes.
+    /// Size of a value of an SZ3 chunk in bytes.
     const SIZE: usize;
     /// Reads a value of an SZ3 chunk from its little-endian bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
@@ -13,7 +13,7 @@ pub(super) trait Value: Copy + Default {
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
     fn real(self) -> f64;
-    /// Converts a floating-point number; integer types truncate.
+    /// Converts a floating-point number to a value of an SZ3 chunk; integer types truncate.
     fn from_real(real: f64) -> Self;
 }
 
@@ -108,7 +108,7 @@ fn truncate_to_i64(real: f64) -> i64 {
     }
 }
 
-/// Truncates a prediction to `u64`. Negative numbers wrap around.
+/// Truncates an SZ3 prediction to `u64`. Negative numbers wrap around.
 fn truncate_to_u64(real: f64) -> u64 {
     if real >= 9_223_372_036_854_775_808.0 {
         truncate_to_i64(real - 9_223_372_036_854_775_808.0).cast_unsigned() ^ 1 << 63
@@ -117,7 +117,7 @@ fn truncate_to_u64(real: f64) -> u64 {
     }
 }
 
-/// Rounds a prediction to the nearest `f32`.
+/// Rounds an SZ3 prediction to the nearest `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "the value is rounded to the nearest number")]
 fn round_to_f32(real: f64) -> f32 {
     real as f32

@@ -29,7 +29,7 @@ pub(super) const RUN_TO_END: u32 = 4;
 /// The maximum code of a pair of samples in the second extension option of szip.
 pub(super) const MAX_PAIR_CODE: u32 = 90;
 
-/// A coder of szip blocks for given parameters.
+/// A coder of szip blocks, which decodes and encodes them for given parameters.
 #[derive(Debug)]
 pub(super) struct Coder {
     pub(super) bits: u32,
@@ -66,7 +66,7 @@ impl Coder {
         }
     }
 
-    /// Returns the number of the code option in which samples are not coded.
+    /// Returns the number of the szip code option in which samples are not coded.
     pub(super) fn last_option(&self) -> u32 {
         (1 << self.id_bits) - 1
     }

@@ -13,7 +13,7 @@ const TRUNCATED: &str = "the scan lines are truncated";
 /// The number of sample differences that szip tests together for being all zero.
 const ZERO_TEST_SAMPLES: usize = 32;
 
-/// The pairs of samples for all codes of the second extension option of szip.
+/// The pairs of samples for each code number of the second extension option of szip.
 const PAIRS: [(u32, u32); MAX_PAIR_CODE as usize + 1] = pairs_of_codes();
 
 impl Coder {
@@ -39,7 +39,7 @@ impl Coder {
         coded.saturating_mul(8 * SEGMENT_BLOCKS * self.block * self.sample_bytes)
     }
 
-    /// Decodes the first `needed` szip blocks of a line.
+    /// Decodes the first `needed` szip blocks of a scan line into `samples`.
     fn decode_line(&self, window: &mut BitWindow<'_>, samples: &mut [u32], needed: usize) -> Decoded<()> {
         let mut blocks = samples.chunks_exact_mut(self.block).take(needed);
         let mut at = 0;
@@ -73,8 +73,8 @@ impl Coder {
         Ok(())
     }
 
-    /// Decodes the number of szip blocks in a run of zero blocks at block `at`. The number is not
-    /// 0.
+    /// Decodes the number of szip blocks in a run of zero blocks from the block `at` on. The number
+    /// is not 0.
     fn run(&self, window: &mut BitWindow<'_>, at: usize) -> Decoded<usize> {
         let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT_BLOCKS - at % SEGMENT_BLOCKS);
         let count = match window.get_unary().ok_or(TRUNCATED)? {
@@ -88,7 +88,7 @@ impl Coder {
         Ok(count)
     }
 
-    /// Converts the decoded differences of a line to samples.
+    /// Converts the decoded differences of an szip scan line to samples.
     fn restore(&self, line: &mut [u32]) -> Decoded<()> {
         let largest = self.largest;
         if line.iter().copied().max().is_some_and(|maximum| maximum > largest) {
@@ -147,7 +147,7 @@ const fn pairs_of_codes() -> [(u32, u32); MAX_PAIR_CODE as usize + 1] {
     pairs
 }
 
-/// Decodes an szip block of sample pairs in the second extension option.
+/// Decodes an szip block of sample pairs that is coded in the second extension option.
 fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     // With an odd number of samples, the first one is the second of a pair.
     let (lone, even) = coded.split_at_mut(coded.len() % 2);
@@ -164,7 +164,7 @@ fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     if is_known { Ok(()) } else { Err("a pair code of the second extension is too large") }
 }
 
-/// Decodes an szip block of samples whose `low` low bits are stored separately.
+/// Decodes an szip block in which the `low` low bits of each sample are stored separately.
 fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()> {
     let mut all = 0;
     window

@@ -34,7 +34,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use coder::Coder;
 pub use parameters::{Element, SzipParameters};
 
-/// The szip filter.
+/// The szip filter, which compresses samples of integers by extended Rice coding.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Szip;
 
@@ -162,8 +162,8 @@ struct LineScratch {
     differences: Vec<u32>,
 }
 
-/// Parses the szip client data and the header of a chunk. Returns the parameters, the decoded
-/// length of the chunk, and the coded samples.
+/// Parses the client data of the szip filter and the header of an szip chunk. Returns the
+/// parameters, the decoded length of the chunk, and the coded samples.
 fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParameters, usize, &'a [u8])> {
     let corrupt = |problem: &str| FilterError::corrupt(FilterId::SZIP, problem);
     let parameters = SzipParameters::parse(context.client_data).map_err(corrupt)?;

@@ -13,7 +13,7 @@ const MAX_LINE_SAMPLES: u32 = 4096;
 const MAX_LINE_BLOCKS: u32 = 128;
 
 /// Computes the szip client data that libhdf5 stores for chunks of `elements` elements, of which
-/// `fastest` lie in the fastest-varying dimension. For an optional filter, szip may be unable to
+/// `fastest` lie along the fastest-varying dimension. For an optional filter, szip may be unable to
 /// code samples with this number of bits.
 pub(super) fn client_data(
     options: u32,
@@ -49,7 +49,7 @@ pub struct SzipParameters {
     line: u32,
 }
 
-/// The properties of an element type on which the szip filter depends.
+/// The properties of a dataset's element type on which the szip filter depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
     /// Size of an element in bytes.
@@ -64,7 +64,7 @@ pub struct Element {
 
 impl SzipParameters {
     /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements, of which
-    /// `fastest` lie in the fastest-varying dimension, in blocks of `block` samples.
+    /// `fastest` lie along the fastest-varying dimension, in blocks of `block` samples.
     ///
     /// # Errors
     /// The reason why szip cannot code such chunks.
@@ -102,12 +102,12 @@ impl SzipParameters {
         Ok(Self { options, block, bits, line })
     }
 
-    /// Returns true if szip codes samples as differences from the preceding sample.
+    /// Returns true if the szip filter codes samples as differences from the preceding sample.
     pub(super) fn is_nearest_neighbour(&self) -> bool {
         self.options & NEAREST_NEIGHBOUR != 0
     }
 
-    /// Returns true if samples that are not split into byte planes are big-endian.
+    /// Returns true if szip samples that are not split into byte planes are big-endian.
     pub(super) fn is_big_endian(&self) -> bool {
         self.options & BIG_ENDIAN != 0
     }
@@ -126,8 +126,8 @@ impl SzipParameters {
         }
     }
 
-    /// Returns the number of byte planes into which samples are split. Returns 1 if they are not
-    /// split.
+    /// Returns the number of byte planes into which szip samples are split. Returns 1 if they are
+    /// not split.
     pub(super) fn planes(&self) -> usize {
         match self.bits {
             32 => 4,

@@ -30,14 +30,14 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 use parameters::Header;
 pub use parameters::{Mode, ZfpNumber, ZfpParameters};
 
-/// The zfp filter.
+/// The zfp filter, which compresses arrays of numbers in small blocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
 
-/// Returns true if the byte order of the elements must be swapped, because the codec needs
-/// little-endian numbers.
+/// Returns true if the byte order of the dataset's elements must be swapped for zfp, because the
+/// codec needs little-endian numbers.
 fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
     atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
 }
@@ -142,7 +142,7 @@ fn truncated() -> FilterError {
     FilterError::corrupt(ID, "the blocks are truncated")
 }
 
-/// Converts bytes to the words of a zfp stream. The last word is padded with zeros.
+/// Converts bytes to the 64-bit words of a zfp stream. The last word is padded with zeros.
 fn words(bytes: &[u8]) -> Vec<u64> {
     let (whole, rest) = bytes.as_chunks::<8>();
     let mut words = Vec::with_capacity(whole.len() + 1);

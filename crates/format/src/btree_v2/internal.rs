@@ -18,7 +18,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"BTIN";
 
-/// Parameters that determine the layout of an internal node. Created by
+/// Parameters that determine the layout of an internal node of a version 2 B-tree. Created by
 /// [`BTreeV2Layout::internal`](super::BTreeV2Layout::internal).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2InternalContext {
@@ -116,7 +116,8 @@ impl BTreeV2InternalContext {
         self.params.offset_width() + self.count_width + self.total_width
     }
 
-    /// Returns the number of bytes of the node that are in use; padding fills the other bytes.
+    /// Returns the number of bytes of the version 2 B-tree's internal node that are in use; padding
+    /// fills the other bytes.
     pub fn used_size(&self) -> usize {
         let pointers = (self.records + 1) * self.pointer_size();
         self.records * self.record_size + pointers + OVERHEAD_BYTES

@@ -25,8 +25,8 @@ use crate::codec::{FileParams, FormatError, Result, Structure};
 /// Number of bytes of a version 2 B-tree node besides records and pointers: signature, version,
 /// type and checksum.
 pub(super) const OVERHEAD_BYTES: usize = 10;
-/// Largest accepted depth of a version 2 B-tree. With at least two records per node, a tree of 64
-/// levels holds more than 2^64 records.
+/// Largest depth of a version 2 B-tree that decoders accept. With at least two records per node, a
+/// tree of 64 levels holds more than 2^64 records.
 const MAX_DEPTH: u16 = 64;
 
 /// Sizes and capacities of the nodes of one version 2 B-tree.
@@ -48,13 +48,14 @@ struct Level {
     total_width: usize,
 }
 
-/// Returns the number of bytes needed to store numbers up to `limit`.
+/// Returns the number of bytes that a field of a version 2 B-tree node needs to store numbers up to
+/// `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
 impl BTreeV2Layout {
-    /// Computes the node layout of the B-tree with this header.
+    /// Computes the node layout of the version 2 B-tree with the header `header`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a node is too small for one record, or if the depth
@@ -107,30 +108,30 @@ impl BTreeV2Layout {
         Ok(layout)
     }
 
-    /// Returns the depth of the B-tree: the number of levels of internal nodes. The root has this
-    /// level; leaves have level 0.
+    /// Returns the depth of the version 2 B-tree: the number of levels of internal nodes. The root
+    /// is at this level; leaves are at level 0.
     pub fn depth(&self) -> u16 {
         self.depth
     }
 
-    /// Returns the size of a B-tree node in bytes.
+    /// Returns the size of a node of the version 2 B-tree in bytes.
     pub fn node_size(&self) -> usize {
         self.node_size
     }
 
-    /// Returns the size of a B-tree record in bytes.
+    /// Returns the size of a record of the version 2 B-tree in bytes.
     pub fn record_size(&self) -> usize {
         self.record_size
     }
 
-    /// Returns the largest number of records in one node at `level`, or 0 if the tree has no such
-    /// level.
+    /// Returns the largest number of records in one node of a version 2 B-tree at `level`, or 0 if
+    /// the tree has no level of this number.
     pub fn max_records(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_records)
     }
 
-    /// Returns the largest number of records in a node at `level` and its subtree. `u64::MAX`
-    /// stands for any larger number.
+    /// Returns the largest number of records in a node of a version 2 B-tree at `level` and its
+    /// subtree. `u64::MAX` stands for any larger number.
     pub fn max_records_below(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_below)
     }
@@ -139,7 +140,8 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the context of a B-tree leaf with `records` records.
+    /// Returns the layout parameters, for decoding and encoding, of a version 2 B-tree leaf with
+    /// `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -152,7 +154,8 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the context of an internal B-tree node at `level` (1 and up) with `records` records.
+    /// Returns the layout parameters, for decoding and encoding, of an internal node of a version 2
+    /// B-tree at `level` (1 and up) with `records` records.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

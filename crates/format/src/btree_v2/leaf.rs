@@ -14,7 +14,7 @@ use crate::codec::{Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"BTLF";
 
-/// Parameters that determine the layout of a leaf. Created by
+/// Parameters that determine the layout of a leaf of a version 2 B-tree. Created by
 /// [`BTreeV2Layout::leaf`](super::BTreeV2Layout::leaf).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2LeafContext {
@@ -72,13 +72,15 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Returns the number of bytes of the leaf that are in use; padding fills the other bytes.
+    /// Returns the number of bytes of the version 2 B-tree's leaf that are in use; padding fills
+    /// the other bytes.
     pub fn used_size(&self) -> usize {
         self.records * self.record_size + OVERHEAD_BYTES
     }
 }
 
-/// Reads the common first fields of B-tree leaves and internal nodes, and returns the version.
+/// Reads the common first fields of version 2 B-tree leaves and internal nodes, and returns the
+/// version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],

@@ -12,22 +12,24 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
 const NAME: &str = "chunk index element";
 
-/// The client ID of a fixed or extensible array, which determines the fields of the elements.
+/// The client ID of a fixed or extensible array (a chunk index), which determines the fields of the
+/// array's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkIndexClient(pub u8);
 
 impl ChunkIndexClient {
-    /// Client ID of arrays of chunks without filters.
+    /// Client ID, in an extensible or fixed array, of entries for chunks without filters.
     pub const CHUNKS: Self = Self(0);
-    /// Client ID of arrays of filtered chunks.
+    /// Client ID, in an extensible or fixed array, of entries for filtered chunks.
     pub const FILTERED: Self = Self(1);
-    /// Client ID of arrays of structured chunks without filters.
+    /// Client ID, in an extensible or fixed array, of entries for structured chunks without
+    /// filters.
     pub const STRUCTURED: Self = Self(2);
-    /// Client ID of arrays of filtered structured chunks.
+    /// Client ID, in an extensible or fixed array, of entries for filtered structured chunks.
     pub const STRUCTURED_FILTERED: Self = Self(3);
 }
 
-/// An element of a fixed or extensible array. Each element describes a chunk.
+/// An entry of a fixed or extensible array (a chunk index). Each entry describes a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkElement<'a> {
     /// Address of the chunk; undefined if there is no chunk.
@@ -41,7 +43,7 @@ pub struct ChunkElement<'a> {
     pub metadata: &'a [u8],
 }
 
-/// The fields of an array element besides the address of the chunk.
+/// The fields of a chunk's entry in a fixed or extensible array besides the address of the chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkElementForm {
     /// No further fields.
@@ -60,7 +62,7 @@ pub enum ChunkElementForm {
     },
 }
 
-/// The layout of the elements of one fixed or extensible array.
+/// The layout of the chunk entries of one fixed or extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkElementLayout {
     params: FileParams,
@@ -68,13 +70,13 @@ pub struct ChunkElementLayout {
 }
 
 impl ChunkElementLayout {
-    /// Creates the layout of array elements with these fields.
+    /// Creates the layout of a fixed or extensible array's chunk entries with the fields `form`.
     pub fn new(params: FileParams, form: ChunkElementForm) -> Self {
         Self { params, form }
     }
 
-    /// Derives the layout of the elements from an array's header. The element size determines the
-    /// width of the chunk size field.
+    /// Derives the layout of the chunk entries from the header of a fixed or extensible array. The
+    /// size of an entry determines the width of the chunk size field.
     ///
     /// `metadata_size` is the metadata size of structured chunks in bytes; clients 0 and 1 ignore
     /// it.
@@ -112,12 +114,13 @@ impl ChunkElementLayout {
         Ok(Self { params, form })
     }
 
-    /// Returns the fields of an array element besides the address of the chunk.
+    /// Returns the fields of a chunk's entry in a fixed or extensible array besides the address of
+    /// the chunk.
     pub fn form(&self) -> ChunkElementForm {
         self.form
     }
 
-    /// Returns the size of an array element in bytes.
+    /// Returns the size in bytes of a chunk's entry in a fixed or extensible array.
     pub fn size(&self) -> usize {
         let more = match self.form {
             ChunkElementForm::Plain => 0,
@@ -127,7 +130,7 @@ impl ChunkElementLayout {
         self.params.offset_width() + more
     }
 
-    /// Decodes an array element from the start of `bytes`.
+    /// Decodes a chunk's entry in a fixed or extensible array from the start of `bytes`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if bytes are missing.
@@ -148,7 +151,8 @@ impl ChunkElementLayout {
         })
     }
 
-    /// Decodes the array element `index` of the consecutive elements in `elements`.
+    /// Decodes the chunk entry with the number `index` of the consecutive entries of a fixed or
+    /// extensible array in `elements`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if `index` is out of range.
@@ -164,13 +168,14 @@ impl ChunkElementLayout {
         FormatError::corrupt(NAME, "element", format!("a number below {count}"), index)
     }
 
-    /// Returns an iterator over the consecutive array elements in `elements`.
+    /// Returns an iterator over the consecutive chunk entries of a fixed or extensible array in
+    /// `elements`.
     pub fn iter<'a>(&self, elements: &'a [u8]) -> impl Iterator<Item = Result<ChunkElement<'a>>> {
         let layout = *self;
         elements.chunks_exact(layout.size().max(1)).map(move |bytes| layout.decode(bytes))
     }
 
-    /// Encodes an array element.
+    /// Encodes a chunk's entry in a fixed or extensible array to bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if a value does not fit its field.
@@ -195,7 +200,8 @@ impl ChunkElementLayout {
         writer.finish()
     }
 
-    /// Replaces the array element `index` of the consecutive elements in `elements`.
+    /// Replaces the chunk entry with the number `index` of the consecutive entries of a fixed or
+    /// extensible array in `elements`.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if `index` is out of range or a value does not fit its
@@ -215,8 +221,9 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes an array element that consists of an address only. Returns `None` if the elements
-    /// have more fields, or if the address or `index` is out of range.
+    /// Writes a chunk's entry in a fixed or extensible array that consists of an address only.
+    /// Returns `None` if the entries have more fields, or if the address or `index` is out of
+    /// range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();
@@ -229,7 +236,8 @@ impl ChunkElementLayout {
         Some(())
     }
 
-    /// Returns the encoded bytes of `count` unset array elements, which describe no chunk.
+    /// Returns the encoded bytes of `count` unset entries of a fixed or extensible array, which
+    /// describe no chunk.
     pub fn unset(&self, count: usize) -> Vec<u8> {
         let mut one = vec![0; self.size()];
         for byte in one.iter_mut().take(self.params.offset_width()) {
@@ -240,7 +248,7 @@ impl ChunkElementLayout {
 }
 
 impl ChunkElement<'_> {
-    /// An unset array element, which describes no chunk.
+    /// An unset entry of a fixed or extensible array (a chunk index), which describes no chunk.
     pub const UNSET: ChunkElement<'static> =
         ChunkElement { address: Address::UNDEFINED, size: 0, filter_mask: 0, metadata: &[] };
 }

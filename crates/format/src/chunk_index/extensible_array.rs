@@ -27,7 +27,7 @@ const INDEX_SIGNATURE: &[u8; 4] = b"EAIB";
 const SECONDARY_SIGNATURE: &[u8; 4] = b"EASB";
 const DATA_SIGNATURE: &[u8; 4] = b"EADB";
 
-/// Parameters that determine the layout of an extensible array block: the number of elements,
+/// Parameters that determine the layout of an extensible array block: the number of chunk entries,
 /// addresses and pages. Created by [`index_block`](Self::index_block),
 /// [`secondary_block`](Self::secondary_block) and [`data_block`](Self::data_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +45,8 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts the count or the size of an array block to `usize`. [`ExtensibleArrayGeometry::new`]
-/// has checked that the value fits.
+/// Converts the count or the size of an extensible array's block to `usize`.
+/// [`ExtensibleArrayGeometry::new`] has checked that the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn checked_usize(value: u64) -> usize {
     debug_assert!(usize::try_from(value).is_ok(), "{value}");
@@ -70,7 +70,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of the index block of the array with its header at `address`.
+    /// Returns the layout parameters, for decoding and encoding, of the index block of the
+    /// extensible array with its header at `address`.
     pub fn index_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -85,7 +86,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of an extensible array's secondary block of the given shape.
+    /// Returns the layout parameters, for decoding and encoding, of an extensible array's secondary
+    /// block of the shape `shape`.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -102,7 +104,8 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// Returns the context of an extensible array's data block with `elements` elements.
+    /// Returns the layout parameters, for decoding and encoding, of an extensible array's data
+    /// block with `elements` chunk entries.
     pub fn data_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -136,24 +139,26 @@ impl ExtensibleArrayBlockContext {
             + CHECKSUM_SIZE
     }
 
-    /// Returns the number of pages of a data block, or of each data block of a secondary block; 0
-    /// if the data blocks are not paged.
+    /// Returns the number of pages of an extensible array's data block, or of each data block of a
+    /// secondary block; 0 if the data blocks are not paged.
     pub fn pages(&self) -> usize {
         self.pages
     }
 
-    /// Returns the context of a page of a paged data block.
+    /// Returns the layout parameters, for decoding and encoding, of a page of an extensible array's
+    /// paged data block.
     pub fn page(&self) -> ArrayPageContext {
         ArrayPageContext { elements: self.page_elements, element_size: self.element_size }
     }
 
-    /// Returns the offset of a page in bytes from the start of the data block.
+    /// Returns the offset of a page in bytes from the start of the extensible array's data block.
     pub fn page_offset(&self, page: usize) -> usize {
         let full = self.page_elements * self.element_size + CHECKSUM_SIZE;
         self.size() + page * full
     }
 
-    /// Returns the allocated size of a data block: the block and its pages, in bytes.
+    /// Returns the allocated size of an extensible array's data block: the block and its pages, in
+    /// bytes.
     pub fn total_size(&self) -> usize {
         self.page_offset(self.pages)
     }
@@ -188,7 +193,7 @@ impl ExtensibleArrayBlockContext {
     }
 }
 
-/// The index block of an extensible array: the first elements, and the addresses of all other
+/// The index block of an extensible array: the first chunk entries, and the addresses of all other
 /// blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayIndexBlock {
@@ -284,7 +289,7 @@ impl Structure for ExtensibleArraySecondaryBlock {
 }
 
 impl ExtensibleArraySecondaryBlock {
-    /// Creates a secondary block without data blocks.
+    /// Creates a secondary block of an extensible array without data blocks.
     pub fn new(version: u8, block_offset: u64, context: &ExtensibleArrayBlockContext) -> Self {
         Self {
             version,
@@ -294,8 +299,8 @@ impl ExtensibleArraySecondaryBlock {
         }
     }
 
-    /// Returns true if the page of the data block was ever written. The bytes of other pages have
-    /// no meaning.
+    /// Returns true if a page of an extensible array's data block was ever written. The bytes of
+    /// other pages have no meaning.
     pub fn is_initialised(
         &self,
         data_block: usize,
@@ -305,13 +310,13 @@ impl ExtensibleArraySecondaryBlock {
         bit(&self.page_bitmap, data_block * context.pages + page)
     }
 
-    /// Marks a page of a data block as written.
+    /// Marks a page of an extensible array's data block as written.
     pub fn set_initialised(&mut self, data_block: usize, page: usize, context: &ExtensibleArrayBlockContext) {
         set_bit(&mut self.page_bitmap, data_block * context.pages + page);
     }
 }
 
-/// A data block of an extensible array: the elements, or the prefix of a block with pages.
+/// A data block of an extensible array: the chunk entries, or the prefix of a block with pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayDataBlock {
     /// Version: 0, or 1 with structured chunks.
@@ -350,8 +355,9 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the stored offset of a data block. Accepted values are the index of the first
-    /// element, and `expected`, the value that libhdf5 stores in data blocks of the index block.
+    /// Checks the stored offset of an extensible array's data block. Accepted values are the index
+    /// of the block's first chunk entry, and `expected`, the value that libhdf5 stores in data
+    /// blocks of the index block.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the block offset has another value.

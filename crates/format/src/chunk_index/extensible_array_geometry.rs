@@ -29,7 +29,8 @@ pub struct ExtensibleArrayGeometry {
     page_bits: u32,
 }
 
-/// The shape of one secondary block of an extensible array: its data blocks and their elements.
+/// The shape of one secondary block of an extensible array: its data blocks and their chunk
+/// entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondaryBlockShape {
     /// Number of data blocks in the secondary block.
@@ -45,7 +46,8 @@ pub struct SecondaryBlockShape {
     pub pages: u64,
 }
 
-/// The location of an element in an extensible array.
+/// The location of a chunk's entry in an extensible array: the block, and the position in the
+/// block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementLocation {
     /// The element lies in the index block.
@@ -83,14 +85,15 @@ pub enum ElementLocation {
 }
 
 impl SecondaryBlockShape {
-    /// Returns the size in bytes of the bitmap that marks initialised pages.
+    /// Returns the size in bytes of the bitmap of an extensible array's secondary block that marks
+    /// initialised pages.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }
 }
 
 impl ExtensibleArrayGeometry {
-    /// Computes the geometry of an extensible array from its header.
+    /// Computes the geometry of an extensible array from the header `header`.
     ///
     /// # Errors
     /// Returns an error if a parameter is not a power of two where the format requires one, if
@@ -146,9 +149,9 @@ impl ExtensibleArrayGeometry {
     }
 
     /// Checks that each block of the extensible array fits in memory. The largest blocks belong to
-    /// the last secondary block: a data block has at most 2^36 elements, a secondary block has at
-    /// most 2^32 addresses and a bitmap of at most 2^61 bytes. After this check, no sum or product
-    /// of block sizes exceeds 64 bits.
+    /// the last secondary block: a data block has at most 2^36 chunk entries, a secondary block has
+    /// at most 2^32 addresses and a bitmap of at most 2^61 bytes. After this check, no sum or
+    /// product of block sizes exceeds 64 bits.
     fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {
         let last = self.secondary_block(self.secondary_blocks - 1);
         let addresses = last.data_blocks * u64::from(u8::MAX);
@@ -159,38 +162,40 @@ impl ExtensibleArrayGeometry {
         Ok(())
     }
 
-    /// Returns the width of a block offset in bytes.
+    /// Returns the width of an extensible array's block offset in bytes.
     pub fn offset_width(&self) -> usize {
         self.max_bits.div_ceil(8) as usize
     }
 
-    /// Returns the number of elements in the index block.
+    /// Returns the number of chunk entries in the extensible array's index block.
     pub fn index_block_elements(&self) -> usize {
         self.index_block_elements.into()
     }
 
-    /// Returns the number of data block addresses in the index block.
+    /// Returns the number of data block addresses in the extensible array's index block.
     pub fn index_block_data_blocks(&self) -> usize {
         ((1 << self.pointer_bits) - 1) * 2
     }
 
-    /// Returns the number of secondary block addresses in the index block.
+    /// Returns the number of secondary block addresses in the extensible array's index block.
     pub fn index_block_secondary_blocks(&self) -> usize {
         (self.secondary_blocks - self.inline_secondary_blocks) as usize
     }
 
-    /// Returns the number of the first secondary block that is stored as a block.
+    /// Returns the number of the first secondary block of the extensible array that is stored as a
+    /// block.
     pub fn first_secondary_block(&self) -> u32 {
         self.inline_secondary_blocks
     }
 
-    /// Returns the number of elements in a page of a paged data block.
+    /// Returns the number of chunk entries in a page of the extensible array's paged data blocks.
     pub fn page_elements(&self) -> u64 {
         1 << self.page_bits
     }
 
-    /// Returns the shape of secondary block `number`, including secondary blocks that are not
-    /// stored. An array has `max_elements_bits - log2(M) + 1` secondary blocks.
+    /// Returns the shape of the secondary block with the number `number` of an extensible array,
+    /// including secondary blocks that are not stored. An array has
+    /// `max_elements_bits - log2(M) + 1` secondary blocks.
     pub fn secondary_block(&self, number: u32) -> SecondaryBlockShape {
         // `number` is at most 64, so all values below fit 64 bits.
         let data_blocks = 1_u64 << (number / 2);
@@ -210,7 +215,8 @@ impl ExtensibleArrayGeometry {
         }
     }
 
-    /// Returns the location of element `index`, or `None` beyond the largest possible array.
+    /// Returns the location of the chunk entry with the number `index` in the extensible array, or
+    /// `None` beyond the largest possible array.
     pub fn locate(&self, index: u64) -> Option<ElementLocation> {
         let Some(rest) = index.checked_sub(self.index_block_elements.into()) else {
             return Some(ElementLocation::IndexBlock { element: index });

@@ -23,7 +23,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"EAHD";
 
-/// The header of an extensible array: an index of chunks along one unlimited dimension.
+/// The header of an extensible array: a chunk index along one unlimited dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayHeader {
     /// Version: 0, or 1 with structured chunks.
@@ -124,7 +124,7 @@ pub(super) mod tests {
 
     const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 1 };
 
-    /// Returns an extensible array header with libhdf5's parameters for an index of chunks.
+    /// Returns an extensible array header with libhdf5's parameters for a chunk index.
     pub(crate) fn default_header() -> ExtensibleArrayHeader {
         ExtensibleArrayHeader {
             version: 0,

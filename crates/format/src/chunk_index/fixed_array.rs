@@ -28,7 +28,7 @@ use crate::codec::{Address, CHECKSUM_SIZE, FileParams, FormatError, Reader, Resu
 const HEADER_SIGNATURE: &[u8; 4] = b"FAHD";
 const BLOCK_SIGNATURE: &[u8; 4] = b"FADB";
 
-/// The header of a fixed array.
+/// The header of a fixed array: a chunk index of fixed size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedArrayHeader {
     /// Version: 0, or 1 with structured chunks.
@@ -83,8 +83,8 @@ impl Structure for FixedArrayHeader {
     }
 }
 
-/// The sizes of a fixed array's data block and pages, derived from the header. Also the context of
-/// the block.
+/// The sizes of a fixed array's data block and pages, derived from the header. Also the layout
+/// parameters of the data block, for decoding and encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedArrayLayout {
     params: FileParams,
@@ -96,7 +96,7 @@ pub struct FixedArrayLayout {
 }
 
 impl FixedArrayLayout {
-    /// Computes the layout of the data block of the array with its header at `address`.
+    /// Computes the layout of the data block of the fixed array with its header at `address`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the array has no elements or exceeds the address space.
@@ -122,13 +122,13 @@ impl FixedArrayLayout {
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }
 
-    /// Returns the number of elements of the fixed array.
+    /// Returns the number of chunk entries of the fixed array.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Returns the number of pages of the data block. Returns 0 if the data block itself holds the
-    /// elements.
+    /// Returns the number of pages of the fixed array's data block. Returns 0 if the data block
+    /// itself holds the chunk entries.
     pub fn pages(&self) -> usize {
         if self.elements > self.page_elements { self.elements.div_ceil(self.page_elements) } else { 0 }
     }
@@ -142,8 +142,8 @@ impl FixedArrayLayout {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
 
-    /// Returns the size in bytes of the elements in a data block or, in a block with pages, of the
-    /// page bitmap.
+    /// Returns the size in bytes of the chunk entries in a fixed array's data block or, in a block
+    /// with pages, of the page bitmap.
     fn body_size(&self) -> usize {
         match self.pages() {
             0 => self.elements * self.element_size,
@@ -151,7 +151,7 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Returns the allocated size of the data block and its pages, in bytes.
+    /// Returns the allocated size of the fixed array's data block and its pages, in bytes.
     pub fn total_size(&self) -> usize {
         let pages = match self.pages() {
             0 => 0,
@@ -163,8 +163,9 @@ impl FixedArrayLayout {
         self.block_size() + pages
     }
 
-    /// Returns the page of an element and the element's position in that page. In a block without
-    /// pages, returns page 0 and `element`.
+    /// Returns the page of a fixed array that holds the chunk entry with the number `element`, and
+    /// the entry's position in the page. In a data block without pages, returns page 0 and
+    /// `element`.
     pub fn locate(&self, element: usize) -> (usize, usize) {
         if self.pages() == 0 {
             (0, element)
@@ -173,8 +174,8 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Returns the offset of a page in bytes from the start of the data block. In a block without
-    /// pages, returns the end of the block.
+    /// Returns the offset of a page in bytes from the start of the fixed array's data block. In a
+    /// block without pages, returns the end of the block.
     pub fn page_offset(&self, page: usize) -> usize {
         if self.pages() == 0 {
             return self.block_size();
@@ -183,7 +184,8 @@ impl FixedArrayLayout {
         self.block_size() + page * full
     }
 
-    /// Returns the context of a page, or `None` if there is no such page.
+    /// Returns the layout parameters, for decoding and encoding, of a page of the fixed array, or
+    /// `None` if no page has this number.
     pub fn page(&self, page: usize) -> Option<ArrayPageContext> {
         if page >= self.pages() {
             return None;
@@ -194,7 +196,8 @@ impl FixedArrayLayout {
     }
 }
 
-/// The data block of a fixed array.
+/// The data block of a fixed array (a chunk index): the chunk entries, or the bitmap of a block
+/// with pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedArrayDataBlock {
     /// Version: 0, or 1 with structured chunks.
@@ -241,31 +244,34 @@ impl Structure for FixedArrayDataBlock {
 }
 
 impl FixedArrayDataBlock {
-    /// Returns true if the page was ever written. The bytes of other pages have no meaning.
+    /// Returns true if a page of the fixed array was ever written. The bytes of other pages have no
+    /// meaning.
     pub fn is_initialised(&self, page: usize) -> bool {
         bit(&self.page_bitmap, page)
     }
 
-    /// Marks a page of the data block as written.
+    /// Marks a page of the fixed array's data block as written.
     pub fn set_initialised(&mut self, page: usize) {
         set_bit(&mut self.page_bitmap, page);
     }
 }
 
-/// Returns the bit `index` of a bitmap, the most significant bit of each byte first.
+/// Returns the bit `index` of the page bitmap of a fixed or extensible array, the most significant
+/// bit of each byte first.
 pub(super) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
 
-/// Sets the bit `index` of a bitmap, the most significant bit of each byte first.
+/// Sets the bit `index` of the page bitmap of a fixed or extensible array, the most significant bit
+/// of each byte first.
 pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     if let Some(byte) = bytes.get_mut(index / 8) {
         *byte |= 0x80 >> (index % 8);
     }
 }
 
-/// Reads the version, the client and the header address of an array block. Checks the client and
-/// the address, and returns the version.
+/// Reads the version, the client ID and the header address of a block of a fixed or extensible
+/// array. Checks the client ID and the address, and returns the version.
 pub(super) fn read_owner(
     reader: &mut Reader<'_>,
     params: FileParams,
@@ -284,7 +290,8 @@ pub(super) fn read_owner(
     Ok(version)
 }
 
-/// Writes the version, the client and the header address of an array block.
+/// Writes the version, the client ID and the header address of a block of a fixed or extensible
+/// array.
 pub(super) fn write_owner(
     writer: &mut Writer,
     params: FileParams,
@@ -297,7 +304,7 @@ pub(super) fn write_owner(
     writer.offset(params, header, "header address");
 }
 
-/// The layout of a page in a data block of a fixed or extensible array.
+/// The layout of a page in a data block of a fixed or extensible array, for decoding and encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayPageContext {
     /// Number of elements in the page.
@@ -306,7 +313,7 @@ pub struct ArrayPageContext {
     pub element_size: usize,
 }
 
-/// A page in a data block of a fixed or extensible array: the elements and a checksum.
+/// A page in a data block of a fixed or extensible array: the chunk entries and a checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayPage {
     /// Concatenated bytes of the elements.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The position of a structure in the file, in bytes from the file's *base address*.
+/// The address of a structure in the file: an offset in bytes from the file's *base address*.
 ///
 /// On disk, an address is `size_of_offsets` bytes wide. A field of all ones is the *undefined
 /// address*: the structure does not exist.
@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Address(u64);
 
 impl Address {
-    /// The undefined address: the structure does not exist.
+    /// The undefined address: the structure that it would refer to does not exist.
     pub const UNDEFINED: Self = Self(u64::MAX);
 
     /// Creates the address `offset` bytes after the base address.
@@ -18,17 +18,18 @@ impl Address {
         Self(offset)
     }
 
-    /// Returns true unless this is the undefined address.
+    /// Returns true unless the address is the undefined address.
     pub const fn is_defined(self) -> bool {
         self.0 != u64::MAX
     }
 
-    /// Returns the offset from the base address, or `None` for the undefined address.
+    /// Returns the address as an offset from the base address, or `None` for the undefined address.
     pub const fn get(self) -> Option<u64> {
         if self.is_defined() { Some(self.0) } else { None }
     }
 
-    /// Returns the offset from the base address, or `u64::MAX` for the undefined address.
+    /// Returns the address as an offset from the base address, or `u64::MAX` for the undefined
+    /// address.
     pub const fn raw(self) -> u64 {
         self.0
     }

@@ -3,7 +3,8 @@
 /// Size of a metadata checksum in bytes.
 pub const CHECKSUM_SIZE: usize = 4;
 
-/// Computes the lookup3 hash of `bytes`, which is the checksum of version 2 structures.
+/// Computes the lookup3 hash of `bytes`, which is the checksum of metadata structures such as
+/// version 2 object headers and B-trees.
 ///
 /// ```
 /// assert_eq!(hyperslab_format::codec::checksum(b""), 0xdead_beef);

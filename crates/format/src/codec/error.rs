@@ -6,10 +6,11 @@ use hyperslab_exact::TooLarge;
 
 use super::Address;
 
-/// The result of decoding or encoding a structure.
+/// The result of decoding or encoding a structure of the file format.
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
-/// The reason why bytes could not be decoded or a value could not be encoded.
+/// The reason for which the bytes of a metadata structure cannot be decoded, or a value cannot be
+/// encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -57,7 +58,7 @@ pub enum FormatError {
     },
 }
 
-/// A contradiction between the bytes of a structure and the specification.
+/// A contradiction between the bytes of a metadata structure and the specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corrupt {
     /// Name of the on-disk structure in the specification.
@@ -85,7 +86,8 @@ impl fmt::Display for Corrupt {
 impl std::error::Error for Corrupt {}
 
 impl FormatError {
-    /// Creates a [`Corrupt`](Self::Corrupt) error about a field that contradicts the specification.
+    /// Creates a [`Corrupt`](Self::Corrupt) error about a field of a metadata structure that
+    /// contradicts the specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -101,18 +103,20 @@ impl FormatError {
         }))
     }
 
-    /// Creates an [`Unsupported`](Self::Unsupported) error about a feature that is not implemented.
+    /// Creates an [`Unsupported`](Self::Unsupported) error about a feature of a metadata structure
+    /// that is not implemented.
     pub fn unsupported(structure: &'static str, subject: impl Into<String>) -> Self {
         Self::Unsupported { structure, subject: subject.into() }
     }
 
-    /// Creates an [`Internal`](Self::Internal) error about an invariant of this crate that does not
-    /// hold.
+    /// Creates an [`Internal`](Self::Internal) error about a metadata structure: an invariant of
+    /// this crate does not hold.
     pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
         Self::Internal { structure, invariant }
     }
 
-    /// Adds the structure's address to a [`Corrupt`](Self::Corrupt) error that has no address yet.
+    /// Adds the address of the metadata structure to a [`Corrupt`](Self::Corrupt) error that has no
+    /// address yet.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {

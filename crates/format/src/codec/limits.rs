@@ -1,6 +1,6 @@
 //! Limits on memory and work when files are read.
 
-/// Limits on the recursion, memory and work that the bytes of a file can cause.
+/// Limits on the recursion, memory and work of decoders that the bytes of a file can cause.
 ///
 /// A decoder allocates only in proportion to the bytes it decodes. These limits bound the remaining
 /// costs. Valid files stay far below the default limits; [`cautious`](Limits::cautious) limits are
@@ -34,8 +34,8 @@ impl Limits {
     /// The largest rank of a dataspace (H5S_MAX_RANK).
     pub const MAX_RANK: usize = 32;
 
-    /// Returns limits for untrusted files: no read allocates more than 1 GiB, no chunk more than
-    /// 256 MiB.
+    /// Returns limits for the decoding of untrusted files: no read allocates more than 1 GiB, no
+    /// chunk more than 256 MiB.
     ///
     /// ```
     /// use hyperslab_format::codec::Limits;

@@ -1,7 +1,7 @@
 //! File-wide sizes that determine the layout of almost every structure.
 
-/// The sizes of addresses and lengths that the superblock states. Every decoder takes these
-/// parameters by value.
+/// The sizes in bytes of addresses and lengths in a file, as the superblock states them. Every
+/// decoder takes these parameters by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileParams {
     /// Size of an address in bytes ("Size of Offsets"): 2, 4, 8, 16 or 32. The stored values must
@@ -12,19 +12,21 @@ pub struct FileParams {
 }
 
 impl FileParams {
-    /// The usual widths of addresses and lengths: eight bytes each, as in nearly every file.
+    /// The usual widths of a file's addresses and lengths: eight bytes each, as in nearly every
+    /// file.
     pub const DEFAULT: Self = Self { size_of_offsets: 8, size_of_lengths: 8 };
 
-    /// Structures outside of files, without addresses: the size of a variable-length datatype is
-    /// the one that its message states, because elements in memory have other sizes than in files.
+    /// Parameters for structures outside of files, without addresses: the size of a variable-length
+    /// datatype is the size that its message states, because elements in memory have other sizes
+    /// than in files.
     pub const MEMORY: Self = Self { size_of_offsets: 0, size_of_lengths: 8 };
 
-    /// Returns [`Self::size_of_offsets`] as a `usize`.
+    /// Returns the width of a file's addresses in bytes as a `usize`.
     pub const fn offset_width(self) -> usize {
         self.size_of_offsets as usize
     }
 
-    /// Returns [`Self::size_of_lengths`] as a `usize`.
+    /// Returns the width of a file's lengths in bytes as a `usize`.
     pub const fn length_width(self) -> usize {
         self.size_of_lengths as usize
     }

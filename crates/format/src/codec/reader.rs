@@ -2,7 +2,7 @@
 
 use super::{Address, CHECKSUM_SIZE, FileParams, FormatError, Result, checksum};
 
-/// A cursor over the bytes of one structure.
+/// A reader of the fields of one metadata structure: a cursor over its bytes.
 ///
 /// Every method that takes bytes also takes a field name. If bytes are missing, the error names the
 /// structure and the field.
@@ -14,45 +14,46 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader of `bytes`, which hold the structure named `structure`.
+    /// Creates a reader of `bytes`, which hold the metadata structure named `structure`.
     #[inline]
     pub fn new(structure: &'static str, bytes: &'a [u8]) -> Self {
         Self { structure, all: bytes, rest: bytes }
     }
 
-    /// Returns the structure's name.
+    /// Returns the name of the metadata structure that the reader reads.
     pub fn structure(&self) -> &'static str {
         self.structure
     }
 
-    /// Returns the number of bytes of the structure that are not yet taken.
+    /// Returns the number of bytes of the metadata structure that the reader has not taken yet.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Returns true if all bytes are taken.
+    /// Returns true if the reader has taken all bytes of the metadata structure.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Returns the number of bytes taken so far.
+    /// Returns the number of bytes of the metadata structure that the reader has taken so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.all.len() - self.rest.len()
     }
 
-    /// Returns the remaining bytes without taking them.
+    /// Returns the remaining bytes of the metadata structure without taking them from the reader.
     pub fn peek_rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Returns the bytes of the structure that were taken so far.
+    /// Returns the bytes of the metadata structure that the reader has taken so far.
     pub fn taken(&self) -> &'a [u8] {
         self.all.split_at(self.position()).0
     }
 
-    /// Creates a [`FormatError::Corrupt`] about `field` of this structure.
+    /// Creates a [`FormatError::Corrupt`] about the field `field` of the metadata structure that
+    /// the reader reads.
     pub fn corrupt(
         &self,
         field: &'static str,
@@ -62,7 +63,7 @@ impl<'a> Reader<'a> {
         FormatError::corrupt(self.structure, field, expected, got)
     }
 
-    /// Creates a [`FormatError::Unsupported`] about this structure.
+    /// Creates a [`FormatError::Unsupported`] about the metadata structure that the reader reads.
     pub fn unsupported(&self, subject: impl Into<String>) -> FormatError {
         FormatError::unsupported(self.structure, subject)
     }
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
         self.corrupt(field, format!("{wanted} bytes"), format_args!("{} before the end", self.rest.len()))
     }
 
-    /// Takes the next `count` bytes of the structure.
+    /// Takes the next `count` bytes from the reader of a metadata structure.
     #[inline]
     pub fn take(&mut self, count: usize, field: &'static str) -> Result<&'a [u8]> {
         match self.rest.split_at_checked(count) {
@@ -83,7 +84,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next `count` bytes of the structure, for a count read from the file.
+    /// Takes the next `count` bytes from the reader of a metadata structure, for a count that is
+    /// stored in the file.
     pub fn take_u64(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
         match usize::try_from(count) {
             Ok(count) => self.take(count, field),
@@ -91,12 +93,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes all remaining bytes of the structure.
+    /// Takes all remaining bytes from the reader of a metadata structure.
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// Takes the next `N` bytes of the structure as an array.
+    /// Takes the next `N` bytes from the reader of a metadata structure, as an array.
     #[inline]
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
         match self.rest.split_first_chunk::<N>() {
@@ -108,32 +110,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes one byte.
+    /// Takes one byte from the reader of a metadata structure.
     #[inline]
     pub fn u8(&mut self, field: &'static str) -> Result<u8> {
         self.array::<1>(field).map(|[byte]| byte)
     }
 
-    /// Takes a little-endian 16-bit integer.
+    /// Takes a little-endian 16-bit integer from the reader of a metadata structure.
     #[inline]
     pub fn u16(&mut self, field: &'static str) -> Result<u16> {
         self.array(field).map(u16::from_le_bytes)
     }
 
-    /// Takes a little-endian 32-bit integer.
+    /// Takes a little-endian 32-bit integer from the reader of a metadata structure.
     #[inline]
     pub fn u32(&mut self, field: &'static str) -> Result<u32> {
         self.array(field).map(u32::from_le_bytes)
     }
 
-    /// Takes a little-endian 64-bit integer.
+    /// Takes a little-endian 64-bit integer from the reader of a metadata structure.
     #[inline]
     pub fn u64(&mut self, field: &'static str) -> Result<u64> {
         self.array(field).map(u64::from_le_bytes)
     }
 
-    /// Takes a little-endian unsigned integer of `width` bytes. If `width` exceeds 8, the upper
-    /// bytes must be zero.
+    /// Takes a little-endian unsigned integer of `width` bytes from the reader of a metadata
+    /// structure. If `width` exceeds 8, the upper bytes must be zero.
     #[inline]
     pub fn uint(&mut self, width: usize, field: &'static str) -> Result<u64> {
         match width {
@@ -167,18 +169,20 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(word))
     }
 
-    /// Takes a length of `size_of_lengths` bytes.
+    /// Takes a length field of `size_of_lengths` bytes from the reader of a metadata structure.
     #[inline]
     pub fn length(&mut self, params: FileParams, field: &'static str) -> Result<u64> {
         self.uint(params.length_width(), field)
     }
 
-    /// Takes a length. All ones mean undefined or unlimited, and return `None`.
+    /// Takes a length field from the reader of a metadata structure. All ones mean undefined or
+    /// unlimited, and return `None`.
     pub fn length_or_undefined(&mut self, params: FileParams, field: &'static str) -> Result<Option<u64>> {
         self.all_ones_or_uint(params.length_width(), field)
     }
 
-    /// Takes an address of `size_of_offsets` bytes. All ones are the undefined address.
+    /// Takes an address of `size_of_offsets` bytes from the reader of a metadata structure. All
+    /// ones are the undefined address.
     #[inline]
     pub fn offset(&mut self, params: FileParams, field: &'static str) -> Result<Address> {
         Ok(self.all_ones_or_uint(params.offset_width(), field)?.map_or(Address::UNDEFINED, Address::new))
@@ -196,7 +200,8 @@ impl<'a> Reader<'a> {
         self.uint(width, field).map(Some)
     }
 
-    /// Takes a signature and compares it with `expected`.
+    /// Takes a signature of four bytes from the reader of a metadata structure and compares it with
+    /// `expected`.
     #[inline]
     pub fn signature(&mut self, expected: &'static [u8; 4]) -> Result<()> {
         let got: [u8; 4] = self.array("signature")?;
@@ -207,7 +212,8 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("signature", format!("\"{}\"", show(expected)), format_args!("\"{}\"", show(&got))))
     }
 
-    /// Takes a version byte. A version outside `known` is unsupported, not corrupt.
+    /// Takes the version byte from the reader of a metadata structure. A version outside `known` is
+    /// unsupported, not corrupt.
     #[inline]
     pub fn version(&mut self, known: &[u8]) -> Result<u8> {
         let version = self.u8("version")?;
@@ -217,14 +223,14 @@ impl<'a> Reader<'a> {
         Err(self.unsupported(format!("version {version}")))
     }
 
-    /// Skips `count` bytes with arbitrary content.
+    /// Skips `count` bytes of the metadata structure, which may have any content, in the reader.
     #[inline]
     pub fn skip(&mut self, count: usize, field: &'static str) -> Result<()> {
         self.take(count, field).map(drop)
     }
 
-    /// Takes the bytes up to the next zero byte, and the zero byte. Returns the bytes before the
-    /// zero byte.
+    /// Takes the bytes of the metadata structure up to the next zero byte, and the zero byte, from
+    /// the reader. Returns the bytes before the zero byte.
     pub fn until_nul(&mut self, field: &'static str) -> Result<&'a [u8]> {
         let Some(end) = self.rest.iter().position(|byte| *byte == 0) else {
             return Err(self.corrupt(field, "a terminating zero byte", "none"));
@@ -234,8 +240,9 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// Checks that the remaining bytes can hold `count` items. Each item takes at least `item_size`
-    /// bytes (at least 1), so a checked count may size an allocation.
+    /// Checks that the remaining bytes of the metadata structure can hold `count` items. Each item
+    /// takes at least `item_size` bytes (at least 1): the program may allocate memory for a checked
+    /// count.
     pub fn count(&self, count: u64, item_size: usize, field: &'static str) -> Result<usize> {
         let possible = self.rest.len().checked_div(item_size.max(1)).unwrap_or(0);
         match usize::try_from(count) {
@@ -244,13 +251,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next `length` bytes and returns a reader of these bytes as a structure named
-    /// `structure`.
+    /// Takes the next `length` bytes of the metadata structure, and returns a reader of the taken
+    /// bytes as an inner structure named `structure`.
     pub fn sub(&mut self, length: usize, structure: &'static str) -> Result<Reader<'a>> {
         Ok(Reader::new(structure, self.take(length, structure)?))
     }
 
-    /// Takes the metadata checksum and compares it with the checksum of the bytes taken so far.
+    /// Takes the checksum from the reader of a metadata structure, and compares it with the
+    /// checksum of the bytes taken so far.
     #[inline]
     pub fn checksum(&mut self) -> Result<()> {
         let computed = checksum(self.taken());
@@ -261,8 +269,8 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("checksum", format!("{computed:#010x}"), format_args!("{stored:#010x}")))
     }
 
-    /// Checks the metadata checksum in the last four bytes of the structure, and removes these
-    /// bytes from the reader.
+    /// Checks the metadata checksum in the last four bytes of the metadata structure, and removes
+    /// these bytes from the reader.
     pub fn trailing_checksum(&mut self) -> Result<()> {
         let position = self.position();
         let parts = self.all.split_last_chunk::<CHECKSUM_SIZE>().filter(|(body, _)| body.len() >= position);
@@ -283,8 +291,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Checks that all bytes of the structure were read. Returns [`FormatError::Corrupt`] if bytes
-    /// remain.
+    /// Checks that all bytes of the metadata structure were read. Returns [`FormatError::Corrupt`]
+    /// if bytes remain.
     #[inline]
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {

@@ -17,7 +17,7 @@ use crate::codec::{
 const SIGNATURE: &[u8; 4] = b"FHDB";
 const VERSION: u8 = 0;
 
-/// Parameters that determine the layout of a direct block. Created by
+/// Parameters that determine the layout of a direct block of a fractal heap. Created by
 /// [`DoublingTable::direct_block`](super::DoublingTable::direct_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapDirectContext {
@@ -44,7 +44,7 @@ pub struct FractalHeapDirectBlock {
 }
 
 impl FractalHeapDirectContext {
-    /// Returns the number of bytes before the first object of a direct block.
+    /// Returns the number of bytes before the first object in a direct block of a fractal heap.
     pub fn prefix_size(&self) -> usize {
         let checksum = if self.checksum { CHECKSUM_SIZE } else { 0 };
         5 + self.params.offset_width() + self.offset_width + checksum
@@ -107,8 +107,8 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// Returns the checksum of a direct block, and a copy of the block in which the checksum field at
-/// `at` is zero. The checksum covers the copy.
+/// Returns the checksum of a fractal heap's direct block, and a copy of the block in which the
+/// checksum field at `at` is zero. The checksum covers the copy.
 fn checksum_without(bytes: &[u8], at: usize) -> Result<(u32, Vec<u8>)> {
     let mut copy = bytes.to_vec();
     let stored = std::mem::replace(checksum_field(&mut copy, at)?, [0; CHECKSUM_SIZE]);
@@ -123,12 +123,13 @@ fn checksum_field(bytes: &mut [u8], at: usize) -> Result<&mut [u8; CHECKSUM_SIZE
 }
 
 impl FractalHeapDirectBlock {
-    /// Creates a direct block without objects.
+    /// Creates a direct block of a fractal heap without objects.
     pub fn new(block_offset: u64, context: &FractalHeapDirectContext) -> Self {
         Self { block_offset, bytes: vec![0; context.size] }
     }
 
-    /// Returns the object of `length` bytes at `offset` of the heap's address space.
+    /// Returns the object of `length` bytes at `offset` of the fractal heap's address space, from
+    /// the direct block.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the object does not lie within this block, after the

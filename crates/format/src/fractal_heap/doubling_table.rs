@@ -13,8 +13,8 @@
 use super::{FractalHeapDirectContext, FractalHeapHeader, FractalHeapIndirectContext};
 use crate::codec::{Address, FileParams, FormatError, Result, Structure};
 
-/// The doubling table of a fractal heap, which determines the sizes of blocks. Sizes and offsets
-/// are in bytes of the heap's address space.
+/// The doubling table of a fractal heap, which determines the sizes of the heap's blocks. Sizes and
+/// offsets are in bytes of the heap's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTable {
     width: u16,
@@ -26,7 +26,8 @@ pub struct DoublingTable {
     filtered: bool,
 }
 
-/// The position of an entry in an indirect block, and the address space that its block covers.
+/// The position of a child block's entry in an indirect block of a fractal heap, and the address
+/// space that the child block covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTableEntry {
     /// Row of the entry.
@@ -42,7 +43,7 @@ pub struct DoublingTableEntry {
 }
 
 impl DoublingTable {
-    /// Computes the doubling table from a fractal heap's header.
+    /// Computes the doubling table, which determines the block sizes, from a fractal heap's header.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a size is not a power of two, or if sizes contradict
@@ -85,42 +86,42 @@ impl DoublingTable {
         Ok(table)
     }
 
-    /// Returns the number of columns of the doubling table.
+    /// Returns the number of columns of the fractal heap's doubling table.
     pub fn width(&self) -> u64 {
         self.width.into()
     }
 
-    /// Returns the width in bytes of an offset in the heap's address space, as blocks and managed
-    /// heap IDs store it.
+    /// Returns the width in bytes of an offset in the fractal heap's address space, as blocks and
+    /// managed heap IDs store it.
     pub fn offset_width(&self) -> usize {
         self.max_heap_bits.div_ceil(8) as usize
     }
 
-    /// Returns the size of the largest direct block in bytes.
+    /// Returns the size of the fractal heap's largest direct block in bytes.
     pub fn max_direct_size(&self) -> u64 {
         1_u64.checked_shl(self.max_direct_bits).unwrap_or(u64::MAX)
     }
 
-    /// Returns the number of direct block rows in an indirect block that also has rows of indirect
-    /// blocks.
+    /// Returns the number of rows of direct blocks in a fractal heap's indirect block that also has
+    /// rows of indirect blocks.
     pub fn max_direct_rows(&self) -> u32 {
         self.max_direct_bits - self.start_bits + 2
     }
 
-    /// Returns the largest number of rows of the root indirect block.
+    /// Returns the largest number of rows of the fractal heap's root indirect block.
     pub fn max_root_rows(&self) -> u32 {
         self.max_heap_bits - self.first_row_bits + 1
     }
 
-    /// Returns the number of bytes that a block in `row` covers. Returns `u64::MAX` if the number
-    /// exceeds 64 bits.
+    /// Returns the number of bytes of the fractal heap that a block in the row `row` of the
+    /// doubling table covers. Returns `u64::MAX` if the number exceeds 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
         let bits = self.start_bits.checked_add(row.max(1) - 1);
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the offset of `row` from the start of its table. Returns `u64::MAX` if the offset
-    /// exceeds 64 bits.
+    /// Returns the offset of the row `row` from the start of a fractal heap's doubling table.
+    /// Returns `u64::MAX` if the offset exceeds 64 bits.
     pub fn row_offset(&self, row: u32) -> u64 {
         match row.checked_sub(1) {
             None => 0,
@@ -131,23 +132,24 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the number of rows of a child indirect block that covers `size` bytes. Not valid for
-    /// the root.
+    /// Returns the number of rows of a fractal heap's child indirect block that covers `size`
+    /// bytes. Not valid for the root indirect block.
     pub fn rows_for(&self, size: u64) -> u32 {
         let bits = size.max(1).ilog2();
         // A size below the size of the first row results in 0 rows.
         (bits + 1).max(self.first_row_bits) - self.first_row_bits
     }
 
-    /// Returns the number of direct and of indirect block entries in an indirect block of `rows`
-    /// rows.
+    /// Returns the number of direct block entries and the number of indirect block entries in a
+    /// fractal heap's indirect block of `rows` rows.
     pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
         let direct = rows.min(self.max_direct_rows());
         let count = |rows: u32| rows as usize * usize::from(self.width);
         (count(direct), count(rows - direct))
     }
 
-    /// Returns the entry that contains `offset`, which counts from the start of the table.
+    /// Returns the entry of a fractal heap's indirect block that contains `offset`, which counts
+    /// from the start of the block's address space.
     pub fn locate(&self, offset: u64) -> DoublingTableEntry {
         let row = match offset.checked_ilog2() {
             Some(bits) if bits >= self.first_row_bits => bits - self.first_row_bits + 1,
@@ -165,7 +167,8 @@ impl DoublingTable {
         }
     }
 
-    /// Returns entry `number` of an indirect block, counted row by row.
+    /// Returns the entry with the number `number` of a fractal heap's indirect block, counted row
+    /// by row.
     pub fn entry(&self, number: usize) -> DoublingTableEntry {
         let number = number as u64;
         // Saturates, like the sizes of rows and blocks above 64 bits.
@@ -176,7 +179,8 @@ impl DoublingTable {
         DoublingTableEntry { row, column, block_offset, block_size, direct: row < self.max_direct_rows() }
     }
 
-    /// Returns the context of a direct block of `size` bytes.
+    /// Returns the layout parameters, for decoding and encoding, of a fractal heap's direct block
+    /// of `size` bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if no direct block has that size.
@@ -202,7 +206,8 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the context of an indirect block of `rows` rows.
+    /// Returns the layout parameters, for decoding and encoding, of a fractal heap's indirect block
+    /// of `rows` rows.
     pub fn indirect_block(
         &self,
         params: FileParams,
@@ -216,7 +221,8 @@ impl DoublingTable {
 }
 
 impl DoublingTableEntry {
-    /// Returns the number of the entry in its indirect block, counted row by row.
+    /// Returns the number of a child block's entry in its indirect block of a fractal heap, counted
+    /// row by row.
     pub fn number(&self, table: &DoublingTable) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "a table has less than 2^16 columns")]
         let column = self.column as usize;

@@ -42,12 +42,13 @@ bitflags::bitflags! {
         const HUGE_IDS_WRAPPED = 1 << 0;
         /// The flag of a fractal heap whose direct blocks have checksums.
         const CHECKSUM_DIRECT_BLOCKS = 1 << 1;
-        /// All bits, including bits without a defined meaning.
+        /// All bits of the flags of a fractal heap, including bits without a defined meaning.
         const _ = !0;
     }
 }
 
-/// Parameters that determine the length of a fractal heap header.
+/// Parameters that determine the length of a fractal heap header: the file's address sizes and the
+/// length of the heap's filter pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
     /// Sizes of addresses and lengths in the file.
@@ -108,7 +109,7 @@ pub struct FractalHeapHeader {
     pub filters: Option<FractalHeapFilters>,
 }
 
-/// The filters that encode direct blocks and huge objects of a heap.
+/// The filters that encode direct blocks and huge objects of a fractal heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapFilters {
     /// Stored size of the root block in bytes, if the root is a direct block.
@@ -207,11 +208,12 @@ fn read_prefix(reader: &mut Reader<'_>) -> Result<(u16, u16)> {
 }
 
 impl FractalHeapHeader {
-    /// Number of bytes at the start of a header that [`stored_context`](Self::stored_context)
-    /// needs.
+    /// Number of bytes at the start of a fractal heap header that
+    /// [`stored_context`](Self::stored_context) needs.
     pub const PREFIX_SIZE: usize = 9;
 
-    /// Reads the context of a fractal heap header from the first bytes of the header.
+    /// Reads the parameters that determine the length of a fractal heap header from the first bytes
+    /// of the header.
     ///
     /// # Errors
     /// Returns an error if `prefix` does not begin a fractal heap header.
@@ -220,7 +222,7 @@ impl FractalHeapHeader {
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// Returns the context for encoding this fractal heap header.
+    /// Returns the parameters that determine the length of this fractal heap header.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the filter pipeline is too long.
@@ -233,7 +235,7 @@ impl FractalHeapHeader {
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// Returns true if direct blocks have checksums.
+    /// Returns true if direct blocks of the fractal heap have checksums.
     pub fn has_checksums(&self) -> bool {
         self.flags.contains(FractalHeapFlags::CHECKSUM_DIRECT_BLOCKS)
     }

@@ -22,10 +22,10 @@ const NAME: &str = "fractal heap ID";
 const MANAGED: u8 = 0;
 const HUGE: u8 = 1;
 const TINY: u8 = 2;
-/// Length in bytes of the longest ID that uses the short form of tiny objects.
+/// Length in bytes of the longest fractal heap ID that uses the short form of tiny objects.
 const MAX_SHORT_TINY_ID_BYTES: usize = 18;
 
-/// The location of an object of a fractal heap.
+/// The ID of an object of a fractal heap, which states the location of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeapId {
     /// An object in a direct block.
@@ -56,7 +56,7 @@ pub enum HeapId {
     },
 }
 
-/// The layout of the IDs of one fractal heap: the widths of their fields.
+/// The layout of the object IDs of one fractal heap: the widths of their fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapIdLayout {
     params: FileParams,
@@ -68,7 +68,7 @@ pub struct HeapIdLayout {
 }
 
 impl HeapIdLayout {
-    /// Computes the layout of the IDs of the heap with this header.
+    /// Computes the layout of the object IDs of the fractal heap with the header `header`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if an ID is too short for managed objects, or if offsets
@@ -90,22 +90,22 @@ impl HeapIdLayout {
         Ok(Self { params, id_length, offset_width, length_width, filtered, huge_direct })
     }
 
-    /// Returns the length of a heap ID in bytes.
+    /// Returns the length of an object ID of the fractal heap in bytes.
     pub fn id_length(&self) -> usize {
         self.id_length
     }
 
-    /// Returns the context of the records in the heap's B-tree of huge objects.
+    /// Returns the layout of the records in the fractal heap's B-tree of huge objects.
     pub fn huge_records(&self) -> HugeRecordContext {
         HugeRecordContext { params: self.params, indirect: !self.huge_direct, filtered: self.filtered }
     }
 
-    /// Returns the largest key of an indirect huge object.
+    /// Returns the largest key of an indirect huge object of the fractal heap.
     pub fn max_huge_key(&self) -> u64 {
         u64::MAX >> (64 - 8 * self.key_width())
     }
 
-    /// Returns the size of the largest tiny object in bytes.
+    /// Returns the size of the largest tiny object of the fractal heap in bytes.
     pub fn max_tiny_size(&self) -> usize {
         if self.extended_tiny() { (self.id_length - 2).min(1 << 12) } else { (self.id_length - 1).min(16) }
     }
@@ -118,8 +118,8 @@ impl HeapIdLayout {
         (self.id_length - 1).min(8)
     }
 
-    /// Decodes a heap ID. Bytes after the ID are ignored: a field may be longer than the heap's
-    /// IDs.
+    /// Decodes an object ID of a fractal heap. Bytes after the ID are ignored: a field may be
+    /// longer than the heap's IDs.
     ///
     /// # Errors
     /// Returns an error if the ID is too short, or has an unknown type or version.
@@ -158,7 +158,7 @@ impl HeapIdLayout {
         }
     }
 
-    /// Encodes a heap ID.
+    /// Encodes an object ID of a fractal heap to bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if a value does not fit its field, or if the heap stores

@@ -15,7 +15,7 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, 
 const SIGNATURE: &[u8; 4] = b"FHIB";
 const VERSION: u8 = 0;
 
-/// Parameters that determine the layout of an indirect block. Created by
+/// Parameters that determine the layout of an indirect block of a fractal heap. Created by
 /// [`DoublingTable::indirect_block`](super::DoublingTable::indirect_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapIndirectContext {
@@ -44,7 +44,7 @@ pub struct FractalHeapIndirectBlock {
     pub filtered: Vec<FilteredBlock>,
 }
 
-/// The filter information of a direct block: encoded size and filter mask.
+/// The filter information of a fractal heap's direct block: encoded size and filter mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilteredBlock {
     /// Stored size of the block in bytes.
@@ -128,7 +128,7 @@ impl Structure for FractalHeapIndirectBlock {
 }
 
 impl FractalHeapIndirectBlock {
-    /// Creates an indirect block without child blocks.
+    /// Creates an indirect block of a fractal heap without child blocks.
     pub fn new(block_offset: u64, context: &FractalHeapIndirectContext) -> Self {
         let filtered = if context.filtered { context.direct } else { 0 };
         Self {

@@ -19,18 +19,19 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 const SIGNATURE: &[u8; 4] = b"FSHD";
 const VERSION: u8 = 0;
 
-/// The client whose free space a manager records.
+/// The client of a free-space manager, whose free space the manager records: the file or a fractal
+/// heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceClient(pub u8);
 
 impl FreeSpaceClient {
-    /// Client ID of a free-space manager for a fractal heap.
+    /// Client ID, in a free-space manager's header, of a manager for free space of a fractal heap.
     pub const FRACTAL_HEAP: Self = Self(0);
-    /// Client ID of a free-space manager for the file.
+    /// Client ID, in a free-space manager's header, of a manager for free space of the file.
     pub const FILE: Self = Self(1);
 }
 
-/// The header of a free-space manager.
+/// The header of a free-space manager, which records free space in the file or in a fractal heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeSpaceHeader {
     /// Client whose free space the manager records.

@@ -32,7 +32,7 @@ const VERSION: u8 = 0;
 const FIRST_ROW: u8 = 1;
 const INDIRECT: u8 = 3;
 
-/// Parameters that determine the layout of a free-space section list.
+/// Parameters that determine the layout of a free-space manager's list of free-space sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceSectionsContext {
     params: FileParams,
@@ -47,14 +47,14 @@ pub struct FreeSpaceSectionsContext {
     sections: u64,
 }
 
-/// The section list of a free-space manager.
+/// The list of free-space sections of a free-space manager.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FreeSpaceSections {
     /// Free-space sections. Sections of equal size are adjacent.
     pub sections: Vec<FreeSpaceSection>,
 }
 
-/// A free-space section: a range of unused bytes in the client's address space.
+/// A free-space section: a range of unused bytes in the file or in a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceSection {
     /// Offset of the section in the client's address space.
@@ -65,7 +65,7 @@ pub struct FreeSpaceSection {
     pub kind: FreeSpaceSectionKind,
 }
 
-/// The type of a free-space section, with type-specific data.
+/// The type of a free-space section in a free-space manager's list, with type-specific data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreeSpaceSectionKind {
     /// A section without further data: in a file, or a "single" or "normal row" section of a heap.
@@ -76,7 +76,7 @@ pub enum FreeSpaceSectionKind {
     Indirect(IndirectSection),
 }
 
-/// The unallocated blocks of a fractal heap's indirect block.
+/// A free-space section for the unallocated blocks of a fractal heap's indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndirectSection {
     /// Offset of the indirect block in the heap's address space.
@@ -90,33 +90,35 @@ pub struct IndirectSection {
 }
 
 impl FreeSpaceSectionKind {
-    /// Section type of free space in the file.
+    /// Type number of a free-space section in the file.
     pub const FILE: Self = Self::Plain(0);
-    /// Section type of free space in an allocated direct block of a fractal heap.
+    /// Type number of a free-space section in an allocated direct block of a fractal heap.
     pub const SINGLE: Self = Self::Plain(0);
-    /// Section type of a later row of the unallocated blocks of an indirect block.
+    /// Type number of a free-space section for a later row of the unallocated blocks of a fractal
+    /// heap's indirect block.
     pub const NORMAL_ROW: Self = Self::Plain(2);
 }
 
-/// Returns the number of bytes needed to store numbers up to `limit`.
+/// Returns the number of bytes that a field of a free-space section list needs to store numbers up
+/// to `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
-/// Returns the width that old libraries used, which is one byte too narrow for limits of 2^8, 2^16
-/// and so on.
+/// Returns the width that old libraries used for a field of a free-space section list. The width is
+/// one byte too narrow for limits of 2^8, 2^16 and so on.
 fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
-/// Returns the size in bytes of the section data that identifies the unallocated blocks of an
-/// indirect block.
+/// Returns the size in bytes of the data of a free-space section that identifies the unallocated
+/// blocks of a fractal heap's indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
     heap_offset_width + 6
 }
 
 impl FreeSpaceHeader {
-    /// Returns the used size of a free-space section list in bytes.
+    /// Returns the used size of a free-space manager's section list in bytes.
     ///
     /// The list has the header's number of serialized sections. The sections have `sizes` distinct
     /// sizes, and `indirect` of the sections refer to an indirect block. `heap_offset_width` is
@@ -138,8 +140,8 @@ impl FreeSpaceHeader {
 }
 
 impl FreeSpaceSectionsContext {
-    /// Computes the layout of the section list of the free-space manager with its header at
-    /// `address`.
+    /// Computes the layout of the list of free-space sections of the free-space manager with its
+    /// header at `address`.
     ///
     /// `heap_offset_width` is the width in bytes of an offset in the fractal heap
     /// ([`DoublingTable::offset_width`](crate::fractal_heap::DoublingTable::offset_width)); the
@@ -238,7 +240,8 @@ impl Structure for FreeSpaceSections {
     const NAME: &'static str = "free-space section list";
     type Context = FreeSpaceSectionsContext;
 
-    /// Returns the used size of the section list. The allocated size may be larger.
+    /// Returns the used size of the list of free-space sections in bytes. The allocated size may be
+    /// larger.
     fn size(context: &FreeSpaceSectionsContext) -> usize {
         context.used
     }
@@ -316,9 +319,9 @@ impl FreeSpaceSections {
         Ok(Self { sections })
     }
 
-    /// Sorts the free-space sections by size and offset, and updates the header's counts and list
-    /// sizes. Call this method before [`encode`](Structure::encode). The allocated size grows if
-    /// necessary.
+    /// Sorts the free-space sections by size and offset, and updates the counts and list sizes in
+    /// the free-space manager's header. Call this method before [`encode`](Structure::encode). The
+    /// allocated size grows if necessary.
     ///
     /// # Errors
     /// Returns the errors of [`FreeSpaceSectionsContext::new`].

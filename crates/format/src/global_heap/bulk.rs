@@ -7,7 +7,7 @@ use super::{
 use crate::codec::{Address, FileParams, FormatError, Result, Structure as _, Writer};
 
 impl GlobalHeapCollection {
-    /// Fills `bytes` with a global heap collection of these objects, numbered from 1.
+    /// Fills `bytes` with a global heap collection of the objects `objects`, numbered from 1.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the objects do not fit, or if a length does not fit its
@@ -55,9 +55,9 @@ impl GlobalHeapCollection {
 }
 
 impl GlobalHeapId {
-    /// Fills `out` with variable-length elements that refer to consecutive objects of a collection,
-    /// from object 1 on. An element is a length of four bytes, taken from `lengths`, and a global
-    /// heap ID.
+    /// Fills `out` with variable-length elements that refer to consecutive objects of a global heap
+    /// collection, from object 1 on. Each element is a length of four bytes, taken from `lengths`,
+    /// and a global heap ID.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if a number does not fit its field.

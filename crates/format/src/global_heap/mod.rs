@@ -52,7 +52,7 @@ pub struct GlobalHeapContext {
     pub size: usize,
 }
 
-/// A global heap collection: the bytes, and the positions of the objects in these bytes.
+/// A global heap collection: the bytes, and the positions of the objects in the collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
     params: FileParams,
@@ -61,7 +61,7 @@ pub struct GlobalHeapCollection {
     used: usize,
 }
 
-/// The position of an object in its global heap collection.
+/// The position of an object in the bytes of its global heap collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapObject {
     /// Number of the object; never 0.
@@ -123,8 +123,8 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// Decodes the positions of a global heap collection's objects, sorted by index. Returns the
-/// positions and the offset of the free space.
+/// Returns the positions of a global heap collection's objects, sorted by index, and the offset of
+/// the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
@@ -163,7 +163,8 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
-/// Writes the header of a global heap object to the start of `target`.
+/// Writes the header of a global heap object to the start of `target`: its number, reference count
+/// and length.
 fn write_object_header(
     target: &mut [u8],
     index: u16,
@@ -192,7 +193,7 @@ fn write_object_header(
 }
 
 impl GlobalHeapCollection {
-    /// Returns the number of collection bytes that [`stored_size`](Self::stored_size) needs.
+    /// Returns the number of bytes of a collection that [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
@@ -229,50 +230,48 @@ impl GlobalHeapCollection {
         Ok(collection)
     }
 
-    /// Returns the number of bytes available for objects in a collection of `size` bytes.
+    /// Returns the number of bytes of a global heap collection of `size` bytes for objects.
     pub fn object_capacity(size: usize, params: FileParams) -> usize {
         size - header_size(params)
     }
 
-    /// Returns the size in bytes of the smallest collection that can hold one object of `length`
-    /// bytes.
+    /// Returns the size of the smallest global heap collection for one object of `length` bytes.
     pub fn size_for(length: usize, params: FileParams) -> usize {
         (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
-    /// Returns the number of bytes that an object with `length` bytes of data takes in a
-    /// collection.
+    /// Returns the size in a global heap collection of an object with `length` bytes of data.
     pub fn object_size(length: usize, params: FileParams) -> usize {
         align(length) + header_size(params)
     }
 
-    /// Returns the size of the whole collection in bytes.
+    /// Returns the size of the whole global heap collection in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns true if the collection has no objects.
+    /// Returns true if the global heap collection has no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// Returns the objects of the collection, sorted by index.
+    /// Returns the positions of the objects of the global heap collection, sorted by index.
     pub fn objects(&self) -> &[GlobalHeapObject] {
         &self.objects
     }
 
-    /// Returns the bytes of the whole collection. [`GlobalHeapObject::data`] is a range of these
-    /// bytes.
+    /// Returns the bytes of the whole global heap collection. [`GlobalHeapObject::data`] is a range
+    /// of these bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the number of bytes of the collection that no object uses.
+    /// Returns the number of bytes of the global heap collection that no object uses.
     pub fn free_space(&self) -> usize {
         self.bytes.len() - self.used
     }
 
-    /// Returns the position of the object with the number `index` in the collection.
+    /// Returns the position of the object with the number `index` in the global heap collection.
     pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
         let index = u16::try_from(index).ok()?;
         // Objects are nearly always numbered 1, 2, 3, …
@@ -285,18 +284,18 @@ impl GlobalHeapCollection {
         self.objects.get(position)
     }
 
-    /// Returns the data of the object with the number `index`.
+    /// Returns the data of the global heap object with the number `index` in the collection.
     pub fn get(&self, index: u32) -> Option<&[u8]> {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// Returns the mutable data of the object with the number `index`.
+    /// Returns the mutable data of the global heap object with the number `index`.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object with a reference count of 1 under the smallest free number, and returns the
+    /// Adds an object with a reference count of 1 to the global heap collection, and returns its
     /// number. Returns `None` if the free space is too small or all numbers are in use.
     ///
     /// # Errors
@@ -330,8 +329,8 @@ impl GlobalHeapCollection {
         Ok(Some(index))
     }
 
-    /// Removes the object with the number `index` from the collection and closes the gap. Returns
-    /// false if the collection has no such object.
+    /// Removes the object with the number `index` from the global heap collection and closes the
+    /// gap. Returns false if no object has this number.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -344,8 +343,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false from the collection, and closes
-    /// the gaps.
+    /// Removes the objects for whose numbers `keep` returns false from the global heap collection,
+    /// and closes the gaps.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -373,7 +372,8 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`. Returns false if there is no such object.
+    /// Sets the reference count of the global heap object with the number `index`. Returns false if
+    /// no object has this number.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
         let Some(position) = self
             .object(index)
@@ -390,7 +390,7 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position in the sorted objects at which the smallest unused number belongs.
+    /// Returns the position of the smallest unused number in the sorted objects of a collection.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
@@ -404,13 +404,13 @@ impl GlobalHeapCollection {
     }
 
     /// Sets the free space of a global heap collection to zeros and writes the header of object 0,
-    /// if it fits.
+    /// if the header fits.
     fn write_free_space(&mut self) -> Result<()> {
         self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes the header of a global heap collection's object 0, if it fits.
+    /// Writes the header of a global heap collection's object 0, if the header fits.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
@@ -449,7 +449,7 @@ impl GlobalHeapId {
         params.offset_width() + 4
     }
 
-    /// Reads a global heap ID.
+    /// Reads a global heap ID from `reader`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if bytes are missing.
@@ -458,14 +458,14 @@ impl GlobalHeapId {
         Ok(Self { collection, index: reader.u32("object index")? })
     }
 
-    /// Writes the global heap ID.
+    /// Writes the global heap ID to `writer`.
     pub fn write(&self, writer: &mut Writer, params: FileParams) {
         writer.offset(params, self.collection, "collection address");
         writer.u32(self.index);
     }
 
-    /// Writes the global heap ID into a field of [`size`](Self::size) bytes, without the allocation
-    /// of a [`Writer`].
+    /// Writes the global heap ID into a field of an element, of [`size`](Self::size) bytes, without
+    /// the allocation of a [`Writer`].
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if the address does not fit its width, or if the field has

@@ -62,10 +62,10 @@ const KIND_UNLINKED: u32 = 4;
 /// Largest number of changed bytes in one journal record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 
-/// Largest number of extents or unlinked objects in one journal record.
+/// Largest number of extents (of bytes) or unlinked objects in one journal record.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
-/// Size of one extent in a journal record, in bytes.
+/// Size of the description of one extent of bytes in a journal record.
 const EXTENT_BYTES: u64 = 24;
 
 /// Size of the address of an unlinked object in a journal record, in bytes.
@@ -81,12 +81,12 @@ pub struct JournalHeader {
 }
 
 impl JournalHeader {
-    /// Signature at the start of every journal.
+    /// Signature at the start of every journal of an HDF5 file.
     pub const SIGNATURE: [u8; 8] = *b"\x89HSJ\r\n\x1a\n";
     /// Size of the journal header in bytes.
     pub const SIZE: usize = 64;
 
-    /// Creates the header of a new journal.
+    /// Creates the header of a new journal with the sequence number `sequence`.
     pub fn new(sequence: u64) -> Self {
         Self { version: VERSION, sequence }
     }
@@ -145,7 +145,7 @@ fn header_sum(sequence: u64, bytes: &[u8]) -> u64 {
     xxhash3_64::Hasher::oneshot_with_seed(sequence, bytes)
 }
 
-/// A range of newly allocated file space whose bytes a commit requires.
+/// A range of newly allocated bytes of the file that a commit in the journal requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalExtent {
     /// Offset of the extent in the file, in bytes.
@@ -164,7 +164,8 @@ pub struct JournalRecord {
     checksum: u64,
 }
 
-/// The kind of a journal record, with the numbers in its head.
+/// The kind of a journal record (changed bytes, a commit and so on), with the numbers in the head
+/// of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalRecordKind {
     /// Bytes that the commit writes into the file.
@@ -195,7 +196,8 @@ pub enum JournalRecordKind {
     },
 }
 
-/// The decoded body of a journal record.
+/// The decoded body of a journal record: changed bytes, a commit, new extents of bytes or unlinked
+/// objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalBody<'a> {
     /// New bytes, and the sums of the old sectors.
@@ -260,8 +262,8 @@ impl JournalChain {
         self.seal(writer, &rest.finish()?)
     }
 
-    /// Encodes a journal record of newly allocated extents. A commit with more than [`MAX_ENTRIES`]
-    /// extents needs several such records.
+    /// Encodes a journal record of newly allocated ranges of bytes of the file. A commit with more
+    /// than [`MAX_ENTRIES`] ranges needs several records.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are more than [`MAX_ENTRIES`] extents.
@@ -299,7 +301,8 @@ impl JournalChain {
         writer
     }
 
-    /// Encodes the journal record that ends a commit.
+    /// Encodes the journal record that ends a commit. `file_length` is the length of the file after
+    /// the commit.
     ///
     /// # Errors
     /// Does not fail; returns a [`Result`] like the other encoders.
@@ -433,12 +436,12 @@ impl JournalRecord {
     }
 
     /// Returns the size in bytes of the sector checksums, which lie between the head and the new
-    /// bytes of a record.
+    /// bytes of a journal record.
     pub fn sums_size(&self) -> u64 {
         self.sums() * 8
     }
 
-    /// Returns the size of the record's body in bytes.
+    /// Returns the size of the journal record's body in bytes.
     pub fn body_size(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { length, .. } => self.sums_size() + length,

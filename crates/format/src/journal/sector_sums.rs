@@ -2,12 +2,12 @@
 
 use twox_hash::xxhash3_64;
 
-/// Size in bytes of a sector, the unit that a disk writes completely or not at all.
+/// Size in bytes of a sector of the file, the unit that a disk writes completely or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
-/// Size in bytes of a sector, as a `usize`.
+/// Size in bytes of a sector of the file, as a `usize`, for the checksums of a journal.
 pub const SECTOR_BYTES: usize = 512;
 
-/// The checksum function for sectors in a journal of one version.
+/// The checksum function for sectors of the file in a journal of one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectorSums {
     /// Seed of the checksums: the sequence number in journals of version 0.
@@ -15,11 +15,11 @@ pub struct SectorSums {
 }
 
 impl SectorSums {
-    /// The checksum function of new journals.
+    /// The checksum function for sectors of the file that new journals use.
     pub const CURRENT: Self = Self { seed: None };
 
-    /// Returns the checksum of a sector, or of the first bytes of a sector, at `offset` of the
-    /// file.
+    /// Returns the journal's checksum of a sector, or of the first bytes of a sector, at `offset`
+    /// of the file.
     pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
         match self.seed {
             Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
@@ -27,7 +27,7 @@ impl SectorSums {
         }
     }
 
-    /// Returns the checksum of each sector of `bytes`, which lie at `offset` of the file.
+    /// Returns the journal's checksum of each sector of `bytes`, which lie at `offset` of the file.
     pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
         let mut at = offset;
         let sum = |sector: &[u8]| {
@@ -38,7 +38,8 @@ impl SectorSums {
         sectors(offset, bytes).map(sum).collect()
     }
 
-    /// Returns the checksum of an extent: the wrapping sum of its sectors' checksums.
+    /// Returns the journal's checksum of a range of bytes at `offset` of the file: the wrapping sum
+    /// of the checksums of its sectors.
     pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
         let mut at = offset;
         sectors(offset, bytes).fold(0_u64, |total, sector| {
@@ -49,15 +50,16 @@ impl SectorSums {
     }
 }
 
-/// Mixes the bits of a number so that each bit of the result depends on all input bits.
+/// Mixes the bits of a number for the journal's sector checksums: each bit of the result depends on
+/// all input bits.
 fn scramble(value: u64) -> u64 {
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     value ^ (value >> 32)
 }
 
-/// Splits `bytes`, which lie at `offset` of the file, at sector boundaries. The first and the last
-/// piece may be shorter than a sector.
+/// Splits `bytes`, which lie at `offset` of the file, at the boundaries of disk sectors. The first
+/// and the last piece may be shorter than a sector.
 pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let first = SECTOR_BYTES - (offset % SECTOR) as usize;
     let (head, rest) = bytes.split_at(first.min(bytes.len()));
@@ -65,7 +67,7 @@ pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
-/// Returns the number of sectors that overlap `length` bytes at `offset` of the file.
+/// Returns the number of disk sectors that overlap `length` bytes at `offset` of the file.
 pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
     if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }

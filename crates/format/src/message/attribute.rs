@@ -28,17 +28,20 @@ use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags that mark parts of an attribute as [`SharedReference`](super::SharedReference)s.
+    /// Flags that mark the datatype and the dataspace of an attribute as
+    /// [`SharedReference`](super::SharedReference)s.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
-        /// The flag of an attribute whose datatype is a reference, usually to a committed datatype.
+        /// The flag of an attribute whose datatype is a reference to a shared message, usually to a
+        /// committed datatype.
         const SHARED_DATATYPE = 1 << 0;
         /// The flag of an attribute whose dataspace is a reference to a shared message.
         const SHARED_DATASPACE = 1 << 1;
     }
 }
 
-/// One attribute of an object, as stored.
+/// The attribute message: one attribute of an object, as stored in the object header or in dense
+/// storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeMessage<'a> {
     /// Version of the message: 1, 2 or 3.
@@ -150,7 +153,8 @@ impl<'a> Message<'a> for AttributeMessage<'a> {
     }
 }
 
-/// Returns the number of zero bytes after a part of an attribute message of `size` bytes.
+/// Returns the number of zero bytes after a part of an attribute message (the name, datatype or
+/// dataspace) of `size` bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

@@ -32,7 +32,8 @@ pub struct AttributeInfo {
 }
 
 impl AttributeInfo {
-    /// The message for an object without dense attributes that does not track the creation order.
+    /// The attribute info message of an object without dense attributes that does not track the
+    /// creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,

@@ -8,7 +8,7 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The bogus message. It carries no information.
+/// The bogus message of an object header, which carries no information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bogus;
 

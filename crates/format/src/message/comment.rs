@@ -8,8 +8,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// A comment on an object. The specification requires ASCII; this type accepts any bytes except
-/// zero.
+/// The comment message of an object. The specification requires ASCII; this type accepts any bytes
+/// except zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Comment<'a> {
     /// Text without the terminating zero byte.

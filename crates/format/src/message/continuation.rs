@@ -9,7 +9,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The address and length of a continuation block of an object header.
+/// The continuation message: the address and length of a continuation block of an object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Continuation {
     /// Address of the continuation block.

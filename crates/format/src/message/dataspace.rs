@@ -37,7 +37,7 @@ pub struct DataspaceMessage {
 
 impl DataspaceMessage {
     /// Creates a dataspace message in the oldest version that can store the dataspace. libhdf5 also
-    /// writes this version by default.
+    /// writes the oldest version by default.
     pub fn new(dataspace: Dataspace) -> Self {
         Self { version: if dataspace == Dataspace::Null { 2 } else { 1 }, dataspace }
     }

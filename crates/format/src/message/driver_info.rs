@@ -11,8 +11,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The driver information of a file in a superblock extension, like the [driver information
-/// block](crate::driver_info) of older superblocks.
+/// The driver information message: the layout of the member files in a superblock extension, like
+/// the [driver information block](crate::driver_info) of older superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfo {
     /// Identification of the driver, such as `NCSAfami`.

@@ -16,7 +16,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The external files that hold the raw data of a dataset.
+/// The external files message: the external files that hold the raw data of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExternalFilesMessage {
     /// Address of the local heap with the file names.
@@ -25,7 +25,7 @@ pub struct ExternalFilesMessage {
     pub slots: Vec<ExternalFileSlot>,
 }
 
-/// A piece of a dataset's raw data in an external file.
+/// A slot of an external files message: a piece of a dataset's raw data in an external file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExternalFileSlot {
     /// Offset of the file name in the local heap, in bytes.

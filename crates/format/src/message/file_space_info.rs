@@ -20,7 +20,8 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The file space info message: the strategy and the settings for the management of a file's space.
+/// The file space info message: the strategy and the settings for the management of free space in a
+/// file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileSpaceInfo {
     /// Version of the message: 0 or 1.
@@ -40,7 +41,8 @@ pub struct FileSpaceInfo {
     pub managers: Option<FreeSpaceManagers>,
 }
 
-/// The strategy that allocates file space. Each strategy tries its sources of space in order.
+/// The strategy of a file that allocates space for new blocks. Each strategy tries its sources of
+/// space in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileSpaceStrategy {
     /// Free-space managers, then aggregators, then the driver. The default.
@@ -54,8 +56,8 @@ pub enum FileSpaceStrategy {
 }
 
 /// The addresses of free-space manager headers, one per type of space: superblock, B-tree, raw
-/// data, global heap, local heap, object header. An address is undefined if there is no such
-/// manager.
+/// data, global heap, local heap, object header. An address is undefined if the file has no manager
+/// of the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceManagers {
     /// Managers of sections smaller than a page, or of all sections in a file without pages.
@@ -70,12 +72,12 @@ impl FreeSpaceManagers {
 }
 
 impl FileSpaceInfo {
-    /// Page size in bytes of a file whose message states no page size.
+    /// Page size in bytes of a file whose file space info message states no page size.
     pub const DEFAULT_PAGE_SIZE: u64 = 4096;
-    /// Largest page size of a file in bytes.
+    /// Largest page size in bytes of a file with paged allocation.
     pub const MAX_PAGE_SIZE: u64 = 1 << 30;
 
-    /// The file space settings of a file without this message.
+    /// The file space settings of a file without a file space info message.
     pub const DEFAULT: Self = Self {
         version: 1,
         strategy: FileSpaceStrategy::FreeSpaceAndAggregators,

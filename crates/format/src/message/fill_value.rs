@@ -26,7 +26,8 @@ const UNDEFINED: u8 = 1 << 4;
 const HAS_VALUE: u8 = 1 << 5;
 const ALL_FLAGS: u8 = 0b0011_1111;
 
-/// The fill value of a dataset, and the times at which storage is allocated and filled.
+/// The fill value message: the fill value of a dataset, and the times at which storage is allocated
+/// and filled.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FillValueMessage {
     /// Version of the message: 1, 2 or 3.
@@ -40,33 +41,35 @@ pub struct FillValueMessage {
     pub value: Option<Vec<u8>>,
 }
 
-/// The time at which the space for raw data is allocated.
+/// The time at which the space for a dataset's raw data is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AllocationTime(pub u8);
 
 impl AllocationTime {
-    /// The default time of the storage layout: early for compact, late for contiguous, incremental
-    /// for chunked storage.
+    /// The default allocation time of a dataset: early for compact, late for contiguous,
+    /// incremental for chunked storage.
     pub const DEFAULT: Self = Self(0);
-    /// The early allocation time: all space is allocated when the dataset is created.
+    /// The early allocation time: all space for raw data is allocated when the dataset is created.
     pub const EARLY: Self = Self(1);
-    /// The late allocation time: all space is allocated at the first write.
+    /// The late allocation time: all space for raw data is allocated at the dataset's first write.
     pub const LATE: Self = Self(2);
-    /// The incremental allocation time: each part of the space is allocated at the first write to
-    /// that part.
+    /// The incremental allocation time: the space for each chunk of raw data is allocated at the
+    /// first write to the chunk.
     pub const INCREMENTAL: Self = Self(3);
 }
 
-/// The time at which the fill value is written into allocated space.
+/// The time at which a dataset's fill value is written into allocated space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FillWriteTime(pub u8);
 
 impl FillWriteTime {
-    /// The write time at which all allocated space is filled immediately.
+    /// The write time of fill values at which all allocated space of a dataset is filled
+    /// immediately.
     pub const ON_ALLOCATION: Self = Self(0);
-    /// The write time for datasets whose allocated space is never filled.
+    /// The write time of fill values for datasets whose allocated space is never filled.
     pub const NEVER: Self = Self(1);
-    /// The write time at which allocated space is filled only if the user has set a fill value.
+    /// The write time of fill values at which allocated space is filled only if the user has set a
+    /// fill value.
     pub const IF_SET: Self = Self(2);
 }
 
@@ -82,7 +85,7 @@ pub enum FillStatus<'a> {
 }
 
 impl FillValueMessage {
-    /// Returns the state of the fill value: undefined, default or set by the user.
+    /// Returns the state of the dataset's fill value: undefined, default or set by the user.
     pub fn status(&self) -> FillStatus<'_> {
         match self.value.as_deref() {
             None => FillStatus::Undefined,
@@ -168,7 +171,7 @@ impl Message<'_> for FillValueMessage {
 }
 
 /// The decoded fields of a fill value message before the size. `WithoutSize` states whether the
-/// value is defined; after `WithSize`, the size and the value follow.
+/// fill value is defined; after `WithSize`, the size and the fill value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

@@ -10,7 +10,8 @@
 use super::{FillStatus, Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The fill value of a dataset, without the times of the [newer message](super::FillValueMessage).
+/// The old fill value message: the fill value of a dataset, without the times of the [newer
+/// message](super::FillValueMessage).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FillValueOldMessage {
     /// One element of the dataset's datatype; empty if none is stored.
@@ -18,8 +19,8 @@ pub struct FillValueOldMessage {
 }
 
 impl FillValueOldMessage {
-    /// Returns the state of the fill value. As in libhdf5, a message without a value means that the
-    /// fill value is undefined.
+    /// Returns the state of the dataset's fill value. As in libhdf5, an old fill value message
+    /// without a value means that the fill value is undefined.
     pub fn status(&self) -> FillStatus<'_> {
         if self.value.is_empty() { FillStatus::Undefined } else { FillStatus::UserDefined(&self.value) }
     }

@@ -30,7 +30,8 @@ use smallvec::SmallVec;
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The filters of a dataset or heap, in the order of encoding.
+/// The filter pipeline message: the filters of a dataset or of a group's fractal heap, in the order
+/// of encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilterPipeline {
     /// Version of the message: 1 or 2 for [`FilterDescriptions::Chunk`], 3 or 0 for
@@ -40,7 +41,8 @@ pub struct FilterPipeline {
     pub filters: FilterDescriptions,
 }
 
-/// The filters of a pipeline, by the bytes that they encode.
+/// The filters of a filter pipeline message: for whole chunks, or for the sections of structured
+/// chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FilterDescriptions {
     /// Filters of whole chunks, in the order of encoding.
@@ -59,7 +61,7 @@ pub struct SectionFilters {
     pub filters: Vec<FilterDescription>,
 }
 
-/// One filter and its parameters.
+/// One filter of a filter pipeline message and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilterDescription {
     /// Registered identification number of the filter.
@@ -75,23 +77,25 @@ pub struct FilterDescription {
 }
 
 impl FilterDescription {
-    /// Flag of an optional filter in a filter description.
+    /// Flag of an optional filter in the filter pipeline message.
     pub const OPTIONAL: u16 = 1 << 0;
 
-    /// Returns true if a chunk may be stored without the filter when the filter fails.
+    /// Returns true if the filter is optional: a chunk may be stored without the filter when the
+    /// filter fails.
     pub const fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }
 }
 
 impl FilterPipeline {
-    /// Largest number of filters of a chunk or of a section.
+    /// Largest number of filters of a chunk or of a structured chunk's section.
     pub const MAX_FILTERS: usize = 32;
-    /// Smallest filter number for which version 2 of the message stores a name. Smaller numbers
-    /// belong to filters of the HDF5 library.
+    /// Smallest filter number for which version 2 of the filter pipeline message stores a name.
+    /// Smaller numbers belong to filters of the HDF5 library.
     pub const FIRST_NAMED_ID: u16 = 256;
 
-    /// Returns the filters of flat chunks, or `None` for structured chunks.
+    /// Returns the filters of whole chunks from the filter pipeline message, or `None` for
+    /// structured chunks.
     pub fn chunk(&self) -> Option<&[FilterDescription]> {
         match &self.filters {
             FilterDescriptions::Chunk(filters) => Some(filters),
@@ -99,8 +103,8 @@ impl FilterPipeline {
         }
     }
 
-    /// Returns the filters of a section of structured chunks, which are empty for a section without
-    /// filters. Returns `None` for flat chunks.
+    /// Returns the filters of the section `section` of structured chunks, which are empty for a
+    /// section without filters. Returns `None` for chunks that are not structured.
     pub fn section(&self, section: u8) -> Option<&[FilterDescription]> {
         match &self.filters {
             FilterDescriptions::Chunk(_) => None,

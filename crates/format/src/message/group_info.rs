@@ -35,11 +35,12 @@ pub struct LinkPhaseChange {
 }
 
 impl LinkPhaseChange {
-    /// The thresholds of a group that states no thresholds.
+    /// The default thresholds at which a group's links move between compact and dense storage.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
-/// The expected links of a group. They determine the size of a new object header.
+/// The expected number and name length of a group's links. The estimates determine the size of a
+/// new object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedEntries {
     /// Expected number of links.
@@ -49,7 +50,7 @@ pub struct EstimatedEntries {
 }
 
 impl EstimatedEntries {
-    /// The estimates for a group that states no estimates.
+    /// The default estimates of the number and name length of a group's links.
     pub const DEFAULT: Self = Self { count: 4, name_length: 8 };
 }
 

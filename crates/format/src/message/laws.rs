@@ -4,24 +4,24 @@ use proptest::prelude::*;
 
 use crate::codec::{Address, FileParams};
 
-/// Generates test sizes of offsets and lengths of at least 16 bits.
+/// Generates widths of file addresses and lengths, of at least 16 bits, for tests of messages.
 pub(crate) fn params() -> impl Strategy<Value = FileParams> {
     let width = || prop::sample::select(vec![2_u8, 4, 8, 16, 32]);
     (width(), width())
         .prop_map(|(size_of_offsets, size_of_lengths)| FileParams { size_of_offsets, size_of_lengths })
 }
 
-/// Generates test addresses that fit every size of [`params`].
+/// Generates file addresses for tests of messages. The addresses fit every width of [`params`].
 pub(crate) fn addresses() -> impl Strategy<Value = Address> {
     prop_oneof![9 => (0_u64..0xffff).prop_map(Address::new), 1 => Just(Address::UNDEFINED)]
 }
 
-/// Generates test lengths that fit every size of [`params`].
+/// Generates lengths for tests of messages. The lengths fit every width of [`params`].
 pub(crate) fn lengths() -> impl Strategy<Value = u64> {
     0_u64..0xffff
 }
 
-/// Generates arbitrary test bytes. Most begin with small numbers, like a message.
+/// Generates arbitrary bytes for tests of messages. Most begin with small numbers, like a message.
 pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let tail = || prop::collection::vec(any::<u8>(), 0..160);
     prop_oneof![
@@ -31,7 +31,8 @@ pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Returns damaged forms of `bytes` for tests: each prefix, and copies with one changed byte.
+/// Returns damaged forms of a message's bytes for tests: each prefix, and copies with one changed
+/// byte.
 pub(crate) fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let cut = (0..bytes.len()).map(|end| bytes[..end].to_vec());
     let changed = (0..bytes.len()).flat_map(move |at| {

@@ -53,7 +53,7 @@ pub struct LinkMessage<'a> {
     pub target: LinkTarget<'a>,
 }
 
-/// The target of a link.
+/// The target of a link in a group: hard, soft, external or user-defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkTarget<'a> {
     /// Hard link: the address of an object header.
@@ -71,10 +71,10 @@ pub enum LinkTarget<'a> {
 }
 
 impl LinkTarget<'_> {
-    /// The link class of external links.
+    /// The link class of external links: the number that a link message stores.
     pub const EXTERNAL: u8 = 64;
 
-    /// Returns the number of the link type.
+    /// Returns the number of the link type, as the link message stores it.
     pub const fn link_type(&self) -> u8 {
         match self {
             Self::Hard(_) => HARD,
@@ -84,7 +84,7 @@ impl LinkTarget<'_> {
     }
 }
 
-/// The value of an external link.
+/// The value of an external link: the file name and the path of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExternalLink<'a> {
     /// Name of the file.
@@ -96,7 +96,8 @@ pub struct ExternalLink<'a> {
 impl<'a> ExternalLink<'a> {
     const NAME: &'static str = "external link value";
 
-    /// Decodes the value of an external link, whose class is [`LinkTarget::EXTERNAL`].
+    /// Decodes the value of an external link (file name and path), whose class is
+    /// [`LinkTarget::EXTERNAL`].
     ///
     /// # Errors
     /// Returns `Unsupported` for another version or unknown flags, and `Corrupt` for a name without
@@ -114,7 +115,7 @@ impl<'a> ExternalLink<'a> {
         Ok(Self { file: r.until_nul("file name")?, path: r.until_nul("object path")? })
     }
 
-    /// Encodes the value of the external link.
+    /// Encodes the value of the external link (file name and path) to bytes.
     ///
     /// # Errors
     /// Returns `Encode` if a name contains a zero byte.
@@ -230,7 +231,7 @@ fn decode_target<'a>(r: &mut Reader<'a>, link_type: u8, params: FileParams) -> R
     }
 }
 
-/// Reads the character set of a link name.
+/// Reads the character set of a link name from a link message.
 pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<CharacterSet> {
     match r.u8(field)? {
         0 => Ok(CharacterSet::Ascii),
@@ -239,7 +240,7 @@ pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<
     }
 }
 
-/// Returns the number that stands for a character set in the message.
+/// Returns the number that stands for a link name's character set in the link message.
 pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     match charset {
         CharacterSet::Ascii => 0,
@@ -247,7 +248,8 @@ pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     }
 }
 
-/// Returns the flag bits and the width of the smallest field that fits a name length.
+/// Returns the flag bits of a link message and the width of the smallest field that fits a name
+/// length.
 fn name_length_width(length: usize) -> (u8, usize) {
     match length {
         0..=0xff => (0, 1),

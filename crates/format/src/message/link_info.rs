@@ -32,7 +32,7 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
-    /// The message for a group without dense links that does not track the creation order.
+    /// The link info message of a group without dense links that does not track the creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,

@@ -11,7 +11,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The address and length of the file's metadata cache image.
+/// The metadata cache image message: the address and length of the file's metadata cache image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MetadataCacheImage {
     /// Address of the image; undefined if there is none.

@@ -84,23 +84,24 @@ pub use shared::{SharedLocation, SharedReference};
 pub use shared_message_table::SharedMessageTableMessage;
 pub use symbol_table::SymbolTable;
 
-/// The body of one header message. A message may borrow from bytes with the lifetime `'a`.
+/// The body of one message of an object header. A message may borrow from bytes with the lifetime
+/// `'a`.
 pub trait Message<'a>: Sized {
-    /// The type of the message in object headers.
+    /// The type number of the message in object headers.
     const TYPE: MessageType;
 
-    /// Decodes the body of a message. Bytes after the message are accepted.
+    /// Decodes the body of an object header message. Bytes after the body are accepted.
     ///
     /// # Errors
     /// Returns `Corrupt` if the bytes contradict the specification, and `Unsupported` for an
     /// unknown version.
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
 
-    /// Writes the body of the message in the version that the message states. If a value does not
-    /// fit, the writer records an error, which [`finish`](Writer::finish) returns.
+    /// Writes the body of the object header message in the version that the message states. If a
+    /// value does not fit, the writer records an error, which [`finish`](Writer::finish) returns.
     fn encode(&self, params: FileParams, w: &mut Writer);
 
-    /// Encodes the body of the message to bytes.
+    /// Encodes the body of the object header message to bytes.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.
@@ -111,64 +112,67 @@ pub trait Message<'a>: Sized {
     }
 }
 
-/// The type of a header message: 16 bits in version 1 object headers, 8 bits in version 2.
+/// The type of an object header message: 16 bits in version 1 object headers, 8 bits in version 2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageType(pub u16);
 
 impl MessageType {
-    /// Message type of unused space in an object header.
+    /// Type number of the object header message for unused space.
     pub const NIL: Self = Self(0x00);
-    /// Message type of the dataspace: rank and sizes of a dataset.
+    /// Type number of the object header message for a dataspace: rank and sizes of a dataset.
     pub const DATASPACE: Self = Self(0x01);
-    /// Message type of the storage of a group's links.
+    /// Type number of the object header message for the storage of a group's links.
     pub const LINK_INFO: Self = Self(0x02);
-    /// Message type of the datatype of a dataset, attribute or committed datatype.
+    /// Type number of the object header message for the datatype of a dataset, attribute or
+    /// committed datatype.
     pub const DATATYPE: Self = Self(0x03);
-    /// Message type of a fill value as written before HDF5 1.6.
+    /// Type number of the object header message for a fill value as written before HDF5 1.6.
     pub const FILL_VALUE_OLD: Self = Self(0x04);
-    /// Message type of a fill value.
+    /// Type number of the object header message for a dataset's fill value.
     pub const FILL_VALUE: Self = Self(0x05);
-    /// Message type of one link of a group.
+    /// Type number of the object header message for one link of a group.
     pub const LINK: Self = Self(0x06);
-    /// Message type of the external files that hold raw data.
+    /// Type number of the object header message for the external files that hold a dataset's raw
+    /// data.
     pub const EXTERNAL_FILES: Self = Self(0x07);
-    /// Message type of the layout of raw data.
+    /// Type number of the object header message for the layout of a dataset's raw data.
     pub const DATA_LAYOUT: Self = Self(0x08);
-    /// Message type that libhdf5 uses to test unknown messages.
+    /// Type number of the object header message that libhdf5 uses to test unknown messages.
     pub const BOGUS: Self = Self(0x09);
-    /// Message type of the creation parameters of a group.
+    /// Type number of the object header message for the creation parameters of a group.
     pub const GROUP_INFO: Self = Self(0x0a);
-    /// Message type of the filters of chunks or of a group's heap.
+    /// Type number of the object header message for the filters of chunks or of a group's heap.
     pub const FILTER_PIPELINE: Self = Self(0x0b);
-    /// Message type of one attribute.
+    /// Type number of the object header message for one attribute of an object.
     pub const ATTRIBUTE: Self = Self(0x0c);
-    /// Message type of the comment on an object.
+    /// Type number of the object header message for the comment on an object.
     pub const COMMENT: Self = Self(0x0d);
-    /// Message type of the modification time as text.
+    /// Type number of the object header message for the modification time of an object as text.
     pub const MODIFICATION_TIME_OLD: Self = Self(0x0e);
-    /// Message type of the address of the table of shared messages.
+    /// Type number of the object header message for the address of the table of shared messages.
     pub const SHARED_MESSAGE_TABLE: Self = Self(0x0f);
-    /// Message type of the address and length of a continuation block.
+    /// Type number of the object header message for the address and length of a continuation block.
     pub const CONTINUATION: Self = Self(0x10);
-    /// Message type of the B-tree and the heap of a symbol table.
+    /// Type number of the object header message for the B-tree and the heap of a symbol table.
     pub const SYMBOL_TABLE: Self = Self(0x11);
-    /// Message type of the modification time in seconds.
+    /// Type number of the object header message for the modification time of an object in seconds.
     pub const MODIFICATION_TIME: Self = Self(0x12);
-    /// Message type of the 'K' values of version 1 B-trees.
+    /// Type number of the object header message for the K values (half the entries of a full node)
+    /// of version 1 B-trees.
     pub const BTREE_K: Self = Self(0x13);
-    /// Message type of the driver information.
+    /// Type number of the object header message for the driver information of a file.
     pub const DRIVER_INFO: Self = Self(0x14);
-    /// Message type of the storage of an object's attributes.
+    /// Type number of the object header message for the storage of an object's attributes.
     pub const ATTRIBUTE_INFO: Self = Self(0x15);
-    /// Message type of the number of hard links to the object.
+    /// Type number of the object header message for the number of hard links to the object.
     pub const REFERENCE_COUNT: Self = Self(0x16);
-    /// Message type of the management of file space.
+    /// Type number of the object header message for the management of file space.
     pub const FILE_SPACE_INFO: Self = Self(0x17);
-    /// Message type of the address of the metadata cache image.
+    /// Type number of the object header message for the address of the metadata cache image.
     pub const METADATA_CACHE_IMAGE: Self = Self(0x18);
 
-    /// Returns the name of the message type in the specification, or "unknown message" for other
-    /// types.
+    /// Returns the name of the object header message's type in the specification, or "unknown
+    /// message" for other types.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NIL => "NIL message",
@@ -200,7 +204,7 @@ impl MessageType {
         }
     }
 
-    /// Returns true if the specification or libhdf5 defines this message type.
+    /// Returns true if the specification or libhdf5 defines this type of object header message.
     pub const fn is_known(self) -> bool {
         self.0 <= Self::METADATA_CACHE_IMAGE.0
     }
@@ -219,27 +223,29 @@ impl fmt::Display for MessageType {
 }
 
 bitflags::bitflags! {
-    /// The flags of a message in its object header (section IV.A.1, "Header Message #n Flags").
+    /// The flags of a message in its object header: constant, shared and so on (section IV.A.1,
+    /// "Header Message #n Flags").
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct MessageFlags: u8 {
-        /// The flag of a message that never changes.
+        /// The flag of an object header message that never changes.
         const CONSTANT = 1 << 0;
-        /// The flag of a message whose body is a [`SharedReference`].
+        /// The flag of an object header message whose body is a [`SharedReference`].
         const SHARED = 1 << 1;
-        /// The flag of a message that must not be shared.
+        /// The flag of an object header message that must not be shared.
         const DO_NOT_SHARE = 1 << 2;
-        /// The flag that prevents writes by programs that do not know the message type: they must
-        /// not open the object for writing.
+        /// The flag of an object header message that prevents writes by programs that do not know
+        /// the message type: they must not open the object for writing.
         const FAIL_IF_UNKNOWN_AND_WRITING = 1 << 3;
-        /// The flag that tells programs to set `WAS_UNKNOWN` if they change the object and do not
-        /// know the message type.
+        /// The flag of an object header message that tells programs to set `WAS_UNKNOWN` if they
+        /// change the object and do not know the message type.
         const MARK_IF_UNKNOWN = 1 << 4;
-        /// The flag that a program sets if it changes an object and does not know the message type.
+        /// The flag of an object header message that a program sets if it changes an object without
+        /// knowing the type of the message.
         const WAS_UNKNOWN = 1 << 5;
-        /// The flag of a message that may be shared.
+        /// The flag of an object header message that may be shared.
         const SHAREABLE = 1 << 6;
-        /// The flag that prevents all access by programs that do not know the message type: they
-        /// must not open the object at all.
+        /// The flag of an object header message that prevents all access by programs that do not
+        /// know the message type: they must not open the object at all.
         const FAIL_IF_UNKNOWN_ALWAYS = 1 << 7;
     }
 }

@@ -10,7 +10,7 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The time of an object's last modification.
+/// The modification time message: the time of an object's last modification, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModificationTime {
     /// Seconds since 1970-01-01T00:00:00Z.

@@ -14,9 +14,9 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The time of an object's last modification in UTC, as libraries before HDF5 1.6 wrote it. The
-/// fields hold the stored numbers; [`unix_seconds`](Self::unix_seconds) checks that the numbers are
-/// a valid date.
+/// The old modification time message: the time of an object's last modification in UTC, as
+/// libraries before HDF5 1.6 wrote it. The fields hold the stored numbers;
+/// [`unix_seconds`](Self::unix_seconds) checks that the numbers are a valid date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModificationTimeOld {
     /// Year, 0 to 9999.
@@ -36,9 +36,9 @@ pub struct ModificationTimeOld {
 const SECONDS_PER_DAY: i64 = 86_400;
 
 impl ModificationTimeOld {
-    /// Returns the seconds since 1970-01-01T00:00:00Z (proleptic Gregorian calendar), or `None` if
-    /// the numbers are not a valid date and time. A second of 60 (a leap second) counts as the
-    /// first second of the next minute.
+    /// Returns the modification time as seconds since 1970-01-01T00:00:00Z (proleptic Gregorian
+    /// calendar), or `None` if the stored numbers are not a valid date and time. A second of 60 (a
+    /// leap second) counts as the first second of the next minute.
     pub fn unix_seconds(self) -> Option<i64> {
         let in_range = (1..=12).contains(&self.month)
             && (1..=days_of_month(self.year, self.month)).contains(&self.day)
@@ -53,8 +53,8 @@ impl ModificationTimeOld {
         })
     }
 
-    /// Converts seconds since 1970-01-01T00:00:00Z to a date and time. Returns `None` outside the
-    /// years 0 to 9999.
+    /// Converts seconds since 1970-01-01T00:00:00Z to the date and time of an old modification time
+    /// message. Returns `None` outside the years 0 to 9999.
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
         let time = seconds.rem_euclid(SECONDS_PER_DAY);
         let day = seconds.div_euclid(SECONDS_PER_DAY);
@@ -91,7 +91,7 @@ fn days_before_month(year: u16, month: u8) -> i64 {
     (1..month).map(|month| i64::from(days_of_month(year, month))).sum()
 }
 
-/// Returns the days from 1970-01-01 to the first day of the year.
+/// Returns the number of days from 1970-01-01 to the first day of the year `year`.
 fn days_before_year(year: u16) -> i64 {
     // Number of leap years before `year`, counted from year 0, a leap year.
     let leaps =

@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Result, Writer};
 
-/// Unused bytes of an object header. The bytes have no meaning, but encoding preserves them.
+/// The NIL message: unused bytes of an object header. The bytes have no meaning, but encoding
+/// preserves them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Nil<'a> {
     /// Unused bytes.

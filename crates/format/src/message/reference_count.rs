@@ -9,8 +9,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The number of hard links to an object. An object with a version 2 header and without this
-/// message has one hard link.
+/// The reference count message: the number of hard links to an object. An object with a version 2
+/// header and without this message has one hard link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReferenceCount {
     /// Number of hard links.

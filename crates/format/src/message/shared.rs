@@ -21,11 +21,11 @@ use super::MessageType;
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 const NAME: &str = "shared message";
-/// Number of bytes after the address in a version 1 reference, which has the form of a symbol table
-/// entry.
+/// Number of bytes after the address in a version 1 reference to a shared message, which has the
+/// form of a symbol table entry.
 const BYTES_AFTER_ADDRESS: usize = 24;
 
-/// A reference to the body of a shared message.
+/// A reference to the body of a shared object header message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedReference {
     /// Version of the reference: 1, 2 or 3.
@@ -46,18 +46,19 @@ pub enum SharedLocation {
 }
 
 impl SharedReference {
-    /// Creates a reference to a committed datatype, in the version that HDF5 1.8 and later write.
+    /// Creates a shared message's reference to a committed datatype, in the version that HDF5 1.8
+    /// and later write.
     pub const fn committed(header: Address) -> Self {
         Self { version: 3, location: SharedLocation::Committed(header) }
     }
 
-    /// Creates a reference to an object in the shared message heap.
+    /// Creates a reference to a message in the shared message heap, with the heap ID `id`.
     pub const fn heap(id: [u8; 8]) -> Self {
         Self { version: 3, location: SharedLocation::Heap(id) }
     }
 
-    /// Decodes the body of a message of any type with the "shared" flag. Bytes after the reference
-    /// are accepted.
+    /// Decodes the reference to a shared message from the body of a message of any type with the
+    /// "shared" flag. Bytes after the reference are accepted.
     ///
     /// # Errors
     /// Returns `Unsupported` for an unknown version or location type, and `Corrupt` for missing
@@ -85,7 +86,7 @@ impl SharedReference {
         Ok(Self { version, location })
     }
 
-    /// Writes the reference to a shared message.
+    /// Writes the reference to a shared message to the writer `w`.
     pub fn encode(&self, params: FileParams, w: &mut Writer) {
         if !(1..=3).contains(&self.version) {
             w.fail("version", self.version);
@@ -114,7 +115,7 @@ impl SharedReference {
         }
     }
 
-    /// Encodes the reference to a shared message.
+    /// Encodes the reference to a shared message to bytes.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.
@@ -126,8 +127,8 @@ impl SharedReference {
 }
 
 impl MessageType {
-    /// Returns true if messages of this type may be shared: dataspaces, datatypes, fill values,
-    /// filter pipelines and attributes.
+    /// Returns true if object header messages of this type may be shared: dataspaces, datatypes,
+    /// fill values, filter pipelines and attributes.
     pub const fn is_shareable(self) -> bool {
         matches!(
             self,

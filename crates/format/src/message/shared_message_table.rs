@@ -10,7 +10,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The address of the file's table of shared messages.
+/// The shared message table message: the address of the file's table of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedMessageTableMessage {
     /// Address of the table.

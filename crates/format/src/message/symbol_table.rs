@@ -9,7 +9,7 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The addresses of a symbol table group's B-tree and heap.
+/// The symbol table message: the addresses of a symbol table group's B-tree and heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SymbolTable {
     /// Address of the version 1 B-tree over symbol table nodes.

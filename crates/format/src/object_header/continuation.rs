@@ -20,11 +20,12 @@ pub struct ContinuationBlock;
 impl ContinuationBlock {
     /// Signature of a continuation block in version 2 object headers.
     pub const SIGNATURE: &'static [u8; 4] = b"OCHK";
-    /// Total size of a continuation block's signature and checksum in bytes.
+    /// Total size in bytes of the signature and checksum of a version 2 object header's
+    /// continuation block.
     pub const OVERHEAD_BYTES: usize = 8;
 
-    /// Verifies the signature and the checksum of a version 2 continuation block. Returns the bytes
-    /// of the messages and the gap.
+    /// Verifies the signature and the checksum of a version 2 object header's continuation block.
+    /// Returns the bytes of the messages and of the gap after them.
     pub fn messages(block: &[u8]) -> Result<&[u8]> {
         let mut r = Reader::new(NAME, block);
         r.signature(Self::SIGNATURE)?;
@@ -32,7 +33,7 @@ impl ContinuationBlock {
         Ok(r.take_rest())
     }
 
-    /// Encodes a version 2 continuation block around encoded messages.
+    /// Encodes a continuation block of a version 2 object header around encoded messages.
     pub fn encode(messages: &[u8]) -> Result<Vec<u8>> {
         let mut w = Writer::new(NAME);
         w.bytes(Self::SIGNATURE);

@@ -20,7 +20,7 @@ use crate::message::{MessageFlags, MessageType};
 
 const NAME: &str = "object header message";
 
-/// The layout of the message envelopes in one object header.
+/// The layout of the envelopes (type, size and flags) of the messages in one object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvelopeLayout {
     /// Version 1.
@@ -33,7 +33,8 @@ pub enum EnvelopeLayout {
 }
 
 impl EnvelopeLayout {
-    /// Returns the size of the envelope in bytes: all fields before the body of the message.
+    /// Returns the size of an object header message's envelope in bytes: all fields before the body
+    /// of the message.
     pub const fn size(self) -> usize {
         match self {
             Self::V1 => 8,
@@ -43,7 +44,7 @@ impl EnvelopeLayout {
     }
 }
 
-/// The envelope of one message: its type, its flags and the position of its body.
+/// The envelope of one object header message: its type, its flags and the position of its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// Message type.
@@ -56,7 +57,8 @@ pub struct Envelope {
     pub body: Range<usize>,
 }
 
-/// Iterator over the envelopes of one chunk of an object header, in order, including NIL messages.
+/// An iterator over the message envelopes of one block of an object header, in order, including NIL
+/// messages.
 #[derive(Debug)]
 pub struct Envelopes<'a> {
     reader: Reader<'a>,
@@ -64,8 +66,8 @@ pub struct Envelopes<'a> {
 }
 
 impl<'a> Envelopes<'a> {
-    /// Creates an iterator over the envelopes in `messages`: the bytes of one chunk without
-    /// signature, prefix and checksum.
+    /// Creates an iterator over the envelopes of the object header messages in `messages`: the
+    /// bytes of one block of the header without signature, prefix and checksum.
     pub fn new(messages: &'a [u8], layout: EnvelopeLayout) -> Self {
         Self { reader: Reader::new(NAME, messages), layout }
     }
@@ -110,7 +112,8 @@ impl Iterator for Envelopes<'_> {
     }
 }
 
-/// Writes one message: its envelope and `body`. In version 1, pads `body` to a multiple of 8.
+/// Writes one object header message: its envelope and `body`. In version 1, pads `body` to a
+/// multiple of 8.
 pub fn write_envelope(
     w: &mut Writer,
     layout: EnvelopeLayout,

@@ -29,7 +29,8 @@ impl PrefixV1 {
     /// Size of the version 1 object header prefix with its padding, in bytes.
     pub const SIZE: usize = 16;
 
-    /// Decodes the object header prefix at the start of `bytes` and ignores later bytes.
+    /// Decodes the prefix of a version 1 object header at the start of `bytes` and ignores later
+    /// bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.version(&[1])?;
@@ -40,7 +41,7 @@ impl PrefixV1 {
         Ok(Self { message_count, reference_count, chunk0_size })
     }
 
-    /// Writes the object header prefix with its padding.
+    /// Writes the prefix of a version 1 object header with its padding.
     pub fn encode(&self, w: &mut Writer) {
         w.u8(1);
         w.zeros(1);

@@ -19,23 +19,27 @@ use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 const NAME: &str = "object header (version 2)";
 
 bitflags! {
-    /// Flags of a version 2 object header.
+    /// The flags of a version 2 object header.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u8 {
-        /// The two bits that state the width of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
+        /// The two bits of a version 2 object header's flags that state the width of the "size of
+        /// chunk 0" field: 1, 2, 4 or 8 bytes.
         const CHUNK0_SIZE_WIDTH = 0b11;
-        /// The flag of an object that tracks the creation order of attributes.
+        /// The flag of a version 2 object header whose object tracks the creation order of
+        /// attributes.
         const ATTRIBUTE_ORDER_TRACKED = 1 << 2;
-        /// The flag of an object that indexes the creation order of attributes.
+        /// The flag of a version 2 object header whose object indexes the creation order of
+        /// attributes.
         const ATTRIBUTE_ORDER_INDEXED = 1 << 3;
-        /// The flag of a header that stores the attribute phase change values.
+        /// The flag of a version 2 object header that stores the thresholds between compact and
+        /// dense attributes.
         const PHASE_CHANGE_STORED = 1 << 4;
-        /// The flag of a header that stores four times.
+        /// The flag of a version 2 object header that stores the four times of the object.
         const TIMES_STORED = 1 << 5;
     }
 }
 
-/// The times of an object, in seconds since 1970-01-01 UTC.
+/// The four times of an object in its header, in seconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectTimes {
     /// Time of the last access.
@@ -79,18 +83,18 @@ pub struct PrefixV2 {
 impl PrefixV2 {
     /// Signature of a version 2 object header.
     pub const SIGNATURE: &'static [u8; 4] = b"OHDR";
-    /// Size of the longest object header prefix in bytes.
+    /// Size of the longest prefix of a version 2 object header in bytes.
     pub const MAX_SIZE: usize = 34;
 
-    /// Returns the size of this object header prefix in bytes.
+    /// Returns the size of this prefix of a version 2 object header in bytes.
     pub fn size(&self) -> usize {
         let times = if self.flags.contains(HeaderFlags::TIMES_STORED) { 16 } else { 0 };
         let phase = if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) { 4 } else { 0 };
         6 + times + phase + self.chunk0_width()
     }
 
-    /// Returns the size of the first chunk with prefix and checksum, in bytes, or `None` if the
-    /// size exceeds 64 bits.
+    /// Returns the size of the first block of a version 2 object header with prefix and checksum,
+    /// in bytes, or `None` if the size exceeds 64 bits.
     pub fn chunk0_total(&self) -> Option<u64> {
         self.chunk0_size.checked_add((self.size() + CHECKSUM_SIZE) as u64)
     }
@@ -99,8 +103,8 @@ impl PrefixV2 {
         1 << (self.flags & HeaderFlags::CHUNK0_SIZE_WIDTH).bits()
     }
 
-    /// Decodes the object header prefix at the start of `bytes`. Ignores later bytes, including the
-    /// checksum.
+    /// Decodes the prefix of a version 2 object header at the start of `bytes`. Ignores later
+    /// bytes, including the checksum.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.signature(Self::SIGNATURE)?;
@@ -118,8 +122,8 @@ impl PrefixV2 {
         Ok(prefix)
     }
 
-    /// Verifies the checksum of the object header's whole first chunk. Returns the bytes of its
-    /// messages and gap.
+    /// Verifies the checksum of the whole first block of a version 2 object header. Returns the
+    /// bytes of its messages and of the gap after them.
     pub fn messages<'a>(&self, chunk: &'a [u8]) -> Result<&'a [u8]> {
         let mut r = Reader::new(NAME, chunk);
         r.skip(self.size(), "prefix")?;
@@ -127,7 +131,7 @@ impl PrefixV2 {
         Ok(r.take_rest())
     }
 
-    /// Writes the object header prefix with the fields that the flags require.
+    /// Writes the prefix of a version 2 object header with the fields that the flags require.
     pub fn encode(&self, w: &mut Writer) {
         w.bytes(Self::SIGNATURE);
         w.u8(2);

@@ -4,8 +4,8 @@ use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 
 const NAME: &str = "object header";
 
-/// Returns a copy of a chunk of an object header in which `body` replaces the bytes after the first
-/// `skip` bytes. A `sealed` chunk (version 2, with signature and checksum) gets a new checksum.
+/// Returns a copy of a block of an object header in which `body` replaces the bytes after the first
+/// `skip` bytes. A `sealed` block (version 2, with signature and checksum) gets a new checksum.
 ///
 /// # Errors
 /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if the chunk is too short.

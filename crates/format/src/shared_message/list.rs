@@ -24,7 +24,7 @@ pub struct SharedMessageListContext {
     pub capacity: u16,
 }
 
-/// An index of shared messages in the form of a list.
+/// An index of a file's shared messages in the form of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SharedMessageList {
     /// Records, in no particular order.

@@ -20,7 +20,7 @@ const IN_HEADER: u8 = 1;
 const FIXED_SIZE: usize = 9;
 const HEAP_ID_SIZE: usize = 8;
 
-/// The record of a shared message in an index.
+/// The record of a shared message in an index of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageRecord {
     /// Hash of the encoded message: [`checksum_from`](crate::codec::checksum_from) with the number
@@ -30,7 +30,7 @@ pub struct SharedMessageRecord {
     pub location: SharedMessageLocation,
 }
 
-/// The location of a shared message: the heap or an object header.
+/// The location of a shared message: the shared message heap or an object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedMessageLocation {
     /// The message lies in the fractal heap of the index.

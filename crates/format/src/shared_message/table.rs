@@ -24,28 +24,29 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// The types of messages that an index of shared messages holds. The bit number of a type is
-    /// the number of the message type, as in files of libhdf5. The specification numbers the bits
-    /// from 0 instead.
+    /// The set of object header message types that an index of shared messages holds. The bit
+    /// number of a type is the number of the message type, as in files of libhdf5. The
+    /// specification numbers the bits from 0 instead.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
-        /// The bit of dataspace messages in an index of shared messages.
+        /// The bit of dataspace messages in the message types of a shared message index.
         const DATASPACE = 1 << 1;
-        /// The bit of datatype messages in an index of shared messages.
+        /// The bit of datatype messages in the message types of a shared message index.
         const DATATYPE = 1 << 3;
-        /// The bit of fill value messages in an index of shared messages. This bit stands for the
-        /// newer message; bit 4 stands for the older message.
+        /// The bit of fill value messages in the message types of a shared message index. This bit
+        /// stands for the newer message; bit 4 stands for the older message.
         const FILL_VALUE = 1 << 5;
-        /// The bit of filter pipeline messages in an index of shared messages.
+        /// The bit of filter pipeline messages in the message types of a shared message index.
         const FILTER_PIPELINE = 1 << 11;
-        /// The bit of attribute messages in an index of shared messages.
+        /// The bit of attribute messages in the message types of a shared message index.
         const ATTRIBUTE = 1 << 12;
-        /// All bits, including bits without a defined meaning.
+        /// All bits of the message types of a shared message index, including bits without a
+        /// defined meaning.
         const _ = !0;
     }
 }
 
-/// Parameters that determine the layout of the table of shared messages.
+/// Parameters that determine the layout of the master table of a file's shared message indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageTableContext {
     /// Sizes of addresses and lengths in the file.
@@ -70,7 +71,7 @@ pub enum SharedMessageIndexKind {
     BTree,
 }
 
-/// An index of shared messages, as the master table describes it.
+/// The description of one index of shared messages in the file's master table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessageIndex {
     /// Current storage form.

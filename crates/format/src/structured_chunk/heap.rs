@@ -25,7 +25,7 @@ use crate::global_heap::{GlobalHeapCollection, GlobalHeapContext};
 const NAME: &str = "structured chunk heap";
 const SIGNATURE: [u8; 4] = *b"HGLS";
 
-/// Size in bytes of the field before the data in the heap of a structured chunk.
+/// Size in bytes of the field before the variable-length data in the heap of a structured chunk.
 pub const HEAP_PREFIX_BYTES: usize = 4;
 
 /// The heap of a structured chunk, after its checksum was verified and removed.
@@ -39,12 +39,13 @@ pub enum SectionHeap<'a> {
     Set(Vec<HeapSlot>),
 }
 
-/// A slot of a structured chunk's heap: a collection, or `None` for a free slot.
+/// A slot of a structured chunk's heap: a collection of variable-length data, or `None` for a free
+/// slot.
 #[derive(Debug, Clone)]
 pub struct HeapSlot(Option<GlobalHeapCollection>);
 
 impl<'a> SectionHeap<'a> {
-    /// Decodes the heap of a structured chunk.
+    /// Decodes the heap of a structured chunk from the bytes of the chunk's section.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there are more unused bytes than bytes, or if the
@@ -71,8 +72,8 @@ impl<'a> SectionHeap<'a> {
         Ok(Self::Counted(used))
     }
 
-    /// Returns the variable-length data of an element. `descriptor` is the stored form of the
-    /// element; `item_size` is the size of an item in bytes.
+    /// Returns the variable-length data of an element from the structured chunk's heap.
+    /// `descriptor` is the stored form of the element; `item_size` is the size of an item in bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the descriptor points outside of the heap, or if the
@@ -108,8 +109,8 @@ impl<'a> SectionHeap<'a> {
     }
 }
 
-/// Writes the descriptor of an element whose data is in a structured chunk's heap. Descriptors are
-/// 12 to 16 bytes long. A length of 0 results in all zeros.
+/// Writes the descriptor (the stored form) of an element whose data is in a structured chunk's
+/// heap. Descriptors are 12 to 16 bytes long. A length of 0 results in all zeros.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if the numbers do not fit the descriptor.
@@ -125,7 +126,8 @@ pub fn write_descriptor(descriptor: &mut [u8], offset: u64, length: u64) -> Resu
     Ok(())
 }
 
-/// Creates an empty heap of a structured chunk, without unused bytes. The caller appends the data.
+/// Returns the bytes of an empty heap of a structured chunk, without unused bytes. The caller
+/// appends the data.
 pub fn begin_heap() -> Vec<u8> {
     vec![0; HEAP_PREFIX_BYTES]
 }

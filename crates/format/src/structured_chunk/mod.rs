@@ -23,7 +23,7 @@ pub use section::{open_section, seal_section};
 
 const NAME: &str = "structured chunk metadata";
 
-/// The order of the fields in the metadata of filtered chunks.
+/// The order of the fields in the metadata of filtered structured chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MetadataOrder {
     /// Offsets, sizes, masks. Encoders use this order.
@@ -51,8 +51,8 @@ pub struct ChunkSection {
 pub struct ChunkSections(pub SmallVec<[ChunkSection; 3]>);
 
 impl ChunkSections {
-    /// Creates the list of consecutive sections with the given sizes and masks. Computes the
-    /// offsets of the sections.
+    /// Creates the list of a structured chunk's consecutive sections with the given sizes and
+    /// filter masks. Computes the offsets of the sections.
     pub fn consecutive(sections: impl IntoIterator<Item = ChunkSection>) -> Self {
         let mut offset = 0_u64;
         let assign_offset = |section: ChunkSection| {
@@ -63,13 +63,13 @@ impl ChunkSections {
         Self(sections.into_iter().map(assign_offset).collect())
     }
 
-    /// Returns the total size of all sections of the chunk in bytes.
+    /// Returns the total size of all sections of the structured chunk in bytes.
     pub fn chunk_size(&self) -> u64 {
         self.0.iter().fold(0, |sum, section| sum + section.size)
     }
 
-    /// Decodes the metadata of a structured chunk of `chunk_size` bytes. The tuple holds the number
-    /// of sections and the offset size.
+    /// Decodes the metadata of a structured chunk of `chunk_size` bytes. `(sections, offset_size)`
+    /// is the number of sections and the width of an offset in bytes.
     ///
     /// # Errors
     /// Returns `Corrupt` if the metadata has another length, or if sections do not ascend or extend
@@ -119,7 +119,7 @@ impl ChunkSections {
     }
 
     /// Encodes the metadata of a structured chunk. `filtered` is `None` for a dataset without
-    /// filters; otherwise the metadata includes sizes and masks in the given order.
+    /// filters; otherwise the metadata includes decoded sizes and filter masks in the given order.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.
@@ -145,7 +145,8 @@ impl ChunkSections {
     }
 }
 
-/// Returns true if the decoded section 0 of a chunk lists the defined elements as points.
+/// Returns true if the decoded section 0 of a structured chunk lists the defined elements as
+/// points.
 pub fn is_point_list(selection: &[u8]) -> bool {
     const POINTS: u32 = 1;
     let mut r = Reader::new(NAME, selection);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::history::{put, resize};
 use super::{Files, History, Operation, SECTOR_BYTES, SECTOR_BYTES_U64};
 
-/// The number of bytes that a killed process writes atomically.
+/// The number of bytes of a write to a simulated disk that the kill of a process leaves either
+/// complete or undone.
 const PAGE_BYTES: u64 = 4096;
 
-/// The kind of a simulated crash.
+/// The kind of a crash of a simulated disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Crash {
     /// The process ends, and the machine continues: all operations are in effect. With other seeds
@@ -23,12 +24,12 @@ pub enum Crash {
 }
 
 impl Crash {
-    /// All kinds of crashes.
+    /// All kinds of crashes of a simulated disk.
     pub const ALL: [Self; 3] = [Self::ProcessEnd, Self::PowerLoss, Self::Torn];
 }
 
-/// A replay of a history of operations, which returns the remaining files after a simulated crash
-/// at any point.
+/// A replay of the operations on a simulated disk, which returns the remaining files after a
+/// simulated crash at any point.
 #[derive(Debug, Clone)]
 pub struct Replay<'h> {
     history: &'h History,
@@ -37,7 +38,7 @@ pub struct Replay<'h> {
     names: BTreeMap<Arc<str>, Name>,
 }
 
-/// The state of a file during a replay.
+/// The state of a file of a simulated disk during a replay of the operations.
 #[derive(Debug, Clone, Default)]
 struct State {
     now: Vec<u8>,
@@ -46,8 +47,8 @@ struct State {
     unsynced: Vec<usize>,
 }
 
-/// The file that a name refers to now, and the file that the name referred to at the last sync of
-/// the folder.
+/// The file of a simulated disk that a name refers to now, and the file that the name referred to
+/// at the last sync of the folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -72,7 +73,7 @@ impl<'h> Replay<'h> {
         self.names = self.history.first().keys().enumerate().map(name).collect();
     }
 
-    /// Moves the replay to the point after the first `count` operations.
+    /// Moves the replay of a simulated disk to the point after the first `count` operations.
     pub fn go_to(&mut self, count: usize) {
         if count < self.next {
             self.begin();
@@ -84,7 +85,7 @@ impl<'h> Replay<'h> {
         }
     }
 
-    /// Returns the number of replayed operations.
+    /// Returns the number of operations on the simulated disk that the replay has repeated.
     pub fn position(&self) -> usize {
         self.next
     }
@@ -117,8 +118,8 @@ impl<'h> Replay<'h> {
         }
     }
 
-    /// Returns the remaining files after a crash at the current point, or during the next
-    /// operation. Each seed selects one of the possible results.
+    /// Returns the remaining files of a simulated disk after a crash at the current point of the
+    /// replay, or during the next operation. Each seed selects one of the possible results.
     pub fn crash(&self, crash: Crash, seed: u64) -> Files {
         let mut random = Random::new(seed);
         let files = match crash {
@@ -128,7 +129,8 @@ impl<'h> Replay<'h> {
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
-    /// Returns the present contents of all files, and the file number of each name.
+    /// Returns the contents of all files at the current point of the replay of a simulated disk,
+    /// and the file number of each name.
     pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
         let names = self.names.iter().filter_map(|(name, entry)| Some((name.to_string(), entry.now?)));
         (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())
@@ -177,7 +179,7 @@ impl<'h> Replay<'h> {
         remains
     }
 
-    /// Returns the remaining bytes of a file after a loss of power.
+    /// Returns the remaining bytes of a file of a simulated disk after a loss of power.
     fn remaining_bytes(&self, number: usize, state: &State, crash: Crash, random: &mut Random) -> Vec<u8> {
         let all = self.history.operations();
         let mut unsynced: Vec<&Operation> = state.unsynced.iter().filter_map(|at| all.get(*at)).collect();
@@ -220,7 +222,7 @@ impl<'h> Replay<'h> {
     }
 }
 
-/// The effect of an operation on the sectors of the disk.
+/// The effect of a file operation on the sectors of a simulated disk.
 enum Step {
     /// The whole sectors of a write, with zeros after the end of the file, and the end of the
     /// write.
@@ -232,7 +234,8 @@ enum Step {
 }
 
 impl Step {
-    /// Applies the step, or only the sectors for which `survives` returns true.
+    /// Applies the effect of an operation to the bytes of a file of a simulated disk, or only its
+    /// effect on the sectors for which `survives` returns true.
     fn apply_to(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut survives: impl FnMut() -> bool) {
         match self {
             Self::Sectors { sectors, end } => {
@@ -256,7 +259,8 @@ impl Step {
     }
 }
 
-/// Returns the writes in units of whole sectors, with the content of each sector after the write.
+/// Divides operations on a file of a simulated disk into writes of whole sectors, with the content
+/// of each sector after the write.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();
@@ -283,14 +287,14 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     steps
 }
 
-/// The lengths that a file had during a range of operations.
+/// The lengths that a file of a simulated disk had during a range of operations.
 struct Lengths {
     all: Vec<u64>,
     /// The lengths that extended the file.
     longer: BTreeSet<u64>,
 }
 
-/// Returns the lengths that a file had during a range of operations.
+/// Returns the lengths that a file of a simulated disk had during the operations `operations`.
 fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     let (mut all, mut longer, mut now) = (vec![before], BTreeSet::new(), before);
     for operation in operations {
@@ -311,7 +315,7 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
     Lengths { all, longer }
 }
 
-/// The set of unsynced operations that take effect in a crash. Each file has its own set, so that
+/// The set of unsynced operations that take effect in a simulated crash. Each file has its own set:
 /// all operations on one file and none on another may take effect.
 #[derive(Debug, Clone, Copy)]
 enum Survivors {
@@ -357,7 +361,8 @@ fn apply(content: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// Divides a write at the offsets in the file that are multiples of `size`.
+/// Divides the bytes of a write to a simulated disk at the offsets in the file that are multiples
+/// of `size`.
 fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
@@ -372,7 +377,7 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     cut
 }
 
-/// A generator of pseudo-random numbers from a seed (`SplitMix64`).
+/// A generator of pseudo-random numbers from a seed (`SplitMix64`), for simulated crashes.
 #[derive(Debug)]
 struct Random(u64);
 

@@ -14,7 +14,7 @@ pub struct Fault {
     pub lasting: bool,
 }
 
-/// The kind of a simulated failure.
+/// The kind of a planned failure of a simulated disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The disk does not respond; the operation has no effect.
@@ -27,7 +27,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// All kinds of failures.
+    /// All kinds of planned failures of a simulated disk.
     pub const ALL: [Self; 3] = [Self::Io, Self::NoSpace, Self::Part];
 }
 
@@ -65,7 +65,7 @@ impl Faults {
         no_space()
     }
 
-    /// Returns the planned outcome of the next operation.
+    /// Returns the planned outcome of the next operation on a simulated disk.
     pub(super) fn next(&mut self) -> Outcome {
         let Some(fault) = &mut self.plan else { return Outcome::Good };
         if let Some(remaining) = fault.after.checked_sub(1) {

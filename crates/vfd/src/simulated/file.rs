@@ -69,7 +69,8 @@ impl Driver for SimulatedFile {
         self.disk.lock().write(self.number, &self.name, offset, bytes)
     }
 
-    /// Writes each request as a separate operation of the history.
+    /// Writes each write request to the file of the simulated disk as a separate operation of the
+    /// disk's history.
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         self.writable()?;
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.bytes))

@@ -76,28 +76,28 @@ impl History {
         self.operations.push(operation);
     }
 
-    /// Returns the files that existed before the first operation. They have the lowest numbers, in
-    /// the order of their names.
+    /// Returns the files that existed on the simulated disk before the first operation. They have
+    /// the lowest numbers, in the order of their names.
     pub fn first(&self) -> &Files {
         &self.first
     }
 
-    /// Returns the operations in order.
+    /// Returns the operations of the simulated disk's history in order.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the simulated disk's history.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Returns whether there are no operations.
+    /// Returns whether the history of the simulated disk has no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// Returns the history of the first `count` operations.
+    /// Returns the history of the first `count` operations on the simulated disk.
     #[must_use]
     pub fn until(&self, count: usize) -> Self {
         Self {
@@ -106,13 +106,13 @@ impl History {
         }
     }
 
-    /// Returns a replay of the history, for the results of simulated crashes.
+    /// Returns a replay of the simulated disk's history, for the results of simulated crashes.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self)
     }
 }
 
-/// Writes bytes to a file, and extends the file if necessary.
+/// Writes bytes to the content of a file of a simulated disk, and extends the file if necessary.
 pub(super) fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let Ok(start) = usize::try_from(offset) else { return };
     let end = start + bytes.len();
@@ -124,7 +124,7 @@ pub(super) fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     }
 }
 
-/// Sets the length of a file. New bytes are zero.
+/// Sets the length of the content of a file of a simulated disk. New bytes are zero.
 pub(super) fn resize(content: &mut Vec<u8>, len: u64) {
     if let Ok(len) = usize::try_from(len) {
         content.resize(len, 0);

@@ -42,7 +42,7 @@ use crate::{Driver, DriverError, Result, SideFile};
 use fault::{Faults, Outcome};
 use file::{SimulatedFile, SimulatedSideFile};
 
-/// The contents of files by their names.
+/// The contents of all files of a simulated disk by their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// The number of bytes that a simulated disk writes atomically.
@@ -70,12 +70,12 @@ struct State {
 }
 
 impl SimulatedDisk {
-    /// Creates a disk without files.
+    /// Creates a simulated disk without files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates a disk with files whose contents are already durable.
+    /// Creates a simulated disk with files whose contents are already durable.
     pub fn holding(files: Files) -> Self {
         let names = files.keys().cloned().enumerate().map(|(number, name)| (name, number)).collect();
         let history = History::new(files.clone());
@@ -83,8 +83,8 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Creates a disk in the state after all operations of a history, for a process that starts
-    /// after the first process ended. Unsynced operations remain unsynced.
+    /// Creates a simulated disk in the state after all operations of a history, for a process that
+    /// starts after the first process ended. Unsynced operations remain unsynced.
     pub fn after(history: History) -> Self {
         let mut replay = history.replay();
         replay.go_to(history.len());
@@ -92,19 +92,19 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Opens a file of the disk. Creates the file if it does not exist.
+    /// Opens a file of the simulated disk. Creates the file if it does not exist.
     pub fn file(&self, name: &str) -> Arc<dyn Driver> {
         let mut state = self.lock();
         let number = state.names.get(name).copied().unwrap_or_else(|| state.make(name));
         Arc::new(SimulatedFile::new(self.clone(), number, name, false))
     }
 
-    /// Returns the side file `name`, which need not exist.
+    /// Returns the side file `name` of the simulated disk, which need not exist.
     pub fn side_file(&self, name: &str) -> Arc<dyn SideFile> {
         Arc::new(SimulatedSideFile::new(self.clone(), name))
     }
 
-    /// Returns the current contents of all files of the disk.
+    /// Returns the current contents of all files of the simulated disk.
     pub fn files(&self) -> Files {
         let state = self.lock();
         let content = |number: &usize| state.contents.get(*number).cloned();
@@ -112,33 +112,33 @@ impl SimulatedDisk {
         state.names.iter().filter_map(with_content).collect()
     }
 
-    /// Returns the history of all operations so far.
+    /// Returns the history of all operations on the simulated disk so far.
     pub fn history(&self) -> History {
         self.lock().history.clone()
     }
 
-    /// Returns the number of operations so far.
+    /// Returns the number of operations on the simulated disk so far.
     pub fn operations(&self) -> usize {
         self.lock().history.len()
     }
 
-    /// Plans the failure of a later operation. Replaces an earlier plan.
+    /// Plans the failure of a later operation on the simulated disk. Replaces an earlier plan.
     pub fn fail(&self, fault: Fault) {
         self.lock().faults.plan(Some(fault));
     }
 
-    /// Cancels the planned failures.
+    /// Cancels the planned failures of the simulated disk.
     pub fn clear_faults(&self) {
         self.lock().faults.plan(None);
     }
 
-    /// Returns the number of failed operations.
+    /// Returns the number of failed operations on the simulated disk.
     pub fn failures(&self) -> usize {
         self.lock().faults.failures()
     }
 
-    /// Sets the largest total length of all files. Existing files keep their length, even if the
-    /// total is larger.
+    /// Sets the largest total length of all files of the simulated disk. Existing files keep their
+    /// length, even if the total is larger.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().faults.capacity = bytes;
     }
@@ -153,8 +153,8 @@ impl State {
         self.contents.get(number).map_or(0, |content| content.len() as u64)
     }
 
-    /// Creates an empty file, and records the creation in the history. Returns the number of the
-    /// file.
+    /// Creates an empty file on the simulated disk, and records the creation in the history.
+    /// Returns the number of the file.
     fn make(&mut self, name: &str) -> usize {
         let number = self.contents.len();
         self.contents.push(Vec::new());
@@ -163,7 +163,7 @@ impl State {
         number
     }
 
-    /// Creates the file with a name, and syncs the folder.
+    /// Creates the file `name` on the simulated disk, and syncs the folder.
     fn create(&mut self, name: &str) -> Result<usize> {
         self.check_fault(name, "make")?;
         if self.names.contains_key(name) {
@@ -172,7 +172,8 @@ impl State {
         Ok(self.make(name))
     }
 
-    /// Renames a file, and syncs the folder.
+    /// Renames a side file of the simulated disk that does not belong to its HDF5 file, and syncs
+    /// the folder. Returns the new name.
     fn set_aside(&mut self, name: &str) -> Result<String> {
         self.check_fault(name, "rename")?;
         let Some(number) = self.names.remove(name) else {
@@ -202,8 +203,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns an error if the next operation is planned to fail. A planned partial failure has no
-    /// effect on the disk here.
+    /// Returns an error if the next operation on the simulated disk is planned to fail. A planned
+    /// partial failure has no effect on the disk here.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),
@@ -211,7 +212,8 @@ impl State {
         }
     }
 
-    /// Returns the largest length that a file may have. It is never less than its current length.
+    /// Returns the largest length that a file of the simulated disk may have. The limit is never
+    /// less than the current length of the file.
     fn max_length(&self, number: usize) -> u64 {
         let Some(capacity) = self.faults.capacity else { return MAX_FILE_BYTES };
         let others = self.names.values().filter(|other| **other != number);

@@ -4,7 +4,7 @@ use lz4_flex::block;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes an LZ4 block, which must fill `output` exactly.
+/// Decodes the LZ4 block `input`, which must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("an LZ4 block is invalid: {detail}"));
     let length = block::decompress_into(input, output).map_err(|error| corrupt(error.to_string()))?;
@@ -14,7 +14,7 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
     Ok(())
 }
 
-/// Encodes `input` and appends the LZ4 block.
+/// Encodes `input` with LZ4 and appends the LZ4 block to `output`.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
     output.resize(start + block::get_maximum_output_size(input.len()), 0);

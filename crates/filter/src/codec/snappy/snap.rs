@@ -4,7 +4,7 @@ use snap::raw;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes a Snappy stream, which must fill `output` exactly.
+/// Decodes the Snappy stream `input`, which must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("a Snappy stream is invalid: {detail}"));
     let length = raw::decompress_len(input).map_err(|error| corrupt(error.to_string()))?;
@@ -15,7 +15,7 @@ pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()
     Ok(())
 }
 
-/// Encodes `input` and appends the Snappy stream.
+/// Encodes `input` with Snappy and appends the Snappy stream to `output`.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
     output.resize(start + raw::max_compress_len(input.len()), 0);

@@ -13,8 +13,8 @@ pub(crate) struct State {
     decoder: Option<Decompressor<'static>>,
 }
 
-/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
-/// [`None`] if `output` is too short.
+/// Decodes the Zstandard frame `input` into `output` and returns the number of decoded bytes.
+/// Returns [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
@@ -46,7 +46,8 @@ pub(crate) fn decode(
     }
 }
 
-/// Encodes `input` and appends the Zstandard frame, which states the decoded length.
+/// Encodes `input` with Zstandard and appends the Zstandard frame, which states the decoded length,
+/// to `output`.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let max_level = zstd::compression_level_range().end().unsigned_abs();
     let level = level.min(max_level).cast_signed();

@@ -19,8 +19,8 @@ pub(crate) struct State {
     decoded: Vec<u8>,
 }
 
-/// Decodes a Zstandard frame into `output` and returns the number of decoded bytes. Returns
-/// [`None`] if `output` is too short.
+/// Decodes the Zstandard frame `input` into `output` and returns the number of decoded bytes.
+/// Returns [`None`] if `output` is too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
@@ -49,7 +49,8 @@ pub(crate) fn decode(
     Ok(Some(decoded.len()))
 }
 
-/// Encodes `input` and appends the Zstandard frame, which states the decoded length.
+/// Encodes `input` with Zstandard and appends the Zstandard frame, which states the decoded length,
+/// to `output`.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {

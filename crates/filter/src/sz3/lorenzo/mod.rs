@@ -40,11 +40,11 @@ use crate::Result;
 
 use stencil::{Stencil, predict};
 
-/// The maximum number of dimensions of the Lorenzo predictor. Missing dimensions are added at the
-/// front, with one value each.
+/// The maximum number of dimensions of the Lorenzo predictor of SZ3. Missing dimensions are added
+/// at the front, with one value each.
 const MAX_DIMENSIONS: usize = 4;
 
-/// The predictors of the blocks in an SZ3 chunk.
+/// The predictors of the blocks in an SZ3 chunk that is decoded by prediction from neighbours.
 #[derive(Debug)]
 enum Predictors<'a> {
     /// All blocks have the same predictor.
@@ -76,8 +76,9 @@ struct Lorenzo<'a, V> {
     codes: Codes<'a>,
 }
 
-/// Decodes an SZ3 chunk of `values.len()` values. The first flag is true if prediction from one
-/// layer is allowed, the second flag if prediction from two layers is allowed.
+/// Decodes an SZ3 chunk of `values.len()` values by prediction from neighbours (Lorenzo). The first
+/// flag is true if prediction from one layer is allowed, the second flag if prediction from two
+/// layers is allowed.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],
@@ -105,7 +106,7 @@ pub(super) fn decode<V: Value>(
     Lorenzo { values, sizes: all, strides, block, predictors, quantiser, codes }.run()
 }
 
-/// Parses the block size and the predictors of a chunk with 1, 2 or 4 dimensions.
+/// Parses the block size and the predictors of an SZ3 chunk with 1, 2 or 4 dimensions.
 fn parse_predictors<'a>(
     bytes: &mut Bytes<'a>,
     sizes: &[usize],
@@ -129,7 +130,7 @@ fn parse_predictors<'a>(
     Ok((block, Predictors::Selected(Codes::parse(bytes)?, [Some(first), Some(second), None])))
 }
 
-/// Parses the block size and the predictors of a chunk with 3 dimensions.
+/// Parses the block size and the predictors of an SZ3 chunk with 3 dimensions.
 fn parse_volume_predictors<'a>(bytes: &mut Bytes<'a>, size: usize) -> Result<(usize, Predictors<'a>)> {
     let block = bytes.size_32()?;
     let dimensions = bytes.size_32()?;
@@ -158,7 +159,8 @@ impl<V: Value> Lorenzo<'_, V> {
         }
     }
 
-    /// Advances to the next block of the chunk. Returns false after the last block.
+    /// Advances to the next block of the SZ3 chunk in the Lorenzo decoder. Returns false after the
+    /// last block.
     fn advance(&self, begin: &mut [usize; MAX_DIMENSIONS]) -> bool {
         for (begin, size) in begin.iter_mut().zip(self.sizes).rev() {
             let next = begin.saturating_add(self.block);

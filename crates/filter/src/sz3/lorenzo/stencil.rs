@@ -2,18 +2,18 @@
 
 use super::super::value::Wide;
 
-/// A term of a prediction stencil: the weight of a neighbour, and its distance before the value in
-/// each of four dimensions.
+/// A term of an SZ3 prediction stencil: the weight of a neighbour, and its distance before the
+/// value in each of four dimensions.
 type Term = (i8, [usize; 4]);
 
-/// The neighbours that predict a value, with their weights.
+/// A prediction stencil of SZ3: the neighbours that predict a value, with their weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stencil {
     terms: &'static [Term],
 }
 
 impl Stencil {
-    /// Returns the prediction stencil for this number of dimensions and layers. Four dimensions
+    /// Returns the SZ3 prediction stencil for this number of dimensions and layers. Four dimensions
     /// have only one layer.
     pub(super) fn of(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
@@ -28,8 +28,8 @@ impl Stencil {
         Self { terms }
     }
 
-    /// Returns the prediction stencil for a volume in which `dimensions` dimensions are used: all,
-    /// the first and the last, or only the last.
+    /// Returns the SZ3 prediction stencil for a volume in which `dimensions` dimensions are used:
+    /// all, the first and the last, or only the last.
     pub(super) fn of_volume(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (3, 1) => VOLUME,
@@ -43,23 +43,23 @@ impl Stencil {
     }
 }
 
-/// Computes the prediction of a value from its stencil. `before` returns the neighbour at a
+/// Computes the prediction of an SZ3 value from its stencil. `before` returns the neighbour at a
 /// distance before the value.
 #[inline]
 pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> W) -> W {
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))
 }
 
-/// The prediction stencil for one dimension and one layer.
+/// The SZ3 prediction stencil (weights of neighbours) for one dimension and one layer.
 const LINE: &[Term] = &[(1, [0, 0, 0, 1])];
 
-/// The prediction stencil for one dimension and two layers.
+/// The SZ3 prediction stencil (weights of neighbours) for one dimension and two layers.
 const LINE_TWO: &[Term] = &[(2, [0, 0, 0, 1]), (-1, [0, 0, 0, 2])];
 
-/// The prediction stencil for two dimensions and one layer.
+/// The SZ3 prediction stencil (weights of neighbours) for two dimensions and one layer.
 const PLANE: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 0, 1, 0]), (-1, [0, 0, 1, 1])];
 
-/// The prediction stencil for two dimensions and two layers.
+/// The SZ3 prediction stencil (weights of neighbours) for two dimensions and two layers.
 const PLANE_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -71,10 +71,12 @@ const PLANE_TWO: &[Term] = &[
     (-1, [0, 0, 2, 2]),
 ];
 
-/// The prediction stencil for the first and the last of three dimensions and one layer.
+/// The SZ3 prediction stencil (weights of neighbours) for the first and the last of three
+/// dimensions and one layer.
 const ACROSS: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 1, 0, 0]), (-1, [0, 1, 0, 1])];
 
-/// The prediction stencil for the first and the last of three dimensions and two layers.
+/// The SZ3 prediction stencil (weights of neighbours) for the first and the last of three
+/// dimensions and two layers.
 const ACROSS_TWO: &[Term] = &[
     (2, [0, 1, 0, 0]),
     (-1, [0, 2, 0, 0]),
@@ -86,7 +88,7 @@ const ACROSS_TWO: &[Term] = &[
     (-1, [0, 2, 0, 2]),
 ];
 
-/// The prediction stencil for three dimensions and one layer.
+/// The SZ3 prediction stencil (weights of neighbours) for three dimensions and one layer.
 const VOLUME: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
@@ -97,7 +99,7 @@ const VOLUME: &[Term] = &[
     (1, [0, 1, 1, 1]),
 ];
 
-/// The prediction stencil for three dimensions and two layers.
+/// The SZ3 prediction stencil (weights of neighbours) for three dimensions and two layers.
 const VOLUME_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -127,7 +129,7 @@ const VOLUME_TWO: &[Term] = &[
     (-1, [0, 2, 2, 2]),
 ];
 
-/// The prediction stencil for four dimensions and one layer.
+/// The SZ3 prediction stencil (weights of neighbours) for four dimensions and one layer.
 const FOUR: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),

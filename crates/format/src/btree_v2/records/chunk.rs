@@ -24,7 +24,7 @@ pub struct ChunkRecord {
     pub metadata: SmallVec<[u8; 16]>,
 }
 
-/// The layout parameters of a chunk record.
+/// The layout parameters of a chunk's record in a version 2 B-tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRecordContext {
     /// Sizes of addresses and lengths in the file.
@@ -35,7 +35,7 @@ pub struct ChunkRecordContext {
     pub form: ChunkRecordForm,
 }
 
-/// The fields of a chunk record besides address and coordinates.
+/// The fields of a chunk's record in a version 2 B-tree besides address and coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkRecordForm {
     /// Type 10: no further fields.
@@ -109,8 +109,8 @@ impl BTreeV2Record for ChunkRecord {
 }
 
 impl ChunkRecordContext {
-    /// Derives the context of a chunk record from the record type and the record size of the
-    /// B-tree.
+    /// Derives the layout of a chunk's record from the record type and the record size of a version
+    /// 2 B-tree.
     ///
     /// `metadata_size` is the metadata size of structured chunks in bytes; types 10 and 11 ignore
     /// it.
@@ -148,7 +148,8 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Returns the offset of the scaled coordinates in a chunk record.
+    /// Returns the offset in bytes of the scaled coordinates in a chunk's record of a version 2
+    /// B-tree.
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,
@@ -158,13 +159,14 @@ impl ChunkRecordContext {
         self.params.offset_width() + before
     }
 
-    /// Decodes only the scaled coordinates of a chunk record.
+    /// Decodes only the scaled coordinates of a chunk's record of a version 2 B-tree.
     pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
         let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
         words.take(self.rank).map(|word| u64::from_le_bytes(*word))
     }
 
-    /// Compares the coordinates of a chunk record with `scaled`, in the order of the B-tree.
+    /// Compares the scaled coordinates of a chunk's record with `scaled`, in the order of the
+    /// version 2 B-tree.
     pub fn compare(self, record: &[u8], scaled: &[u64]) -> Ordering {
         self.scaled(record).cmp(scaled.iter().copied())
     }

@@ -28,56 +28,60 @@ pub use chunk::{ChunkRecord, ChunkRecordContext, ChunkRecordForm};
 
 /// The record types that a tree's header may state.
 pub mod types {
-    /// Record type of test records that only libhdf5's own tests create.
+    /// Type number, in a version 2 B-tree, of test records that only libhdf5's own tests create.
     pub const TESTING: u8 = 0;
-    /// Record type of huge fractal heap objects with indirect IDs.
+    /// Type number, in a version 2 B-tree, of records of huge fractal heap objects with indirect
+    /// IDs.
     pub const HUGE_INDIRECT: u8 = 1;
-    /// Record type of filtered huge fractal heap objects with indirect IDs.
+    /// Type number, in a version 2 B-tree, of records of filtered huge fractal heap objects with
+    /// indirect IDs.
     pub const HUGE_INDIRECT_FILTERED: u8 = 2;
-    /// Record type of huge fractal heap objects with direct IDs.
+    /// Type number, in a version 2 B-tree, of records of huge fractal heap objects with direct IDs.
     pub const HUGE_DIRECT: u8 = 3;
-    /// Record type of filtered huge fractal heap objects with direct IDs.
+    /// Type number, in a version 2 B-tree, of records of filtered huge fractal heap objects with
+    /// direct IDs.
     pub const HUGE_DIRECT_FILTERED: u8 = 4;
-    /// Record type of links, ordered by the hash of the name.
+    /// Type number, in a version 2 B-tree, of records of links, ordered by the hash of the name.
     pub const LINK_NAME: u8 = 5;
-    /// Record type of links, ordered by creation order.
+    /// Type number, in a version 2 B-tree, of records of links, ordered by creation order.
     pub const LINK_CREATION_ORDER: u8 = 6;
-    /// Record type of shared object header messages.
+    /// Type number, in a version 2 B-tree, of records of shared object header messages.
     pub const SHARED_MESSAGE: u8 = 7;
-    /// Record type of attributes, ordered by the hash of the name.
+    /// Type number, in a version 2 B-tree, of records of attributes, ordered by the hash of the
+    /// name.
     pub const ATTRIBUTE_NAME: u8 = 8;
-    /// Record type of attributes, ordered by creation order.
+    /// Type number, in a version 2 B-tree, of records of attributes, ordered by creation order.
     pub const ATTRIBUTE_CREATION_ORDER: u8 = 9;
-    /// Record type of chunks without filters.
+    /// Type number, in a version 2 B-tree, of records of chunks without filters.
     pub const CHUNK: u8 = 10;
-    /// Record type of filtered chunks.
+    /// Type number, in a version 2 B-tree, of records of filtered chunks.
     pub const CHUNK_FILTERED: u8 = 11;
-    /// Record type of structured chunks without filters.
+    /// Type number, in a version 2 B-tree, of records of structured chunks without filters.
     pub const STRUCTURED_CHUNK: u8 = 12;
-    /// Record type of filtered structured chunks.
+    /// Type number, in a version 2 B-tree, of records of filtered structured chunks.
     pub const STRUCTURED_CHUNK_FILTERED: u8 = 13;
 }
 
 /// A record of a version 2 B-tree.
 pub trait BTreeV2Record: Sized {
-    /// Name of the B-tree record in error messages.
+    /// Name of the version 2 B-tree record in error messages.
     const NAME: &'static str;
-    /// The type of the parameters that determine the layout of the B-tree record.
+    /// The type of the parameters that determine the layout of the version 2 B-tree record.
     type Context: Copy;
 
-    /// Returns the size of a B-tree record in bytes.
+    /// Returns the size of a version 2 B-tree record in bytes.
     fn size(context: Self::Context) -> usize;
 
-    /// Reads the fields of a B-tree record.
+    /// Reads the fields of a version 2 B-tree record from `reader`.
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
     fn read(reader: &mut Reader<'_>, context: Self::Context) -> Result<Self>;
 
-    /// Writes the fields of the B-tree record.
+    /// Writes the fields of the version 2 B-tree record to `writer`.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a B-tree record that occupies all of `bytes`.
+    /// Decodes a version 2 B-tree record that occupies all of `bytes`.
     ///
     /// # Errors
     /// Returns an error if the record has another length or contradicts the format.
@@ -88,7 +92,7 @@ pub trait BTreeV2Record: Sized {
         Ok(record)
     }
 
-    /// Encodes the B-tree record.
+    /// Encodes the version 2 B-tree record to bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`](crate::codec::FormatError::Encode) if a value does not fit
@@ -103,7 +107,7 @@ pub trait BTreeV2Record: Sized {
     }
 }
 
-/// A record of types 1 to 4: the address of a huge object of a fractal heap.
+/// A version 2 B-tree record of types 1 to 4: the address of a huge object of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectRecord {
     /// Address of the object.
@@ -116,7 +120,7 @@ pub struct HugeObjectRecord {
     pub id: u64,
 }
 
-/// The filter information of a huge object: filter mask and decoded size.
+/// The filter information of a huge object of a fractal heap: filter mask and decoded size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectFiltered {
     /// Filter mask: bit i is set if filter i of the pipeline was skipped.
@@ -125,7 +129,7 @@ pub struct HugeObjectFiltered {
     pub memory_size: u64,
 }
 
-/// The layout parameters of a huge object record.
+/// The layout parameters of a version 2 B-tree record of a huge fractal heap object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeRecordContext {
     /// Sizes of addresses and lengths in the file.
@@ -177,7 +181,8 @@ impl BTreeV2Record for HugeObjectRecord {
 }
 
 impl HugeRecordContext {
-    /// Returns the record type of a B-tree whose records have this context.
+    /// Returns the type number of the version 2 B-tree records of huge fractal heap objects with
+    /// this layout.
     pub fn record_type(self) -> u8 {
         match (self.indirect, self.filtered) {
             (true, false) => types::HUGE_INDIRECT,
@@ -188,7 +193,7 @@ impl HugeRecordContext {
     }
 }
 
-/// A record of type 5: a link, ordered by the hash of the link name.
+/// A version 2 B-tree record of type 5: a link, ordered by the hash of the link name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkNameRecord {
     /// [`checksum`](crate::codec::checksum) of the name.
@@ -198,8 +203,8 @@ pub struct LinkNameRecord {
 }
 
 impl LinkNameRecord {
-    /// Returns the name hash in an encoded record. Searches compare hashes first and seldom need
-    /// the other fields.
+    /// Returns the hash of the link name in an encoded version 2 B-tree record. Searches compare
+    /// hashes first and seldom need the other fields.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
@@ -229,7 +234,7 @@ impl BTreeV2Record for LinkNameRecord {
     }
 }
 
-/// A record of type 6: a link, ordered by creation order.
+/// A version 2 B-tree record of type 6: a link, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkCreationOrderRecord {
     /// Creation order of the link.
@@ -257,7 +262,7 @@ impl BTreeV2Record for LinkCreationOrderRecord {
     }
 }
 
-/// A record of type 8: an attribute, ordered by the hash of the attribute name.
+/// A version 2 B-tree record of type 8: an attribute, ordered by the hash of the attribute name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeNameRecord {
     /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of
@@ -272,8 +277,8 @@ pub struct AttributeNameRecord {
 }
 
 impl AttributeNameRecord {
-    /// Returns the name hash in an encoded record. Searches compare hashes first and seldom need
-    /// the other fields.
+    /// Returns the hash of the attribute name in an encoded version 2 B-tree record. Searches
+    /// compare hashes first and seldom need the other fields.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
@@ -310,7 +315,7 @@ impl BTreeV2Record for AttributeNameRecord {
     }
 }
 
-/// A record of type 9: an attribute, ordered by creation order.
+/// A version 2 B-tree record of type 9: an attribute, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeCreationOrderRecord {
     /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of

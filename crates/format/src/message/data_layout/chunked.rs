@@ -31,18 +31,18 @@ use super::{ArrayDims, MAX_DIMENSIONALITY, decode_dimensionality};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// The flags of chunked storage in layout messages of versions 4 and 5.
+    /// The flags of chunked storage in data layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// The flag of a dataset whose chunks that extend past the dataset's edge are stored
-        /// without filters.
+        /// The flag, in a data layout message, of a dataset whose chunks that extend past the
+        /// dataset's edge are stored without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
-        /// The flag of a dataset whose single chunk is filtered.
+        /// The flag, in a data layout message, of a dataset whose single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
     }
 }
 
-/// Storage of raw data in chunks of equal size.
+/// The properties of chunked storage: raw data in chunks of equal size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChunkedLayout {
     /// Number of elements of a chunk along each dimension of the dataset; never 0.
@@ -61,7 +61,7 @@ pub struct ChunkedLayout {
     pub address: Address,
 }
 
-/// The chunk index of a dataset, with its parameters.
+/// The chunk index of a dataset, with the parameters that the data layout message stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexParameters {
     /// Version 1 B-tree: the only index before version 4, and not allowed from version 4 on.
@@ -87,7 +87,7 @@ pub struct FilteredChunk {
     pub filter_mask: u32,
 }
 
-/// Creation parameters of a fixed array.
+/// Creation parameters of a fixed array (a chunk index).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedArrayParameters {
     /// Binary logarithm of the number of elements in a page of the data block.
@@ -95,11 +95,11 @@ pub struct FixedArrayParameters {
 }
 
 impl FixedArrayParameters {
-    /// The parameters of a fixed array that libhdf5 uses.
+    /// The parameters of a fixed array (a chunk index) that libhdf5 uses by default.
     pub const DEFAULT: Self = Self { page_bits: 10 };
 }
 
-/// Creation parameters of an extensible array.
+/// Creation parameters of an extensible array (a chunk index).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExtensibleArrayParameters {
     /// Number of bits of the largest number of elements.
@@ -115,12 +115,12 @@ pub struct ExtensibleArrayParameters {
 }
 
 impl ExtensibleArrayParameters {
-    /// The parameters of an extensible array that libhdf5 uses.
+    /// The parameters of an extensible array (a chunk index) that libhdf5 uses by default.
     pub const DEFAULT: Self =
         Self { max_bits: 32, index_elements: 4, min_pointers: 4, min_elements: 16, page_bits: 10 };
 }
 
-/// Creation parameters of a version 2 B-tree.
+/// Creation parameters of a version 2 B-tree as a chunk index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BTreeV2Parameters {
     /// Size of a node in bytes.
@@ -132,12 +132,13 @@ pub struct BTreeV2Parameters {
 }
 
 impl BTreeV2Parameters {
-    /// The parameters of a version 2 B-tree that libhdf5 uses for chunks.
+    /// The parameters of a version 2 B-tree that libhdf5 uses by default as a chunk index.
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 
 impl ChunkIndexParameters {
-    /// Returns the chunk indexing type in versions 4 and 5, or 0 for the version 1 B-tree.
+    /// Returns the chunk indexing type of data layout messages of versions 4 and 5, or 0 for the
+    /// version 1 B-tree.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::BTreeV1 => 0,
@@ -158,21 +159,22 @@ pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
     /// Returns true if chunks that extend past the dataset's edge skip the filter pipeline that
-    /// other chunks use. Like libhdf5, this method ignores the flag for a single chunk without
-    /// filters.
+    /// other chunks use. Like libhdf5, this method ignores the message's flag for a single chunk
+    /// without filters.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
             && !matches!(self.index, ChunkIndexParameters::Single(None))
     }
 
-    /// Returns the smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that
-    /// fits all sizes.
+    /// Returns the smallest [`dimension_width`](Self::dimension_width), in data layout messages of
+    /// versions 4 and 5, that fits all dimension sizes of a chunk.
     pub fn width_for(dims: &[u64], element_size: u64) -> u8 {
         let largest = dims.iter().copied().fold(element_size, u64::max);
         (largest.max(1).ilog2() / 8 + 1).min(8) as u8
     }
 
-    /// Creates the layout of chunks in a version 1 B-tree.
+    /// Creates the properties of chunked storage with a version 1 B-tree, for data layout messages
+    /// before version 4.
     pub(super) fn before_version_4(r: &Reader<'_>, address: Address, dims: &[u32]) -> Result<Self> {
         if dims.len() < 2 {
             return Err(r.corrupt("dimensionality", "at least 2 for chunks", dims.len()));
@@ -190,7 +192,7 @@ impl ChunkedLayout {
         })
     }
 
-    /// Returns the dimension sizes of chunks that message versions before 4 store.
+    /// Returns the dimension sizes of chunks that data layout messages before version 4 store.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
         if self.index != ChunkIndexParameters::BTreeV1 {
@@ -282,7 +284,8 @@ impl ChunkedLayout {
         w.offset(params, self.address, "address");
     }
 
-    /// Records an error for chunk dimensions or sizes that no version of the message can store.
+    /// Records an error for chunk dimensions or sizes that no version of the data layout message
+    /// can store.
     fn check(&self, w: &mut Writer) {
         if self.dims.is_empty() || self.dims.len() >= MAX_DIMENSIONALITY {
             w.fail("dimensionality", self.dims.len());
@@ -293,15 +296,15 @@ impl ChunkedLayout {
     }
 }
 
-/// Reads the flags of chunked storage.
+/// Reads the flags of chunked storage from a data layout message.
 pub(super) fn decode_flags(r: &mut Reader<'_>) -> Result<ChunkFlags> {
     let flags = r.u8("flags")?;
     ChunkFlags::from_bits(flags)
         .ok_or_else(|| r.corrupt("flags", "bits 0 and 1 only", format_args!("{flags:#04x}")))
 }
 
-/// Reads the dimensionality of chunks, the width of a dimension size, and the sizes. A size of 0 is
-/// an error.
+/// Reads the dimensionality of chunks, the width of a dimension size, and the sizes from a data
+/// layout message. A size of 0 is an error.
 pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)> {
     let dimensionality = decode_dimensionality(r, least)?;
     let width = r.u8("dimension size encoded length")?;
@@ -316,7 +319,8 @@ pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)
     Ok((width, dims))
 }
 
-/// Writes the dimensionality of chunks, the width of a dimension size, and the sizes.
+/// Writes the dimensionality of chunks, the width of a dimension size, and the sizes to a data
+/// layout message.
 pub(super) fn encode_dims(width: u8, dims: &[u64], w: &mut Writer) {
     if !(1..=8).contains(&width) {
         w.fail("dimension size encoded length", width);
@@ -335,7 +339,8 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Removes the element size from the end of the chunk's dimension sizes.
+/// Removes the element size from the end of a chunk's dimension sizes in a data layout message.
+/// Returns the other sizes and the element size.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {
@@ -344,7 +349,7 @@ fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     }
 }
 
-/// Reads one byte of index parameters, which must not be 0.
+/// Reads one byte of chunk index parameters from a data layout message. The byte must not be 0.
 fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     match r.u8(field)? {
         0 => Err(r.corrupt(field, "at least 1", 0)),
@@ -352,7 +357,7 @@ fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     }
 }
 
-/// Writes one byte of index parameters, which must not be 0.
+/// Writes one byte of chunk index parameters to a data layout message. The byte must not be 0.
 fn write_parameter(w: &mut Writer, value: u8, field: &'static str) {
     if value == 0 {
         w.fail(field, value);

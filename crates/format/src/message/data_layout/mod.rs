@@ -41,7 +41,8 @@ pub use structured::{
     FieldOrder, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,
 };
 
-/// Largest dimensionality in a layout: the largest rank, plus one for the element size.
+/// Largest dimensionality of a chunk in a data layout message: the largest rank, plus one for the
+/// element size.
 const MAX_DIMENSIONALITY: usize = hyperslab_dataspace::MAX_RANK + 1;
 
 const COMPACT: u8 = 0;
@@ -59,7 +60,7 @@ pub struct DataLayout {
     pub layout: Layout,
 }
 
-/// The storage class of raw data, with its properties.
+/// The layout of a dataset's raw data (the storage class), with its properties.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Raw data in the message.
@@ -74,11 +75,11 @@ pub enum Layout {
     Structured(StructuredChunkLayout),
 }
 
-/// Dimension sizes that versions 1 and 2 state for compact and contiguous storage. libhdf5 ignores
-/// these sizes and uses the dataspace. Empty in later versions.
+/// Dimension sizes that data layout messages of versions 1 and 2 state for compact and contiguous
+/// storage. libhdf5 ignores these sizes and uses the dataspace. Empty in later versions.
 pub type ArrayDims = SmallVec<[u32; 4]>;
 
-/// The properties of compact storage: raw data in the layout message itself.
+/// The properties of compact storage: raw data in the data layout message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CompactLayout {
     /// The raw data.
@@ -87,7 +88,7 @@ pub struct CompactLayout {
     pub array_dims: ArrayDims,
 }
 
-/// The properties of contiguous storage: raw data in one block.
+/// The properties of contiguous storage: a dataset's raw data in one block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContiguousLayout {
     /// Address of the block; undefined while no space is allocated, and for data in external files.
@@ -99,7 +100,7 @@ pub struct ContiguousLayout {
     pub array_dims: ArrayDims,
 }
 
-/// The properties of virtual storage: elements that lie in other datasets.
+/// The properties of virtual storage: a dataset whose elements lie in other datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtualLayout {
     /// Address of the global heap collection with the mappings; undefined if there are no mappings
@@ -183,7 +184,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the class number of the layout.
+    /// Returns the class number of the layout in the data layout message.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
@@ -228,7 +229,7 @@ impl DataLayout {
     }
 }
 
-/// Decodes the fields after the version in a version 1 or 2 layout message.
+/// Decodes the fields after the version in a data layout message of version 1 or 2.
 fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     let dimensionality = decode_dimensionality(r, 1)?;
     let class = r.u8("layout class")?;
@@ -253,7 +254,8 @@ fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     }
 }
 
-/// Reads a dimensionality, which counts the element size of chunks as a dimension.
+/// Reads the dimensionality from a data layout message. The dimensionality counts the element size
+/// of chunks as a dimension.
 fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     let dimensionality = usize::from(r.u8("dimensionality")?);
     if (least..=MAX_DIMENSIONALITY).contains(&dimensionality) {
@@ -262,7 +264,8 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Records an error if a layout has dimension sizes, which versions from 3 on cannot store.
+/// Records an error if a data layout message has dimension sizes, which versions from 3 on cannot
+/// store.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");

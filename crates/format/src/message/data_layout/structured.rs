@@ -46,18 +46,20 @@ use super::{
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags that state the contents of structured chunks.
+    /// Flags that state the contents of a dataset's structured chunks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StructuredChunkType: u16 {
-        /// The flag of sparse chunks: section 0 lists the defined elements, and only defined
-        /// elements are stored.
+        /// The flag of sparse structured chunks: section 0 of a chunk lists the defined elements,
+        /// and only defined elements are stored.
         const SPARSE = 1 << 0;
-        /// The flag of chunks with variable-length data: the last section is a heap.
+        /// The flag of structured chunks with variable-length data: the last section of a chunk is
+        /// a heap.
         const VARIABLE_LENGTH = 1 << 1;
     }
 }
 
-/// The order of the fields in a structured chunk layout: the position of the composition.
+/// The order of the fields in a data layout message of structured chunks: the position of the
+/// composition (the sections of a chunk).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.
@@ -68,7 +70,7 @@ pub enum FieldOrder {
     CompositionLast,
 }
 
-/// The properties of storage in structured chunks.
+/// The properties of raw data in structured chunks, in the data layout message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StructuredChunkLayout {
     /// Position of the composition among the fields.
@@ -107,7 +109,8 @@ pub enum StructuredIndex {
     BTreeV2(BTreeV2Parameters),
 }
 
-/// The entry of a structured dataset's only chunk, which the layout message stores.
+/// The entry of the only chunk of a dataset with structured chunks, which the data layout message
+/// stores.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SingleStructuredChunk {
     /// Stored size of the chunk in bytes.
@@ -119,7 +122,8 @@ pub struct SingleStructuredChunk {
 }
 
 impl StructuredIndex {
-    /// Returns the chunk indexing type number of the layout message.
+    /// Returns the number that the data layout message of structured chunks states for the chunk
+    /// index type.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::Single(_) => SINGLE,
@@ -130,7 +134,7 @@ impl StructuredIndex {
     }
 }
 
-/// The number of sections of a structured chunk, and their properties.
+/// The composition of structured chunks: the number of sections of a chunk, and their properties.
 #[derive(Debug, Clone)]
 struct Composition {
     offset_size: u8,
@@ -138,8 +142,8 @@ struct Composition {
     metadata_sections: SmallVec<[u8; 4]>,
 }
 
-/// The fields of a structured chunk layout before the composition and the index, common to both
-/// field orders.
+/// The fields of a data layout message of structured chunks before the composition and the chunk
+/// index, common to both field orders.
 #[derive(Debug, Clone)]
 struct Head {
     chunk_type: StructuredChunkType,
@@ -149,16 +153,16 @@ struct Head {
 }
 
 impl StructuredChunkLayout {
-    /// Returns the size in bytes of a chunk's metadata in its index entry. `filtered` is true if
-    /// the dataset has a filter pipeline.
+    /// Returns the size in bytes of a structured chunk's metadata in its chunk index entry.
+    /// `filtered` is true if the dataset has a filter pipeline.
     pub fn chunk_metadata_size(sections: u8, offset_size: u8, filtered: bool) -> usize {
         let (sections, offset) = (usize::from(sections), usize::from(offset_size));
         let offsets = (sections.max(1) - 1) * offset;
         if filtered { offsets + sections * (offset + 4) } else { offsets }
     }
 
-    /// Returns the width in bytes of the chunk size in new index entries. `dims` are the sizes of
-    /// [`Self::dims`].
+    /// Returns the width in bytes of the chunk size in new chunk index entries of structured
+    /// chunks. `dims` are the sizes of [`Self::dims`].
     pub fn chunk_size_width(sections: u8, dims: &[u64]) -> u8 {
         if sections == 3 {
             return 8;
@@ -219,7 +223,8 @@ impl StructuredChunkLayout {
         w.bytes(&self.metadata_sections);
     }
 
-    /// Records an error for values of the layout that a decoder would refuse.
+    /// Records an error for values of a data layout message of structured chunks that a decoder
+    /// would refuse.
     fn check(&self, w: &mut Writer) {
         if !(1..=MAX_DIMENSIONALITY).contains(&self.dims.len()) {
             w.fail("dimensionality", self.dims.len());
@@ -251,7 +256,8 @@ impl StructuredChunkLayout {
     }
 }
 
-/// Determines the order of the layout's fields from the bytes after the dimension sizes.
+/// Returns the order of the fields in a data layout message of structured chunks, determined from
+/// the bytes after the dimension sizes.
 fn field_order(r: &Reader<'_>) -> Result<FieldOrder> {
     match r.peek_rest() {
         [8, ..] | [4, 2 | 3, ..] => Ok(FieldOrder::CompositionFirst),
@@ -274,7 +280,8 @@ fn is_section_list(list: &[u8], sections: u8) -> bool {
     list.is_sorted_by(|one, next| one < next) && list.iter().all(|section| *section < sections)
 }
 
-/// Checks that at most seven bytes of the message remain, and that all of them are zero.
+/// Checks that at most seven bytes of a data layout message of structured chunks remain, and that
+/// all of them are zero.
 fn check_end(r: &Reader<'_>) -> Result<()> {
     let rest = r.peek_rest();
     if rest.len() < 8 && rest.iter().all(|byte| *byte == 0) {
@@ -283,8 +290,8 @@ fn check_end(r: &Reader<'_>) -> Result<()> {
     Err(r.corrupt("end", "no further bytes", format_args!("{} more", rest.len())))
 }
 
-/// Reads an address. `ff..fe`, a value that a prototype of libhdf5 leaves in files, also counts as
-/// undefined.
+/// Reads an address from a data layout message of structured chunks. `ff..fe`, a value that a
+/// prototype of libhdf5 leaves in files, also counts as undefined.
 fn decode_address(r: &mut Reader<'_>, params: FileParams) -> Result<Address> {
     let mut probe = r.clone();
     if let [0xfe, rest @ ..] = probe.take(params.offset_width(), "address")?
@@ -367,9 +374,9 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
     }
 
-    /// Returns the width of the size field of a single chunk. This is the standard width if it
-    /// matches the length of the message, otherwise the width that fills the message exactly.
-    /// `after_size` is the number of bytes after the size.
+    /// Returns the width of the size field of a dataset's only structured chunk. The result is the
+    /// standard width if it matches the length of the data layout message, otherwise the width that
+    /// fills the message exactly. `after_size` is the number of bytes after the size.
     fn single_width(&self, r: &Reader<'_>, sections: u8, after_size: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
         let by_rule = usize::from(rule) + after_size;
@@ -399,10 +406,10 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionLast, composition, index, address))
     }
 
-    /// Decodes a single chunk with the composition at the end. The size of the metadata depends on
-    /// the composition, which comes after the metadata. This method therefore tries each possible
-    /// number of sections and offset size, first with the standard width of the chunk size, then
-    /// with any width.
+    /// Decodes the data layout message of a single structured chunk with the composition at the
+    /// end. The size of the chunk's metadata depends on the composition, which comes after the
+    /// metadata. This method therefore tries each possible number of sections and offset size,
+    /// first with the standard width of the chunk size, then with any width.
     fn decode_single_composition_last(
         self,
         r: &mut Reader<'_>,
@@ -441,8 +448,8 @@ impl Head {
         ))
     }
 
-    /// Decodes the layout of a single chunk with these sizes. Returns `None` if the later bytes of
-    /// the message contradict the sizes.
+    /// Decodes the data layout message of a single structured chunk with the given number of
+    /// sections and widths. Returns `None` if the later bytes of the message contradict them.
     fn try_single(
         &self,
         r: &Reader<'_>,

@@ -24,10 +24,10 @@ use hyperslab_datatype::{Array, Compound, Datatype, DatatypeClass, Member};
 use super::{PACKED_VERSION, Prefix, Start, decode_at, decode_name, encode_at, encode_name};
 use crate::codec::{Reader, Result, Writer};
 
-/// Number of dimension sizes that a version 1 compound member stores.
+/// Number of dimension sizes that a version 1 datatype message stores for a compound member.
 const V1_DIMENSIONS: usize = 4;
 
-/// Returns the width of a compound member's offset in bytes.
+/// Returns the width, in a datatype message, of a compound member's offset in bytes.
 fn offset_width(version: u8, compound_size: u32) -> usize {
     if version < PACKED_VERSION {
         return 4;
@@ -40,8 +40,8 @@ fn offset_width(version: u8, compound_size: u32) -> usize {
     }
 }
 
-/// Smallest size of a compound member in bytes: an empty name, an offset and a datatype without
-/// properties.
+/// Smallest size of a compound member in a datatype message, in bytes: an empty name, an offset and
+/// a datatype without properties.
 const MIN_MEMBER_BYTES: usize = 1 + 1 + super::PREFIX_SIZE;
 
 pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
@@ -96,7 +96,8 @@ fn check_names(r: &Reader<'_>, members: &[Member]) -> Result<()> {
     }
 }
 
-/// Decodes one compound member. Returns the member and the size field of its datatype.
+/// Decodes one compound member of a datatype message. Returns the member and the size field of its
+/// datatype.
 fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     let name = decode_name(r, prefix.version)?;
     let width = offset_width(prefix.version, prefix.size);
@@ -119,7 +120,8 @@ fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     Ok((Member { name, offset, datatype: Datatype { size, class } }, stored_size))
 }
 
-/// Decodes the dimensions of a version 1 compound member. The list is empty for a scalar.
+/// Decodes the dimensions of a compound member in a version 1 datatype message. The list is empty
+/// for a scalar.
 fn decode_dimensions(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     let rank = r.u8("dimensionality")?;
     r.skip(3, "reserved")?;

@@ -30,10 +30,11 @@ const LATEST_VERSION: u8 = 5;
 /// First version of the datatype message without padding of names and with member offsets of
 /// minimal width.
 const PACKED_VERSION: u8 = 3;
-/// Size in bytes of a datatype message's fields before the properties.
+/// Size in bytes of the fields of a datatype message before the properties of the datatype's class.
 const PREFIX_SIZE: usize = 8;
 
-/// A datatype as stored in an object header, an attribute or a committed datatype.
+/// The datatype message: a datatype as stored in an object header, an attribute or a committed
+/// datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DatatypeMessage {
     /// Version of the outermost datatype. For encoding, the lowest version to use: nested datatypes
@@ -43,7 +44,7 @@ pub struct DatatypeMessage {
     pub datatype: Datatype,
 }
 
-/// The class number of a datatype, stored in the low four bits of a message.
+/// The class number of a datatype, stored in the low four bits of a datatype message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClassNumber(u8);
 
@@ -79,7 +80,7 @@ impl ClassNumber {
     }
 }
 
-/// The decoded first eight bytes of a datatype, with its nesting depth.
+/// The decoded first eight bytes of a datatype in a datatype message, with its nesting depth.
 #[derive(Debug, Clone, Copy)]
 struct Prefix {
     version: u8,
@@ -98,19 +99,20 @@ impl Prefix {
         self.flags >> bit & 1 != 0
     }
 
-    /// Returns four bits of the datatype's class bit field, starting at bit `shift`.
+    /// Returns four bits of the class bit field in a datatype message, starting at the bit `shift`.
     fn nibble(&self, shift: u32) -> u8 {
         (self.flags >> shift & 0xf) as u8
     }
 
-    /// Returns the member count of a compound or enumeration datatype, which is in the low 16 bits
-    /// of the class bit field.
+    /// Returns the member count of a compound or enumeration datatype from the low 16 bits of the
+    /// class bit field in a datatype message.
     fn member_count(&self) -> u64 {
         u64::from(self.flags & 0xffff)
     }
 }
 
-/// A decoded datatype, with the values that the enclosing datatype needs for its own decoding.
+/// A decoded datatype of a datatype message, with the values that the enclosing datatype needs for
+/// its own decoding.
 #[derive(Debug)]
 struct Decoded {
     version: u8,
@@ -121,13 +123,14 @@ struct Decoded {
 }
 
 impl DatatypeMessage {
-    /// Creates the datatype message of a datatype in the oldest version that can store it.
+    /// Creates the datatype message of `datatype` in the oldest version of the message that can
+    /// store the datatype.
     pub fn new(datatype: Datatype) -> Self {
         Self { version: minimum_version(&datatype), datatype }
     }
 
-    /// Decodes a datatype message. Bytes after the message are ignored: object headers of version 1
-    /// pad messages to eight bytes.
+    /// Decodes a datatype message from `bytes`. Bytes after the message are ignored: object headers
+    /// of version 1 pad messages to eight bytes.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`], [`FormatError::Unsupported`], or [`FormatError::Limit`]
@@ -136,8 +139,8 @@ impl DatatypeMessage {
         Self::decode_prefix(&mut Reader::new(NAME, bytes), params)
     }
 
-    /// Decodes a datatype at the reader's position, inside another message, and takes exactly its
-    /// bytes.
+    /// Decodes a datatype message at the reader's position, inside another message, and takes
+    /// exactly the bytes of the datatype.
     ///
     /// # Errors
     /// Returns the errors of [`decode`](Self::decode).
@@ -146,7 +149,8 @@ impl DatatypeMessage {
         Ok(Self { version: decoded.version, datatype: decoded.datatype })
     }
 
-    /// Encodes the datatype message without padding. `w` records values that do not fit.
+    /// Encodes the datatype message without padding. The writer `w` records an error for values
+    /// that do not fit.
     pub fn encode(&self, _params: FileParams, w: &mut Writer) {
         if self.version > LATEST_VERSION {
             w.fail("version", self.version);
@@ -159,7 +163,8 @@ impl DatatypeMessage {
     }
 }
 
-/// Returns the oldest version of the message that can store a datatype with all nested datatypes.
+/// Returns the oldest version of the datatype message that can store a datatype with all nested
+/// datatypes.
 pub fn minimum_version(datatype: &Datatype) -> u8 {
     match &datatype.class {
         DatatypeClass::FloatingPoint(float) if float.order == FloatOrder::Vax => 3,
@@ -227,7 +232,8 @@ fn decode_class(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Datatype> {
     Ok(Datatype { size: prefix.size, class })
 }
 
-/// Encodes a datatype in the lowest sufficient version that is at least `lowest`.
+/// Encodes a datatype as a datatype message in the lowest sufficient version that is at least
+/// `lowest`.
 fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     let version = lowest.max(minimum_version(datatype));
     if datatype.size == 0 {
@@ -250,7 +256,8 @@ fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     }
 }
 
-/// The fields of a datatype's prefix without the class bit field, which each class computes.
+/// The fields of a datatype message's prefix without the class bit field, which each class
+/// computes.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     version: u8,
@@ -261,7 +268,7 @@ struct Start {
 }
 
 impl Start {
-    /// Writes the datatype's prefix with the class bit field `flags`.
+    /// Writes the prefix of a datatype message with the class bit field `flags`.
     fn write(self, flags: u32, w: &mut Writer) {
         w.u8(self.version << 4 | self.class.0);
         w.uint(3, u64::from(flags), "class bit field");
@@ -269,8 +276,8 @@ impl Start {
     }
 }
 
-/// Reads the name of a compound or enumeration member: text, a zero byte and, before version 3,
-/// zero bytes up to a multiple of eight.
+/// Reads the name of a compound or enumeration member from a datatype message: text, a zero byte
+/// and, before version 3, zero bytes up to a multiple of eight.
 fn decode_name(r: &mut Reader<'_>, version: u8) -> Result<Vec<u8>> {
     let name = r.until_nul("member name")?;
     if version < PACKED_VERSION {
@@ -286,8 +293,8 @@ fn encode_name(name: &[u8], version: u8, w: &mut Writer) {
     }
 }
 
-/// Returns the number of zero bytes after a member name of `length` bytes and its terminating zero
-/// byte.
+/// Returns the number of zero bytes in a datatype message after a member name of `length` bytes and
+/// its terminating zero byte.
 fn name_padding(length: usize) -> usize {
     7 - length % 8
 }

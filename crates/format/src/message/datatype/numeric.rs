@@ -32,7 +32,8 @@ fn padding(prefix: &Prefix, bit: u32) -> Padding {
     if prefix.bit(bit) { Padding::One } else { Padding::Zero }
 }
 
-/// Returns the number of bits in an element of a numeric datatype.
+/// Returns the number of bits in an element of the numeric datatype that a datatype message
+/// describes.
 fn element_bits(prefix: &Prefix) -> u64 {
     u64::from(prefix.size) * 8
 }

@@ -10,8 +10,8 @@ use super::words::Word;
 use super::{outside, within};
 use crate::codec::{FormatError, Reader, Result};
 
-/// Reads the number of blocks of defined elements and the blocks. A coordinate takes `width` bytes.
-/// Blocks may come in any order and overlap.
+/// Reads from a structured chunk's section 0 the number of blocks of defined elements and the
+/// blocks. A coordinate takes `width` bytes. Blocks may come in any order and overlap.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -68,7 +68,8 @@ fn of_ranks<W: Word>(
     union(blocks, chunk, most_elements)
 }
 
-/// Returns the set of elements in at least one of the blocks, which may come in any order.
+/// Returns the set of defined elements of a chunk in at least one of the blocks, which may come in
+/// any order.
 fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<DefinedSet> {
     let selection = Selection::Hyperslab(Hyperslab::Irregular { rank: chunk.len(), blocks });
     let mut builder = DefinedBuilder::with_capacity(chunk, 0).map_err(outside)?;
@@ -127,8 +128,8 @@ fn bad_corner(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatErr
     reader.corrupt("ending offset", expected, end)
 }
 
-/// A merge that brings the runs of several blocks of elements into ascending order. The blocks must
-/// be disjoint and sorted by their starts in C order.
+/// A merge that brings the runs of several blocks of defined elements into ascending order. The
+/// blocks must be disjoint and sorted by their starts in C order.
 struct Merger {
     strides: Dims,
     builder: DefinedBuilder,
@@ -142,7 +143,7 @@ struct Merger {
     next_tall: u64,
 }
 
-/// A block of elements that consists of several runs.
+/// A block of defined elements that consists of several runs.
 struct TallBlock {
     /// Number of elements in each run.
     length: u64,
@@ -212,8 +213,9 @@ impl Merger {
         self.elements = self.elements.saturating_add(length);
     }
 
-    /// Checks the limit of the number of elements. If runs overlap, the builder refuses them. The
-    /// sum of their lengths is then not the size of the union.
+    /// Checks that the blocks do not have more defined elements than the limit. If runs overlap,
+    /// the builder of the set refuses them. The sum of their lengths is then not the size of the
+    /// union.
     fn check_elements(&self) -> Result<()> {
         if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
     }
@@ -240,7 +242,8 @@ impl Merger {
         self.tall.push(TallBlock { length, counts, done });
     }
 
-    /// Adds the runs of blocks with several runs, up to the offset `offset`.
+    /// Adds to the set of defined elements the runs of blocks with several runs, up to the offset
+    /// `offset` in the chunk.
     fn take_until(&mut self, offset: u64) -> Result<()> {
         while let Some((at, length)) = self.take_run(offset) {
             self.push(at, length);
@@ -253,7 +256,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Returns the offset and length of a block's next run, if the run begins before `offset`.
+    /// Returns the offset and length of the next run of defined elements of a block, if the run
+    /// begins before `offset`.
     fn take_run(&mut self, offset: u64) -> Option<(u64, u64)> {
         let mut first = self.upcoming.peek_mut().filter(|first| first.0.0 < offset)?;
         let Reverse((at, number)) = *first;
@@ -267,8 +271,8 @@ impl Merger {
 }
 
 impl TallBlock {
-    /// Advances to the next run of the block. Returns the distance between the starts of the two
-    /// runs, or `None` after the last run.
+    /// Advances to the next run of a block of defined elements. Returns the distance between the
+    /// starts of the two runs, or `None` after the last run.
     fn step(&mut self, strides: &[u64]) -> Option<u64> {
         let mut back = 0_u64;
         for ((done, count), stride) in self.done.iter_mut().zip(&self.counts).zip(strides).rev() {

@@ -9,7 +9,7 @@ use crate::codec::{FileParams, FormatError, Result, Writer};
 use crate::message::{DataspaceMessage, Message};
 use crate::selection::{HYPERSLAB, POINTS, SelectionFormat, width_for, write_selection};
 
-/// The form in which the set of defined elements of a chunk is encoded.
+/// The form in which the set of a structured chunk's defined elements is encoded: points or blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefinedEncoding {
     /// "All" if every element is defined, else a hyperslab; regular if possible.
@@ -21,8 +21,8 @@ pub enum DefinedEncoding {
     Shortest,
 }
 
-/// Encodes the defined elements of a chunk. An empty set is encoded as the selection "none" in
-/// every encoding.
+/// Encodes the set of a structured chunk's defined elements. An empty set is encoded as the
+/// selection "none" in every encoding.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if memory cannot hold the elements.
@@ -57,8 +57,8 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
     encode_blocks(set, &corners, width)
 }
 
-/// Creates a writer of the set of defined elements. The writer has already written the fields up to
-/// the extent.
+/// Creates a writer of an encoded set of defined elements. The writer has already written the
+/// fields up to the chunk's extent.
 fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
     let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
     let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
@@ -82,8 +82,8 @@ fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> 
     writer.finish()
 }
 
-/// Returns the encode size for a number of items and all coordinates. Calls `highest` only if the
-/// coordinates can affect the result.
+/// Returns the width of the numbers in an encoded set of defined elements: of the number of items
+/// and of all coordinates. Calls `highest` only if the coordinates can affect the result.
 fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     let bound = set.dims().iter().copied().max().map_or(0, |size| size.max(1) - 1);
     if width_for(bound) <= width_for(items) {
@@ -92,7 +92,7 @@ fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     width_for(highest().max(items))
 }
 
-/// Returns the highest coordinate of all defined elements.
+/// Returns the highest coordinate of all defined elements of a chunk.
 fn highest_of_points(set: &DefinedSet) -> u64 {
     fn of_rank<const R: usize>(set: &DefinedSet) -> u64 {
         let mut highest = 0;
@@ -108,7 +108,7 @@ fn highest_of_points(set: &DefinedSet) -> u64 {
     }
 }
 
-/// Returns the highest coordinate of all blocks of defined elements.
+/// Returns the highest coordinate of all blocks of a chunk's defined elements.
 fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
     fn of_rank<const R: usize>(corners: &Corners) -> u64 {
         let mut highest = 0;
@@ -132,7 +132,8 @@ fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
     width(set, to_u64(corners.len()), || highest_of_blocks(corners, set.dims().len()))
 }
 
-/// Returns the size of a list of points in bytes. The size may exceed 64 bits.
+/// Returns the size in bytes of a set of defined elements that is encoded as a list of points. The
+/// size may exceed 64 bits.
 fn points_bytes(set: &DefinedSet, width: usize) -> u128 {
     let coordinates = u128::from(set.len()) * set.dims().len() as u128;
     (coordinates + 1) * width as u128 + 13
@@ -170,7 +171,8 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
     Ok(W::join(words))
 }
 
-/// Allocates a vector for `items` items per defined element. Fails if memory cannot hold the items.
+/// Allocates a vector for `items` items per defined element of a chunk. Returns an error if memory
+/// cannot hold the items.
 fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));

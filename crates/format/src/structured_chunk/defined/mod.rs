@@ -32,7 +32,7 @@ const ID: u8 = 1;
 const ENCODE_VERSION: u8 = 0;
 const SIZE_OF_SIZE: u8 = 8;
 
-/// The decoded set of a chunk's defined elements, and the order of their values.
+/// The decoded set of a structured chunk's defined elements, and the order of their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedDefined {
     /// Set of defined elements.
@@ -45,7 +45,7 @@ pub struct DecodedDefined {
     pub stored: u64,
 }
 
-/// Decodes the set of defined elements of a chunk with the dimensions `chunk`.
+/// Decodes the set of defined elements of a structured chunk with the dimensions `chunk`.
 ///
 /// Memory use is proportional to the number of bytes; for hyperslabs also to the number of
 /// elements, which `most_elements` limits.
@@ -87,7 +87,8 @@ fn in_order(set: DefinedSet) -> DecodedDefined {
     DecodedDefined { stored: set.len(), set, order: None }
 }
 
-/// Converts an error of the element set to an error about elements outside of the chunk.
+/// Converts an error of the set of defined elements to an error about elements outside of the
+/// structured chunk.
 fn outside(error: hyperslab_dataspace::DataspaceError) -> FormatError {
     FormatError::corrupt(NAME, "selection", "elements of the chunk", error)
 }
@@ -120,7 +121,7 @@ fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
-/// Checks that the encoded set of defined elements has exactly the length that it states.
+/// Checks that the encoded set of a chunk's defined elements has exactly the length that it states.
 fn check_extent_length(
     reader: &Reader<'_>,
     extent: &DataspaceMessage,
@@ -145,8 +146,8 @@ fn read_rank(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     Err(reader.corrupt("rank", format!("the rank of the chunk, {}", chunk.len()), rank))
 }
 
-/// Reads the width of coordinates in an encoded set. Version 1 has a length instead, which is
-/// ignored, and a width of 4.
+/// Reads the width of coordinates in an encoded set of defined elements. Version 1 has a length
+/// instead, which is ignored, and a width of 4.
 fn read_width_or_length(reader: &mut Reader<'_>, has_length: bool) -> Result<usize> {
     if has_length {
         return reader.skip(8, "length").map(|()| 4);

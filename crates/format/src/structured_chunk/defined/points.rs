@@ -9,7 +9,8 @@ use super::words::Word;
 use super::{DecodedDefined, in_order, outside, within};
 use crate::codec::{Reader, Result};
 
-/// Reads the number of defined elements and their points. A coordinate takes `width` bytes.
+/// Reads the number of defined elements of a structured chunk and their coordinates, a list of
+/// points. A coordinate takes `width` bytes.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -33,11 +34,12 @@ pub(super) fn read(
     }
 }
 
-/// An integer type that can hold the offset of every element in a chunk.
+/// An integer type that can hold the offset of every element in a structured chunk.
 trait Offset: Copy + Ord + Into<u64> {
-    /// Truncates a number to the bits of the offset type.
+    /// Truncates a number to the bits of the integer type for offsets in a chunk.
     fn cut(number: u64) -> Self;
-    /// Returns `self + a * b`, wrapping on overflow.
+    /// Adds the product `a * b` (a coordinate and its stride) to the offset `self` of an element in
+    /// a chunk, wrapping on overflow.
     fn add(self, a: Self, b: Self) -> Self;
     fn set(chunk: &[u64], offsets: Vec<Self>) -> hyperslab_dataspace::Result<DefinedSet>;
 }
@@ -139,7 +141,7 @@ fn offsets_of_any_rank<W: Word, T: Offset>(
     Ok(offsets)
 }
 
-/// Creates an error about the first point outside of the chunk.
+/// Creates an error about the first defined element outside of the structured chunk.
 #[cold]
 fn found_outside<W: Word>(
     reader: &Reader<'_>,

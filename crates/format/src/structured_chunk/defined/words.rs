@@ -1,19 +1,20 @@
 //! Coordinates of 2, 4 or 8 bytes.
 
-/// A little-endian integer of 2, 4 or 8 bytes.
+/// A little-endian integer of 2, 4 or 8 bytes: a coordinate in an encoded set of defined elements.
 pub(super) trait Word: Copy {
-    /// The encoded form of the integer as an array of bytes.
+    /// The encoded form of a coordinate of defined elements as an array of bytes.
     type Bytes: Copy + AsRef<[u8]>;
 
-    /// Splits bytes into little-endian integers. Ignores an incomplete integer at the end.
+    /// Splits an encoded set of defined elements into its little-endian integers. Ignores an
+    /// incomplete integer at the end.
     fn split(bytes: &[u8]) -> &[Self::Bytes];
 
     fn read(bytes: Self::Bytes) -> u64;
 
-    /// Encodes a value, which must fit the width of the integer.
+    /// Encodes a coordinate of a defined element. The coordinate must fit the width of the integer.
     fn write(value: u64) -> Self::Bytes;
 
-    /// Concatenates the bytes of integers.
+    /// Concatenates the bytes of the coordinates of defined elements.
     fn join(words: Vec<Self::Bytes>) -> Vec<u8>;
 }
 
