@@ -34,7 +34,8 @@ impl Group {
         self.copy_with(source, path, CopyOptions::default())
     }
 
-    /// Copies an object like [`copy`](Self::copy), with `options`.
+    /// Copies an object to a path of this file like [`copy`](Self::copy), with the copy options
+    /// `options`.
     ///
     /// ```
     /// use hyperslab::CopyOptions;

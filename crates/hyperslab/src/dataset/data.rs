@@ -9,7 +9,7 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
 
-/// An array of elements with a shape.
+/// An array of elements in memory with a shape, which can be written to a dataset.
 ///
 /// ```
 /// use hyperslab::ArrayData;
@@ -17,13 +17,13 @@ use crate::H5Type;
 /// assert_eq!(ndarray::arr2(&[[1.0, 2.0]]).dims(), [1, 2]);
 /// ```
 pub trait ArrayData {
-    /// The type of the array's elements.
+    /// The Rust type of the elements of an array in memory.
     type Element: H5Type;
 
-    /// Returns the size of each dimension of the array, slowest first.
+    /// Returns the size of each dimension of the array in memory, slowest first.
     fn dims(&self) -> Vec<u64>;
 
-    /// Returns all elements of the array in C order.
+    /// Returns all elements of the array in memory, in C order.
     fn elements(&self) -> Cow<'_, [Self::Element]>;
 }
 
@@ -101,11 +101,11 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
 /// assert_eq!(array[[1, 0]], 4);
 /// ```
 pub trait ArrayDataMut: ArrayData {
-    /// Returns all elements of the array as a slice. Returns `None` unless they are contiguous in
-    /// memory, in C order.
+    /// Returns all elements of the array in memory as a mutable slice. Returns `None` unless they
+    /// are contiguous in memory, in C order.
     fn contiguous(&mut self) -> Option<&mut [Self::Element]>;
 
-    /// Sets all elements of the array. `elements` are in C order.
+    /// Sets all elements of the array in memory to `elements`, which are in C order.
     fn assign(&mut self, elements: Vec<Self::Element>);
 }
 
