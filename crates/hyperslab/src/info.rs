@@ -206,7 +206,7 @@ impl FileSpace {
     }
 }
 
-/// The sizes and counts of an object header in the file: messages, blocks and bytes.
+/// The version, the flags, and the numbers of messages and blocks of an object header in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderInfo {
     /// The version, 1 or 2.

@@ -15,8 +15,7 @@ use hyperslab_engine::{Error, Result};
 
 use crate::{Hyperslab, Selection, UNLIMITED};
 
-/// The storage layout of a dataset: compact, contiguous, chunked, virtual, external or structured
-/// chunks.
+/// The storage layout of a dataset: compact, contiguous, chunked, virtual or structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
@@ -58,7 +57,7 @@ pub struct Chunking {
     pub edges_unfiltered: bool,
 }
 
-/// The description of a stored chunk: its coordinates, its address in the file and its size.
+/// The description of a stored chunk of a dataset: its coordinates, address, size and filter mask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkInfo {
     /// The coordinates of the first element.

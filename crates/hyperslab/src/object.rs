@@ -331,7 +331,8 @@ impl Object {
         objects::modification_time(&self.file.container, &header)
     }
 
-    /// Returns the sizes and counts of the object header in the file.
+    /// Returns the version, the flags, and the numbers of messages and blocks of the object header
+    /// in the file.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
