@@ -23,7 +23,7 @@ const HEAP: &str = LocalHeapHeader::NAME;
 const SEGMENT: &str = "local heap data segment";
 const NODE: &str = SymbolTableNode::NAME;
 
-/// A local heap with link names, and the extents in use.
+/// A local heap with the link names of a symbol table, and the ranges of its bytes in use.
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     address: Address,
@@ -33,7 +33,7 @@ pub(crate) struct LocalHeap {
 }
 
 impl LocalHeap {
-    /// Walks the local heap at `address`.
+    /// Walks the local heap at `address` and returns the heap.
     pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Self> {
         let params = checker.params;
         let header: LocalHeapHeader = checker.block(address, &params, BlockKind::LocalHeap)?;

@@ -42,7 +42,7 @@
 use core::error;
 use core::fmt;
 
-/// An error: a value exceeds the largest `usize` of this target.
+/// The error that a value exceeds the largest `usize` of this target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TooLarge {
     /// The value that does not fit.
@@ -62,7 +62,7 @@ impl fmt::Display for TooLarge {
 
 impl error::Error for TooLarge {}
 
-/// An error: a sum or a product does not fit in 64 bits.
+/// The error that a sum or a product does not fit in 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overflow {
     /// The name of the result, for instance "number of elements".

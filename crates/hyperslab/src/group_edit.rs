@@ -330,7 +330,7 @@ impl Group {
         }
     }
 
-    /// Returns an error if the group at the address `group` already has a link `name` in the file.
+    /// Returns an error if the group at the address `group` has a link `name` in the file.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
         use hyperslab_engine::ops::groups;
         use hyperslab_engine::ops::objects::ObjectHeader;

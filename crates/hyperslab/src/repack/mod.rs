@@ -52,7 +52,8 @@ pub enum RepackLayout {
     },
 }
 
-/// The result of a [`Repack`]: the changes of the storage of datasets in the new file.
+/// The result of a [`Repack`]: the datasets that kept their storage, and the number of copied bytes
+/// of raw data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {

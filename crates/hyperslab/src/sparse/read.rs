@@ -113,7 +113,7 @@ impl<'a> SparseView<'a> {
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Calls `visit` with the defined elements of a selection of the dataset, one slab (a row of
+    /// Calls `visit` with the defined elements of a selection of the dataset, some slabs (rows of
     /// chunks) at a time. Returns the heap that holds the variable-length data of the elements.
     pub(crate) fn for_each_slabs(
         &self,
