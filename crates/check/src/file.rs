@@ -342,7 +342,7 @@ impl Checker {
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// Returns the path of the object to which the recorded link number `link` led first.
+    /// Returns the path of names that the recorded link number `link` and the links before it form.
     fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
         let mut at = link;

@@ -191,8 +191,7 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Returns the path if it is a single link name, relative to this group. Returns `None` for
-    /// other paths.
+    /// Returns the path if it is a single link name. Returns `None` for other paths.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
     }
@@ -232,8 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the address of the group's member group `name`. Creates the member if it does not
-    /// exist.
+    /// Returns the address of a group's member group `name`, which is created if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;

@@ -21,7 +21,8 @@ struct User {
 }
 
 impl User {
-    /// Calls the callback for one element and returns the callback's decision (`H5T_conv_ret_t`).
+    /// Calls the user's callback for the conversion exception of one element and returns the
+    /// callback's decision (`H5T_conv_ret_t`).
     fn call(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
         let mut copy = source.to_vec();
         let (source, target) = (copy.as_mut_ptr().cast(), destination.as_mut_ptr().cast());

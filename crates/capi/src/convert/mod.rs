@@ -28,7 +28,7 @@ pub fn defaults() -> Conversions {
     Conversions::default()
 }
 
-/// The settings of one transfer that affect the conversion of elements.
+/// The settings of one data transfer that affect the conversion of elements.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// The properties of the transfer list.
@@ -52,13 +52,13 @@ impl Rules {
         Ok(Self { transfer: plist::transfer(list)?, list, file: None })
     }
 
-    /// Returns these settings for elements that the given file stores.
+    /// Returns the conversion settings of the transfer for elements that the given file stores.
     #[must_use]
     pub fn in_file(self, file: &Arc<SharedFile>) -> Self {
         Self { file: Some(Arc::clone(file)), ..self }
     }
 
-    /// Returns the allocator of variable-length data in the program's memory.
+    /// Returns the transfer's allocator of variable-length data in the program's memory.
     pub fn heap(&self) -> Arc<Heap> {
         Arc::new(Heap { memory: self.transfer.variable_memory })
     }
@@ -90,7 +90,7 @@ impl Rules {
         }
     }
 
-    /// Returns a conversion from one datatype in memory to another.
+    /// Plans the conversion of elements from one datatype in memory to another.
     ///
     /// # Errors
     /// Fails if no conversion exists between the two datatypes.

@@ -40,7 +40,8 @@ pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// A conversion rule for references between the file form and the memory form (`H5R_ref_t`).
+/// A datatype conversion rule for references between the file form and the memory form
+/// (`H5R_ref_t`).
 #[derive(Debug)]
 pub struct Rule {
     /// The file that stores the references.

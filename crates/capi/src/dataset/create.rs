@@ -29,7 +29,7 @@ const SPARSE: u32 = 0x01;
 /// The fill time that never writes fill values (`H5D_FILL_TIME_NEVER`).
 const FILL_NEVER: std::ffi::c_int = 1;
 
-/// The description of a new dataset: datatype, dataspace and creation properties.
+/// The description of a dataset to create: datatype, dataspace and creation properties.
 #[derive(Debug)]
 pub struct NewDataset {
     /// The identifier of the new dataset's datatype.
@@ -50,7 +50,7 @@ impl NewDataset {
         }
     }
 
-    /// Returns a builder that creates this dataset in the given file.
+    /// Returns hyperslab's builder for the new dataset in the file of `place`.
     ///
     /// # Errors
     /// Fails if the description is invalid.
@@ -193,7 +193,8 @@ impl NewDataset {
     }
 }
 
-/// Converts a fill value to file form. Variable-length data of the value is stored in the file.
+/// Converts the fill value of a new dataset to the form in the file. Variable-length data of the
+/// value is stored in the file.
 fn fill_element(
     place: &Location,
     (datatype, value): (&Datatype, &[u8]),
@@ -216,7 +217,7 @@ fn fill_element(
     Ok(place.shared.file.store_elements(memory, file, &element, &conversions)?)
 }
 
-/// Adds the extent of a dataspace to a dataset builder.
+/// Adds the dimensions and maximum dimensions of a dataspace to a dataset builder.
 fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     match extent {
         Dataspace::Null => builder.null(),
@@ -231,7 +232,7 @@ fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     }
 }
 
-/// Checks that a chunk shape fits the extent of a new dataset.
+/// Checks that a chunk shape fits the dimensions of a new dataset.
 fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     if chunk.is_empty() {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, "no chunk dimensions are set"));
@@ -257,12 +258,12 @@ fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a filter entry as a filter specification of hyperslab.
+/// Converts a filter entry of a property list to a filter specification of hyperslab.
 fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
     filter.spec().because(codes::PLINE, codes::BADVALUE, "not a filter identifier")
 }
 
-/// Returns the mappings of a new virtual dataset in the form of hyperslab.
+/// Converts the mappings of a new virtual dataset from a property list to the form of hyperslab.
 fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     let mapping = |choice: &MappingChoice| {
         Ok(VirtualMapping {
@@ -275,7 +276,8 @@ fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     choices.iter().map(mapping).collect()
 }
 
-/// Returns the selection of a virtual dataset as the file stores it, which is the selection itself.
+/// Returns the selection in a virtual dataset as the file stores it in a mapping, which is the
+/// selection itself.
 fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
     let _ = extent;
     Ok(selection.clone())
@@ -296,7 +298,8 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     DatasetHandle { dataset, memory, location, access }
 }
 
-/// Returns a folder name in which the folder of the file replaces a leading `${ORIGIN}`.
+/// Returns the folder name `prefix`, in which the folder of the HDF5 file replaces a leading
+/// `${ORIGIN}`.
 fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
@@ -376,7 +379,7 @@ fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice>
     Ok(FillChoice::Value(handle.memory.clone(), element))
 }
 
-/// Returns a filter of an existing dataset as an entry of a property list.
+/// Converts a filter of an existing dataset to a filter entry of a property list.
 fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     FilterEntry {
         id: filter.id.into(),
@@ -386,7 +389,7 @@ fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     }
 }
 
-/// Returns the mappings of an existing virtual dataset in the form of a property list.
+/// Converts the mappings of an existing virtual dataset to the form of a property list.
 fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     let dataset = &handle.dataset;
     let created = handle.location.shared.created_mappings.read().get(&dataset.token().address()).cloned();
@@ -406,8 +409,8 @@ fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
 }
 
-/// Returns an extent that contains the source selection of a mapping. The file does not store the
-/// real extent of the source.
+/// Returns dimensions that contain the source selection of a virtual dataset mapping. The file does
+/// not store the real dimensions of the source dataset.
 fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
     use hyperslab::{Hyperslab, Selection};
     match &mapping.source_selection {
@@ -449,7 +452,7 @@ fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Datasp
     }
 }
 
-/// Returns the structured chunks of an existing dataset in the form of a property list.
+/// Converts the structured chunks of an existing dataset to the form of a property list.
 fn structured_choice(dataset: &Dataset) -> StructuredChoice {
     let Some(chunking) = dataset.sparse().chunking() else { return StructuredChoice::default() };
     let mut filters: [Vec<FilterEntry>; 3] = Default::default();

@@ -30,7 +30,7 @@ pub enum TypeState {
     Immutable,
 }
 
-/// A datatype with its permitted operations and its committed datatype, if any.
+/// A datatype of the C interface with its permitted operations and its committed datatype, if any.
 #[derive(Debug, Clone)]
 pub struct CType {
     /// The datatype in memory form.
@@ -46,22 +46,23 @@ pub struct CType {
 pub struct TypeHandle(pub RwLock<CType>);
 
 impl TypeHandle {
-    /// Returns a handle of a predefined datatype, which can be neither changed nor closed.
+    /// Returns a datatype handle for a predefined datatype, which can be neither changed nor
+    /// closed.
     pub fn predefined(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Immutable, committed: None }))
     }
 
-    /// Returns a handle of a datatype that the program may change.
+    /// Returns a datatype handle for a datatype that the program may change.
     pub fn transient(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a read-only handle of the datatype of an object in a file, in memory form.
+    /// Returns a read-only datatype handle for the datatype of an object in a file, in memory form.
     pub fn of_object(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a copy of the datatype in memory form.
+    /// Returns a copy of the datatype that the handle holds, in memory form.
     pub fn datatype(&self) -> Datatype {
         self.0.read().datatype.clone()
     }
@@ -91,8 +92,8 @@ pub fn register(datatype: Datatype) -> hid_t {
     id::register(Entry::Datatype(Arc::new(TypeHandle::transient(datatype))))
 }
 
-/// Calls `function` to change the datatype to which an identifier refers. `function` must check all
-/// arguments before it changes the datatype.
+/// Calls `function` to change the datatype to which the identifier `id` refers. `function` must
+/// check all arguments before it changes the datatype.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a datatype, or if the datatype is
@@ -106,7 +107,7 @@ pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) 
     function(&mut datatype.datatype)
 }
 
-/// Calls `function` with the datatype to which an identifier refers. `function` must not call
+/// Calls `function` with the datatype to which the identifier `id` refers. `function` must not call
 /// functions of the user.
 ///
 /// # Errors

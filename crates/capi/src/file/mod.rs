@@ -25,7 +25,7 @@ pub const H5F_ACC_RDWR: c_uint = 0x0001;
 pub const H5F_ACC_TRUNC: c_uint = 0x0002;
 /// The flag of `H5Fcreate` that makes an existing file an error.
 pub const H5F_ACC_EXCL: c_uint = 0x0004;
-/// The flag that creates the file if it does not exist.
+/// The flag of `H5Fopen` and `H5Fcreate` that creates the file if it does not exist.
 pub const H5F_ACC_CREAT: c_uint = 0x0010;
 /// The flag of `H5Fopen` that opens the file as the SWMR writer.
 pub const H5F_ACC_SWMR_WRITE: c_uint = 0x0020;
@@ -108,7 +108,7 @@ impl SharedFile {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Returns the number of bytes of an address in this file.
+    /// Returns the number of bytes in which this file stores an address.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
     }

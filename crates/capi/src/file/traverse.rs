@@ -17,7 +17,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist;
 use crate::plist::settings::{DEFAULT_EXTERNAL_FLAGS, FileAccess, LinkAccess};
 
-/// An object with its file and its name.
+/// An object, together with its location: its file and its name.
 pub type Place = (Object, Location);
 
 /// Opens the object at a path relative to the object of an identifier.
@@ -47,8 +47,8 @@ pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outco
     links(group, at, path.to_vec(), access)
 }
 
-/// Returns the group at which a path starts, or `None` if the path is empty and names the object
-/// itself.
+/// Returns the group at which a path relative to an object starts, or `None` if the path is empty
+/// and names the object itself.
 fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group>> {
     if path.starts_with(b"/") {
         return Ok(Some(place.shared.file.root().clone()));
@@ -96,7 +96,8 @@ fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Traverses a path link by link and enters the files that are mounted on its groups.
+/// Traverses a path link by link, enters the files that are mounted on its groups, and returns the
+/// object at its end.
 fn through_mounts(
     group: Group,
     place: &Location,
@@ -115,7 +116,7 @@ fn through_mounts(
 }
 
 /// Returns the root group of the file that is mounted on a group, or the group itself if no file is
-/// mounted.
+/// mounted on it.
 fn mounted(place: Place) -> Place {
     let token = place.0.token();
     let mounts = place.1.shared.mounts.read();
@@ -130,7 +131,7 @@ fn mounted(place: Place) -> Place {
     }
 }
 
-/// Opens the file of an external link, or returns the open file.
+/// Opens the file to which an external link leads, or returns the file if it is already open.
 fn external(
     from: &Arc<SharedFile>,
     file: &[u8],
@@ -233,7 +234,7 @@ pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     }
 }
 
-/// The group that contains the last link of a path, and the name of this link.
+/// The group that contains the last link of a path, and the name of this last link.
 #[derive(Debug)]
 pub struct Parent<'a> {
     /// The group that contains the last link of the path.
@@ -306,7 +307,8 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     Ok(at)
 }
 
-/// Returns the character set for a name without a stated one: ASCII if possible, otherwise UTF-8.
+/// Returns the character set for a link or attribute name without a stated one: ASCII if possible,
+/// otherwise UTF-8.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
     if name.is_ascii() || std::str::from_utf8(name).is_err() {
         CharacterSet::Ascii
@@ -315,7 +317,7 @@ pub fn charset_of(name: &[u8]) -> CharacterSet {
     }
 }
 
-/// Returns two properties of a link creation list: the character set of the name, and whether
+/// Returns two properties of a link creation list: the character set of the link name, and whether
 /// missing groups are created.
 ///
 /// # Errors

@@ -81,9 +81,9 @@ pub struct FilterClass {
     pub filter: FilterFunction,
 }
 
-/// Reads the C struct of a filter in either version. The first field distinguishes them: it is 1 in
-/// version 2. In version 1, the first field is the identifier, which is at least 256 for filters of
-/// users.
+/// Reads the C struct of a filter in either version. The first field distinguishes the versions: it
+/// is 1 in version 2. In version 1, the first field is the identifier, which is at least 256 for
+/// filters of users.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or if a field of the struct is invalid.

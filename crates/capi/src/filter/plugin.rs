@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 use super::class;
 use super::user::UserFilter;
 
-/// The plugin folder if the environment variable `HDF5_PLUGIN_PATH` is not set.
+/// The folder of plugins if the environment variable `HDF5_PLUGIN_PATH` is not set.
 const DEFAULT_FOLDER: &[u8] = b"/usr/local/hdf5/lib/plugin";
-/// The plugin type of filters (`H5PL_TYPE_FILTER`).
+/// The number of the plugin type of filters (`H5PL_TYPE_FILTER`).
 const FILTER_KIND: c_int = 0;
-/// The flag of filters in the loading state (`H5PL_FILTER_PLUGIN`).
+/// The flag that permits filter plugins in the loading state (`H5PL_FILTER_PLUGIN`).
 const FILTER_FLAG: c_uint = 1;
 /// The loading state that permits all plugins (`H5PL_ALL_PLUGIN`).
 const ALL_PLUGINS: c_uint = 0xffff;
@@ -75,8 +75,8 @@ fn is_library(path: &Path) -> bool {
     name.windows(3).any(|part| part == b".so") || name.ends_with(b".dylib")
 }
 
-/// Loads a shared library and returns its filter if the filter has the given identifier. Otherwise,
-/// closes the library.
+/// Loads a plugin from a shared library and returns its filter if the filter has the given
+/// identifier. Otherwise, closes the library.
 fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     // SAFETY: the path ends with a zero byte. Loading runs the initializers of the library; the
