@@ -61,9 +61,10 @@ pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) 
 /// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// The walk direction that visits the innermost record last (`H5E_WALK_DOWNWARD`).
+/// The direction of a walk over error records that visits the innermost record last
+/// (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
-/// The number of the major message type (`H5E_MAJOR`).
+/// The number of the major type of error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
 
 /// Returns the error stack to which an identifier refers.
@@ -95,7 +96,8 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the indexes of `count` records in the order in which a walk in `direction` visits them.
+/// Returns the indexes of `count` error records in the order in which a walk in `direction` visits
+/// them.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
@@ -112,7 +114,7 @@ fn print(id: hid_t, stream: *mut c_void) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Prints the thread's error stack to the standard error.
+/// Prints the error stack of the current thread to the standard error.
 pub fn print_to_stderr() {
     let text = text_of(&stack::copy());
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -229,7 +231,8 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Moves the records of the thread's stack to a new error stack and returns its identifier.
+    /// Moves the records of the thread's error stack to a new error stack and returns its
+    /// identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -238,7 +241,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(stack))))
     }
 
-    /// Replaces the thread's stack by the records of an error stack and closes the error stack.
+    /// Replaces the thread's error stack by the records of another error stack, which is closed.
     fn H5Eset_current_stack(stack_id: hid_t) -> herr_t {
         if stack_id != H5P_DEFAULT {
             let records = saved(stack_id)?.records.lock().clone();
@@ -312,13 +315,13 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Adds a record with the library's error class to the thread's stack.
+    /// Adds a record with the library's error class to the thread's error stack.
     fn H5Epush1(file: Text, function: Text, line: c_uint, major: hid_t, minor: hid_t, text: Text) -> herr_t {
         stack::add(Pushed { file, function, line, class: codes::ERR_CLS, major, minor, text }.record());
         Ok(0)
     }
 
-    /// Removes all records of the thread's stack.
+    /// Removes all records of the thread's error stack.
     fn H5Eclear1() -> herr_t {
         stack::clear();
         Ok(0)
@@ -334,7 +337,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Prints the thread's stack to a C stream.
+    /// Prints the thread's error stack to a C stream.
     fn H5Eprint1(stream: *mut c_void) -> herr_t {
         print(H5P_DEFAULT, stream)
     }
@@ -368,7 +371,8 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Calls `function` for each record of the thread's stack until it returns a nonzero value.
+    /// Calls `function` for each record of the thread's error stack until it returns a nonzero
+    /// value.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -447,7 +451,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores in `is_second` whether the failure callback receives the stack's identifier.
+    /// Stores in `is_second` whether the failure callback receives the error stack's identifier.
     fn H5Eauto_is_v2(stack_id: hid_t, is_second: Out<c_uint>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -455,7 +459,8 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Copies the text of an error message to `text`, stores its type, and returns its length.
+    /// Copies the text of an error message to `text`, stores the message type, and returns the
+    /// length.
     fn H5Eget_msg(message_id: hid_t, kind: Out<c_int>, text: TextBuffer, size: usize) -> isize {
         let message = message(message_id)?;
         kind.put(i32::from(!message.is_major));
@@ -474,7 +479,7 @@ export_keeping_errors! {
     }
 }
 
-/// Adds a record with an already formatted text to an error stack, for `H5Epush2`.
+/// Adds an error record with an already formatted text to an error stack, for `H5Epush2`.
 pub fn push_formatted(
     stack_id: hid_t,
     (file, function, line): (Text, Text, c_uint),

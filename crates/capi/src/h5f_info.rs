@@ -53,7 +53,7 @@ pub struct H5F_info1_t {
 
 const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>() == 32);
 
-/// Returns all bytes of a file, including dirty data.
+/// Returns all bytes of a file as an image, including dirty data.
 fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
     let bytes = shared.file.to_bytes()?;
     Ok(bytes)

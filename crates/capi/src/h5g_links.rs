@@ -69,7 +69,8 @@ fn outcome(result: herr_t, minor: hid_t, text: &'static str) -> Outcome<herr_t> 
     if result < 0 { Err(Failure::new(codes::SYM, minor, text)) } else { Ok(result) }
 }
 
-/// Returns information about a link or about its object, depending on `follow`.
+/// Returns information about a link, or about the object to which the link leads if `follow` is
+/// true.
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false);
     if !follow && let Ok(parent) = &parent {
@@ -120,12 +121,12 @@ export! {
         outcome(link(from, source, kind, to, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Renames a link of the group `loc` from `source` to `name`.
+    /// Renames the link at the path `source` to the path `name`, both relative to the group `loc`.
     fn H5Gmove(loc: hid_t, source: Text, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
-    /// Moves the link `source` of `from` to the path `name` of `to`.
+    /// Moves the link at the path `source` relative to `from` to the path `name` relative to `to`.
     fn H5Gmove2(from: hid_t, source: Text, to: hid_t, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(from, source, to, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
@@ -148,7 +149,8 @@ export! {
         outcome(forward!(H5Oset_comment_by_name(loc, name, comment, H5P_DEFAULT)), codes::CANTSET, "couldn't set comment")
     }
 
-    /// Copies the comment of an object to `buffer` and returns its length with the zero byte.
+    /// Copies the comment of an object to `buffer` and returns the comment's length with the zero
+    /// byte.
     fn H5Gget_comment(loc: hid_t, name: Text, size: usize, buffer: TextBuffer) -> c_int {
         let length = forward!(H5Oget_comment_by_name(loc, name, buffer, size, H5P_DEFAULT));
         if length < 0 {

@@ -16,20 +16,20 @@ use crate::group::links;
 use crate::plist;
 use crate::pointer::{Out, Text};
 
-/// The flag that requests basic object information (`H5O_INFO_BASIC`).
+/// The flag that requests basic information about an object (`H5O_INFO_BASIC`).
 const BASIC: c_uint = 0x01;
 /// The flag that requests the times of an object (`H5O_INFO_TIME`).
 const TIMES: c_uint = 0x02;
-/// The flag that requests the number of attributes (`H5O_INFO_NUM_ATTRS`).
+/// The flag that requests the number of an object's attributes (`H5O_INFO_NUM_ATTRS`).
 const ATTRIBUTES: c_uint = 0x04;
-/// The flag that requests information about the object header (`H5O_INFO_HDR`).
+/// The flag that requests information about an object's header (`H5O_INFO_HDR`).
 const HEADER: c_uint = 0x08;
-/// The flag that requests the sizes of indexes and heaps (`H5O_INFO_META_SIZE`).
+/// The flag that requests the sizes of an object's indexes and heaps (`H5O_INFO_META_SIZE`).
 const STORAGE: c_uint = 0x10;
-/// All flags that request object information.
+/// All flags that request information about an object.
 const ALL: c_uint = BASIC | TIMES | ATTRIBUTES | HEADER | STORAGE;
 
-/// The sizes of an index and a heap in bytes (`H5_ih_info_t`).
+/// The sizes of an object's index and heap in bytes (`H5_ih_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct H5_ih_info_t {
@@ -138,7 +138,7 @@ pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info1_t,
 /// The C type of a user's function that visits an object (`H5O_iterate2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info2_t, *mut c_void) -> herr_t;
 
-/// A user's function that visits objects, in either form.
+/// A user's function that visits objects, in the current or the HDF5 1.8 form.
 #[derive(Debug, Clone, Copy)]
 enum Visit {
     First(Visit1),
@@ -172,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns information about an object, with the optional fields that `fields` requests.
+/// Returns information about an object in the current form, with the fields that `fields` requests.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -192,7 +192,8 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
     })
 }
 
-/// Returns information about an object in the HDF5 1.8 form.
+/// Returns information about an object in the HDF5 1.8 form, with the fields that `fields`
+/// requests.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
     Ok(H5O_info1_t {
@@ -211,7 +212,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
     })
 }
 
-/// Checks that `fields` contains only known flags.
+/// Checks that `fields` contains only known flags of requested object information.
 fn check(fields: c_uint) -> Outcome<c_uint> {
     if fields & !ALL != 0 {
         return Err(Failure::bad_value("unknown fields of object information"));
@@ -219,7 +220,7 @@ fn check(fields: c_uint) -> Outcome<c_uint> {
     Ok(fields)
 }
 
-/// Opens the object of the link at position `number` of the group at the path `name`.
+/// Opens the object to which the link at position `number` of the group at the path `name` leads.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -235,7 +236,7 @@ fn by_index(
 /// The text of the error record for a failed request for object information.
 const FAILED: &str = "unable to synchronously get object info";
 
-/// A walk that calls a user's function for all objects below an object.
+/// A walk that calls a user's function for an object and all objects below it.
 struct Walk<'a> {
     /// The identifier of the start object, which the function receives.
     id: hid_t,
@@ -267,8 +268,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Visits the objects below a group that were not visited yet. Returns the first nonzero
-    /// result.
+    /// Visits the objects below a group that the walk has not visited yet. Returns the first
+    /// nonzero result.
     fn below(&mut self, (object, place): Place, path: &[u8]) -> Outcome<herr_t> {
         let group = object.into_group()?;
         let order = if self.order.0 == Index::CreationOrder
@@ -326,7 +327,7 @@ fn visit(
     }
 }
 
-/// Returns the callback, or an error for a null pointer.
+/// Returns the caller's callback for a visit of objects, or an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }

@@ -25,7 +25,7 @@ pub const H5F_ACC_RDWR: c_uint = 0x0001;
 pub const H5F_ACC_TRUNC: c_uint = 0x0002;
 /// The flag of `H5Fcreate` that makes an existing file an error.
 pub const H5F_ACC_EXCL: c_uint = 0x0004;
-/// The flag of `H5Fopen` and `H5Fcreate` that creates the file if it does not exist.
+/// The file access flag that creates the file if it does not exist, in calls of a user's driver.
 pub const H5F_ACC_CREAT: c_uint = 0x0010;
 /// The flag of `H5Fopen` that opens the file as the SWMR writer.
 pub const H5F_ACC_SWMR_WRITE: c_uint = 0x0020;
