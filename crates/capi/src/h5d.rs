@@ -189,8 +189,7 @@ fn iterate(
     Ok(outcome)
 }
 
-/// Copies contiguous elements that a user's function supplies to the selected elements of a memory
-/// buffer.
+/// Copies elements that a user's function supplies to the selected elements of a memory buffer.
 fn scatter(
     function: Option<ScatterFunction>,
     data: *mut c_void,
@@ -320,14 +319,13 @@ export! {
         datatype_of(dataset_id)
     }
 
-    /// Returns the identifier of a new dataset creation list with the dataset's creation
-    /// properties.
+    /// Returns the identifier of a new creation list with the creation properties of a dataset.
     fn H5Dget_create_plist(dataset_id: hid_t) -> hid_t {
         let create = create::properties(&*dataset::find(dataset_id)?)?;
         plist::make::register(symbols::CLASS_DATASET_CREATE, Settings::DatasetCreate(create))
     }
 
-    /// Returns the identifier of a new dataset access list with the dataset's access properties.
+    /// Returns the identifier of a new access list with the access properties of a dataset.
     fn H5Dget_access_plist(dataset_id: hid_t) -> hid_t {
         access_properties(dataset_id)
     }
@@ -338,8 +336,7 @@ export! {
         Ok(handle.dataset.storage_size()?)
     }
 
-    /// Returns the offset of the dataset's contiguous raw data in the file, or `HADDR_UNDEF`
-    /// without such data.
+    /// Returns the file offset of the dataset's contiguous raw data, or `HADDR_UNDEF` without data.
     fn H5Dget_offset(dataset_id: hid_t) -> haddr_t {
         let handle = dataset::find(dataset_id)?;
         if !handle.dataset.external_files().is_empty() {

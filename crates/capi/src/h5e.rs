@@ -61,8 +61,7 @@ pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) 
 /// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// The direction of a walk over error records that visits the innermost record last
-/// (`H5E_WALK_DOWNWARD`).
+/// The number of the walk that visits the innermost error record last (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
 /// The number of the major type of error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
@@ -96,8 +95,7 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the indexes of `count` error records in the order in which a walk in `direction` visits
-/// them.
+/// Returns the indexes of `count` error records in the visiting order of a walk in `direction`.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
@@ -231,8 +229,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Moves the records of the thread's error stack to a new error stack and returns its
-    /// identifier.
+    /// Moves the records of the thread's error stack to a new stack and returns its identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -371,8 +368,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Calls `function` for each record of the thread's error stack until it returns a nonzero
-    /// value.
+    /// Calls `function` for each record of the thread's error stack, until a nonzero result.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -459,8 +455,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Copies the text of an error message to `text`, stores the message type, and returns the
-    /// length.
+    /// Copies the text of an error message, stores the message type, and returns the text length.
     fn H5Eget_msg(message_id: hid_t, kind: Out<c_int>, text: TextBuffer, size: usize) -> isize {
         let message = message(message_id)?;
         kind.put(i32::from(!message.is_major));

@@ -389,7 +389,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the object of the link at position `number`, in the HDF5 1.8 form.
+    /// Stores information about the object of a group's link at position `number` (HDF5 1.8 form).
     fn H5Oget_info_by_idx2(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, fields: c_uint, lapl: hid_t,
@@ -400,8 +400,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores all information about the object of the link at position `number`, in the HDF5 1.8
-    /// form.
+    /// Stores all information about the object of a group's link at position `number` (HDF5 1.8).
     fn H5Oget_info_by_idx1(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, lapl: hid_t,
@@ -433,7 +432,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the metadata storage of the object at position `number` of a group.
+    /// Stores information about the metadata storage of the object of a group's link at `number`.
     fn H5Oget_native_info_by_idx(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
@@ -446,26 +445,26 @@ export! {
         Ok(0)
     }
 
-    /// Calls `op` for an object and all objects below it until it returns a nonzero value.
+    /// Calls the function `op` for an object and all objects below it, until a nonzero result.
     fn H5Ovisit3(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Calls `op` for an object and all objects below it, in the HDF5 1.12 form for `H5O_info1_t`.
+    /// Calls the function `op` for an object and all objects below it, with `H5O_info1_t` (1.12).
     fn H5Ovisit2(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Calls `op` for an object and all objects below it, in the HDF5 1.8 form.
+    /// Calls the function `op` for an object and all objects below it, in the HDF5 1.8 form.
     fn H5Ovisit1(object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, ALL)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it.
+    /// Calls the function `op` for the object at the path `name` and all objects below it.
     fn H5Ovisit_by_name3(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -475,7 +474,7 @@ export! {
         visit(start, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it, with `H5O_info1_t`.
+    /// Calls the function `op` for the object at `name` and all objects below, with `H5O_info1_t`.
     fn H5Ovisit_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -485,7 +484,7 @@ export! {
         visit(start, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it, in the HDF5 1.8 form.
+    /// Calls the function `op` for the object at `name` and all objects below it (HDF5 1.8 form).
     fn H5Ovisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {

@@ -63,7 +63,8 @@ pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome
     links.into_iter().nth(number).because(codes::ARGS, codes::BADVALUE, "the position is out of range")
 }
 
-/// Returns the creation order number that the next link added to the group gets.
+/// Returns the creation order number that the next link added to the group gets, or 0 if the group
+/// does not track the creation order.
 ///
 /// # Errors
 /// Returns the errors of reading the group.
