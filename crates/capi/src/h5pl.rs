@@ -62,8 +62,8 @@ export! {
         Ok(0)
     }
 
-    /// Copies the plugin folder with the given index to `path_buf` and returns the length of its
-    /// name.
+    /// Copies the name of the plugin folder with the given index to `path_buf` and returns its
+    /// length.
     fn H5PLget(index: c_uint, path_buf: TextBuffer, buf_size: usize) -> isize {
         let plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;

@@ -14,14 +14,14 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::{Buffer, Data, Out};
 use crate::{datatype, export, h5s_encode};
 
-/// The message type number of a datatype message.
+/// The object header message type number of a datatype message.
 const MESSAGE: u8 = 3;
-/// The version of the datatype encoding.
+/// The version of the encoding of datatypes (`H5Tencode`).
 const VERSION: u8 = 0;
-/// The number of bytes before the datatype message in the encoding.
+/// The number of bytes before the datatype message in an encoded datatype.
 const HEADER: usize = 2;
 
-/// Returns the encoding of a datatype.
+/// Returns the encoding of a datatype as `H5Tencode` stores it.
 fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
     let message = serialized::datatype_to_bytes(datatype)?;
     Ok([&[MESSAGE, VERSION], message.as_slice()].concat())
@@ -64,17 +64,18 @@ export! {
         h5s_encode::store(&bytes, buffer, size)
     }
 
-    /// Decodes a datatype and returns its new identifier, under the symbol name of HDF5 1.14.
+    /// Decodes a datatype and returns the datatype's new identifier, under the symbol name of HDF5
+    /// 1.14.
     fn H5Tdecode(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype from a buffer of unknown size and returns its new identifier.
+    /// Decodes a datatype from a buffer of unknown size and returns the datatype's new identifier.
     fn H5Tdecode1(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype from a buffer of `size` bytes and returns its new identifier.
+    /// Decodes a datatype from a buffer of `size` bytes and returns the datatype's new identifier.
     fn H5Tdecode2(buffer: Data, size: usize) -> hid_t {
         from_bytes(buffer, Some(size))
     }

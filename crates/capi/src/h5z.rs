@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Inverts bytes.
+    /// Inverts the bytes of a chunk, as a test's filter function.
     ///
     /// # Safety
     /// The arguments are those of a filter.

@@ -52,7 +52,8 @@ callbacks! {
     Free: unsafe extern "C" fn(*mut c_void, *mut c_void);
 }
 
-/// The boundary of appended data in each dimension, with the callback at the boundary.
+/// The boundary of appended data in each dimension of a dataset, with the user's function that is
+/// called at the boundary.
 #[derive(Debug, Clone, Default)]
 pub struct AppendFlush {
     /// The boundary in each dimension; empty if no boundary is set.
