@@ -29,7 +29,7 @@ pub const H5S_ALL: hid_t = 0;
 pub const H5S_BLOCK: hid_t = 1;
 /// The dataspace argument that stands for the selection in the transfer property list.
 pub const H5S_PLIST: hid_t = 2;
-/// The identifier that functions return after a failure.
+/// The identifier that C functions return after a failure.
 pub const H5I_INVALID_HID: hid_t = -1;
 
 /// The token of an object: its identity in its file (`H5O_token_t`).
@@ -44,7 +44,7 @@ impl H5O_token_t {
     /// The undefined object token, which names no object.
     pub const UNDEFINED: Self = Self { bytes: [0xff; 16] };
 
-    /// Returns the token of the object whose header is at `address`.
+    /// Returns the token of the object whose object header is at `address`.
     pub fn of(address: u64) -> Self {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(address.to_le_bytes()) {

@@ -15,7 +15,7 @@ const MAX_TEXT_BYTES: usize = 4096;
 
 // SAFETY: the declaration agrees with the C standard, and `va_list` is passed as a pointer.
 unsafe extern "C" {
-    /// Formats a text into a buffer of `size` bytes (C standard library).
+    /// Formats a text into a buffer of `size` bytes, as the function of the C standard library.
     fn vsnprintf(buffer: *mut c_char, size: usize, format: *const c_char, list: *mut c_void) -> c_int;
 }
 

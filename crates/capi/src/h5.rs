@@ -8,9 +8,9 @@ use crate::export;
 use crate::memory;
 use crate::pointer::Out;
 
-/// The version of the supported HDF5 interface: major, minor, release.
+/// The version of the HDF5 C interface that hyperslab implements: major, minor, release.
 pub const VERSION: (c_uint, c_uint, c_uint) = (2, 2, 0);
-/// The version of the supported HDF5 interface as text.
+/// The version of the HDF5 C interface that hyperslab implements, as text.
 pub const VERSION_TEXT: &str = "2.2.0";
 
 export! {
@@ -110,5 +110,5 @@ export! {
     }
 }
 
-/// A C string that the library returns or receives.
+/// The C type of a C string that a library function returns or receives.
 pub type CText = *const c_char;

@@ -45,7 +45,7 @@ pub fn register(place: Place, name: &[u8]) -> Outcome<hid_t> {
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::read(place, attribute)))))
 }
 
-/// Checks that an identifier refers to an attribute access list.
+/// Checks that an identifier refers to an attribute access property list.
 fn require_access(aapl: hid_t) -> Outcome<()> {
     plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
@@ -148,7 +148,8 @@ fn conversion(error: hyperslab::Error) -> Failure {
     }
 }
 
-/// Reads all elements of an attribute into a buffer as elements of the datatype `type_id`.
+/// Reads all elements of an attribute into the caller's buffer as elements of the datatype
+/// `type_id`.
 fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -186,7 +187,7 @@ fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
-/// Returns information about an attribute of the object `owner`.
+/// Returns information about an attribute of the object `owner` in the C form (`H5A_info_t`).
 ///
 /// # Errors
 /// Returns the errors of reading the attribute.
@@ -321,13 +322,13 @@ export! {
         Ok(0)
     }
 
-    /// Returns a new identifier of a copy of the attribute's dataspace.
+    /// Returns a new identifier of a copy of the dataspace of an attribute.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))
     }
 
-    /// Returns a new identifier of the attribute's datatype.
+    /// Returns a new identifier of the datatype of an attribute.
     fn H5Aget_type(attribute_id: hid_t) -> hid_t {
         datatype_of(attribute_id).because(codes::ATTR, codes::CANTGET, "can't get datatype ID of attribute")
     }
@@ -405,7 +406,7 @@ export! {
         c_int::try_from(count).map_err(|_| Failure::new(codes::ATTR, codes::CANTCOUNT, "too many attributes"))
     }
 
-    /// Renames an attribute of the object `loc` from `from` to `to`.
+    /// Renames an attribute of the object `loc` from the name `from` to the name `to`.
     fn H5Arename(loc: hid_t, from: Text, to: Text) -> herr_t {
         let (object, _place) = owner(loc)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)

@@ -22,7 +22,7 @@ use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::space::{self, CSpace};
 use crate::{dataset, symbols};
 
-/// The C type of a user's function that visits an element of a buffer (`H5D_operator_t`).
+/// The C type of a user's function that visits an element of a memory buffer (`H5D_operator_t`).
 pub type Operator = unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
 /// The C type of a user's function that supplies elements for `H5Dscatter` (`H5D_scatter_func_t`).
 pub type ScatterFunction = unsafe extern "C" fn(*mut *const c_void, *mut usize, *mut c_void) -> herr_t;
@@ -34,7 +34,7 @@ fn access(dapl: hid_t) -> Outcome<DatasetAccess> {
     plist::dataset_access(dapl).because(codes::ARGS, codes::BADTYPE, "not a dataset access list")
 }
 
-/// Registers an open dataset and returns its new identifier.
+/// Registers an open dataset and returns the dataset's new identifier.
 fn register(dataset: &hyperslab::Dataset, location: Location, access: DatasetAccess) -> hid_t {
     id::register(Entry::Dataset(Arc::new(create::handle(dataset, location, access))))
 }
@@ -57,7 +57,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     Ok(register(&made, location, access))
 }
 
-/// Opens the dataset at the path `name` and returns its identifier.
+/// Opens the dataset at the path `name` and returns the dataset's identifier.
 fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let access = access(dapl)?;
     let (object, place) = traverse::open(loc, name.name("dataset name")?, dapl)?;
@@ -373,7 +373,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads selected elements of `count` datasets into one buffer for each dataset.
+    /// Reads selected elements of `count` datasets into memory buffers, one for each dataset.
     fn H5Dread_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Buffer>,
@@ -390,7 +390,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes selected elements of one buffer for each dataset to `count` datasets.
+    /// Writes selected elements of memory buffers, one for each dataset, to `count` datasets.
     fn H5Dwrite_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Data>,
@@ -426,7 +426,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the dataset's file.
+    /// Writes the dirty data of the file that contains the dataset.
     fn H5Dflush(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         crate::h5f::flush(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
@@ -474,8 +474,7 @@ export! {
         Ok(0)
     }
 
-    /// Copies the selected elements of `source` to `target` and calls `function` each time `target`
-    /// is full.
+    /// Copies selected elements of `source` to `target` and calls `function` when `target` is full.
     fn H5Dgather(
         space_id: hid_t, source: Buffer, type_id: hid_t, size: usize, target: Buffer,
         function: Option<GatherFunction>, data: *mut c_void,

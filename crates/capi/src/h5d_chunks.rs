@@ -16,7 +16,7 @@ use crate::pointer::{Buffer, Data, In, Out};
 /// The C type of a user's function that visits a stored chunk (`H5D_chunk_iter_op_t`).
 pub type Visit = unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
 
-/// Returns a chunked dataset and its chunk shape, or an error for other layouts.
+/// Returns a dataset in chunked layout and its chunk shape, or an error for other layouts.
 fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     let handle = dataset::find(dataset_id)?;
     match handle.dataset.layout() {
@@ -220,7 +220,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the type of the dataset's chunk index in `kind`.
+    /// Stores the type of the dataset's chunk index in `kind` (`H5D_chunk_index_t`).
     fn H5Dget_chunk_index_type(dataset_id: hid_t, kind: Out<c_int>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         let Layout::Chunked(chunking) = handle.dataset.layout() else {

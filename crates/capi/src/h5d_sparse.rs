@@ -18,8 +18,8 @@ use crate::space::{self, CSpace};
 /// The number of the kind of structured chunks that record defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: c_uint = 0x01;
 
-/// Information about a structured chunk (`H5D_struct_chunk_info_t`). The arrays belong to the
-/// caller and have one entry for each section.
+/// Information about a structured chunk in the C form (`H5D_struct_chunk_info_t`). The arrays
+/// belong to the caller and have one entry for each section of the chunk.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5D_struct_chunk_info_t {
@@ -44,7 +44,7 @@ pub type Visit = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// Returns a dataset with structured chunks, or an error for other layouts.
+/// Returns a dataset in the layout of structured chunks, or an error for other layouts.
 fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     let handle = dataset::find(dataset_id)?;
     if handle.dataset.sparse().chunking().is_none() {

@@ -74,7 +74,7 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     }
 }
 
-/// Returns a copy of the records of an error stack; `H5E_DEFAULT` stands for the thread's stack.
+/// Returns a copy of an error stack's records; `H5E_DEFAULT` stands for the thread's stack.
 fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
@@ -148,7 +148,7 @@ fn text_of(records: &[Arc<Record>]) -> String {
     out
 }
 
-/// Registers a new message of an error class and returns its identifier.
+/// Registers a new message of an error class and returns the message's identifier.
 fn new_message(class_id: hid_t, is_major: bool, text: &[u8]) -> Outcome<hid_t> {
     let message = ErrorMessage { class: class(class_id)?, is_major, text: stack::text(text) };
     Ok(id::register(Entry::ErrorMessage(Arc::new(message))))
@@ -173,7 +173,7 @@ struct Pushed {
 }
 
 impl Pushed {
-    /// Returns the error record that these arguments describe.
+    /// Returns the error record that the arguments of `H5Epush1` or `H5Epush2` describe.
     fn record(self) -> Record {
         let text = |text: Text| stack::text(text.get().unwrap_or_default());
         Record {
@@ -278,7 +278,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Closes an error stack.
+    /// Closes the identifier of an error stack.
     fn H5Eclose_stack(stack_id: hid_t) -> herr_t {
         if stack_id == H5P_DEFAULT {
             return Ok(0);
@@ -344,7 +344,7 @@ export_keeping_errors! {
         print(stack_id, stream)
     }
 
-    /// Calls `function` for each record of an error stack until it returns a nonzero value.
+    /// Calls `function` for each record of an error stack, until a nonzero result.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -391,7 +391,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores the failure callback that `H5Eset_auto1` set, and its data.
+    /// Stores the thread's failure callback that `H5Eset_auto1` set, and the callback's data.
     fn H5Eget_auto1(function: Out<Option<Auto1>>, data: Out<*mut c_void>) -> herr_t {
         let automatic = automatic::get();
         let found: Option<Auto1> = match automatic.reporter {
@@ -405,7 +405,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores the failure callback of an error stack, and its data.
+    /// Stores the failure callback of an error stack, and the callback's data.
     fn H5Eget_auto2(stack_id: hid_t, function: Out<Option<Auto2>>, data: Out<*mut c_void>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };

@@ -12,7 +12,7 @@ use crate::export;
 use crate::id::{self, Entry};
 use crate::pointer::Out;
 
-/// The event set identifier for a synchronous call (`H5ES_NONE`).
+/// The identifier in place of an event set that requests a synchronous call (`H5ES_NONE`).
 pub const NONE: hid_t = 0;
 
 /// A set of asynchronous operations, for which the library stores only their number.
@@ -116,7 +116,7 @@ export! {
         Ok(0)
     }
 
-    /// Closes an event set.
+    /// Closes the identifier of an event set.
     fn H5ESclose(set: hid_t) -> herr_t {
         find(set)?;
         crate::h5i::release(set).because(codes::EVENTSET, codes::CANTDEC, "unable to close event set")?;

@@ -71,7 +71,7 @@ fn handle_of(entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Returns the open objects of the given kinds in a file, or in all files.
+/// Returns the open objects of the given kinds in a file, or in all files, with their identifiers.
 fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry)> {
     let wanted = KINDS.iter().filter(|(bit, _)| kinds & bit != 0);
     let all = wanted.flat_map(|(_, kind)| id::list(*kind as c_int));
@@ -169,7 +169,7 @@ fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
     opened(name, flags, fapl, None)
 }
 
-/// Returns the creation properties of an open file.
+/// Returns the creation properties of an existing, open file.
 fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     let info = shared.file.info();
     let root = shared.file.root();
@@ -204,7 +204,7 @@ fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     })
 }
 
-/// Writes the dirty data of the file that contains an object.
+/// Writes the dirty data of the file that contains the object of an identifier.
 ///
 /// # Errors
 /// Fails if the identifier does not refer to a file or an object in a file. Returns I/O errors.
@@ -246,13 +246,13 @@ export! {
         }
     }
 
-    /// Creates the file `name` and returns its identifier.
+    /// Creates the file `name` and returns the file's identifier.
     fn H5Fcreate(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> hid_t {
         create(name, flags, fcpl, fapl)
             .because(codes::FILE, codes::CANTCREATE, "unable to synchronously create file")
     }
 
-    /// Opens the file `name` and returns its identifier.
+    /// Opens the file `name` and returns the file's identifier.
     fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t {
         open_file(name, flags, fapl)
             .because(codes::FILE, codes::CANTOPENFILE, "unable to synchronously open file")
@@ -450,7 +450,8 @@ export! {
     }
 }
 
-/// Returns the open objects of the given kinds that `H5Fget_obj_count` and `H5Fget_obj_ids` report.
+/// Returns the open objects that `H5Fget_obj_count` and `H5Fget_obj_ids` report for a file and
+/// object kinds.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
         return Err(Failure::bad_value("the flags contain no kind of objects"));

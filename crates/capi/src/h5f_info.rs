@@ -60,7 +60,7 @@ fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
 }
 
 export! {
-    /// Returns the free space of a file in bytes.
+    /// Returns the number of bytes of free space in a file.
     fn H5Fget_freespace(file_id: hid_t) -> hssize_t {
         let free = file::find(file_id)?.shared.file.free_space()?;
         Ok(hssize_t::try_from(free).unwrap_or(hssize_t::MAX)) // Larger than any file.

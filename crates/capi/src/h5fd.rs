@@ -15,7 +15,7 @@ use crate::id::{self, Entry};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::symbols;
 
-/// Returns the function table of the driver that opened a file.
+/// Returns the function table of the driver that opened a file, from the file's C struct.
 fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
     let class = crate::memory::class_of_driver(file.pointer());
     class.because(codes::ARGS, codes::BADVALUE, "file pointer cannot be NULL")
@@ -140,7 +140,7 @@ export! {
         Ok(call_user!(get, file.pointer(), kind))
     }
 
-    /// Reads `size` bytes at `address` from a file that a driver opened.
+    /// Reads `size` bytes at the address `address` from a file that a driver opened.
     fn H5FDread(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, buffer: Buffer) -> herr_t {
         let read = class_of(file)?.read.ok_or_else(|| failed("the driver has no such function"))?;
         if buffer.is_null() {
@@ -149,7 +149,7 @@ export! {
         Ok(call_user!(read, file.pointer().cast_mut(), kind, dxpl, address, size, buffer.pointer()))
     }
 
-    /// Writes `size` bytes at `address` to a file that a driver opened.
+    /// Writes `size` bytes at the address `address` to a file that a driver opened.
     fn H5FDwrite(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, bytes: Data) -> herr_t {
         let write = class_of(file)?.write.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(write, file.pointer().cast_mut(), kind, dxpl, address, size, bytes.pointer()))

@@ -38,7 +38,7 @@ const _: () = assert!(size_of::<H5G_info_t>() == 32);
 /// The C type of a user's function that visits a link of a group (`H5G_iterate_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
-/// Registers an open group and returns its new identifier.
+/// Registers an open group and returns the group's new identifier.
 pub fn register(group: Group, location: Location) -> hid_t {
     id::register(Entry::Group(Arc::new(GroupHandle { group, location })))
 }
@@ -94,7 +94,7 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
     Ok(register(made, location))
 }
 
-/// Opens the group at the path `name` and returns its identifier.
+/// Opens the group at the path `name` and returns the group's identifier.
 fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
     let group = object.into_group().map_err(Failure::from);
@@ -229,7 +229,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the group's file.
+    /// Writes the dirty data of the file that contains the group.
     fn H5Gflush(group: hid_t) -> herr_t {
         crate::group::find(group)?;
         crate::h5f::flush(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")

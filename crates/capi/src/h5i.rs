@@ -67,7 +67,7 @@ fn register(kind: c_int, object: *const c_void) -> Outcome<hid_t> {
     Ok(id::register(Entry::User(UserObject { kind, address: object as usize })))
 }
 
-/// Registers a user-defined kind of identifiers and returns its number.
+/// Registers a user-defined kind of identifiers and returns the number of the kind.
 fn register_kind(reserved: c_uint, free: Option<Free>) -> Outcome<c_int> {
     id::user::register(free, reserved).because(codes::ID, codes::NOIDS, "all kinds of identifiers are taken")
 }

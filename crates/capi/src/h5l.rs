@@ -109,7 +109,7 @@ pub fn traverse(
 }
 
 /// Returns whether the group that should contain the last link of a path exists. If the path leads
-/// to no object, only the last link or its target is missing.
+/// to no object, only this link or its target is then missing.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
@@ -222,7 +222,7 @@ fn call_class(
     Ok(())
 }
 
-/// Removes a link of a group and updates the names of open objects.
+/// Removes a link of a group and updates the names of the file's open objects.
 ///
 /// # Errors
 /// Fails if the link does not exist.
@@ -241,13 +241,13 @@ pub fn remove(parent: &Parent<'_>, name: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
-/// Removes the link at the path `name`.
+/// Removes the link at the path `name`, relative to an object.
 fn delete(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<()> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     remove(&parent, parent.last)
 }
 
-/// Creates a user-defined link and calls the creation function of its class.
+/// Creates a link of a user-defined class and calls the creation function of the class.
 fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid_t, hid_t)) -> Outcome<()> {
     if !(FIRST_CLASS..=LAST_CLASS).contains(&number) {
         return Err(Failure::bad_value("not a user-defined link class"));

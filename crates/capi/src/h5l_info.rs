@@ -135,7 +135,7 @@ fn cset(link: &Link) -> c_int {
     i32::from(link.charset == CharacterSet::Utf8)
 }
 
-/// Returns the link at the path `name`.
+/// Returns the link at the path `name`, relative to the object of an identifier.
 fn link(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<Link> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     parent.group.by_bytes().link(parent.last)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")
@@ -168,7 +168,7 @@ const NO_INFO: &str = "unable to get link info";
 const NO_VALUE: &str = "unable to get link value";
 
 impl Visit {
-    /// Calls the user's function for one link and returns the function's result.
+    /// Calls the user's function that visits links for one link, and returns the function's result.
     fn call(self, group: hid_t, name: &[u8], link: &Link) -> herr_t {
         let name = crate::error::stack::text(name);
         match self {
@@ -394,8 +394,8 @@ export! {
         visit_all(start, (index, order), Visit::Second(function(op)?, data))
     }
 
-    /// Calls `op` for each link of the group at the path `name` and its subgroups, in the HDF5 1.8
-    /// form.
+    /// Calls the user's function `op` for each link of the group at the path `name` and its
+    /// subgroups, in the HDF5 1.8 form.
     fn H5Lvisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {

@@ -30,7 +30,8 @@ const COPY_WITHOUT_ATTRIBUTES: c_uint = 0x10;
 /// The flag of `H5Ocopy` that reuses equal committed datatypes of the target file.
 const COPY_MERGE: c_uint = 0x40;
 
-/// Registers an open object of any kind and returns its new identifier.
+/// Registers an open object of any kind (group, dataset or datatype) and returns the object's new
+/// identifier.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -73,7 +74,7 @@ pub fn refresh(object: hid_t) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Opens the object whose header is at an address in the file of `place`.
+/// Opens the object whose header is at the address `address` in the file of `place`.
 fn open_at(place: &Location, address: u64) -> Outcome<Place> {
     let object = place.shared.file.root().object_at_address(address)?;
     let name = crate::file::Name::default();
@@ -168,14 +169,14 @@ fn object_of(id: hid_t) -> Outcome<Place> {
 }
 
 export! {
-    /// Opens the object at the path `name` and returns its identifier.
+    /// Opens the object at the path `name` and returns the object's identifier.
     fn H5Oopen(loc: hid_t, name: Text, lapl: hid_t) -> hid_t {
         traverse::open(loc, name.name("object name")?, lapl)
             .and_then(|place| register(place, H5P_DEFAULT))
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to synchronously open object")
     }
 
-    /// Opens the object with the given token and returns its identifier.
+    /// Opens the object with the given object token and returns the object's identifier.
     fn H5Oopen_by_token(loc: hid_t, token: H5O_token_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if token == H5O_token_t::UNDEFINED {
@@ -186,7 +187,7 @@ export! {
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by token")
     }
 
-    /// Opens the object whose header is at `address` and returns its identifier.
+    /// Opens the object whose header is at `address` and returns the object's identifier.
     fn H5Oopen_by_addr(loc: hid_t, address: haddr_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if address == haddr_t::MAX {
@@ -285,7 +286,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the object's file.
+    /// Writes the dirty data of the file that contains the object.
     fn H5Oflush(object: hid_t) -> herr_t {
         object_of(object)?;
         crate::h5f::flush(object).because(codes::OHDR, codes::CANTFLUSH, "unable to flush object")

@@ -253,7 +253,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Calls the user's function for one object and returns the function's result.
+    /// Calls the user's function that visits objects for one object, and returns the function's
+    /// result.
     fn call(&self, place: (&Object, &Location), path: &[u8]) -> Outcome<herr_t> {
         let name = crate::error::stack::text(path);
         Ok(match self.visit {
@@ -411,7 +412,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the storage of the object's metadata in `info`.
+    /// Stores information about the storage of an object's metadata in `info`.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
         let (object, _place) = location::find(loc)?;
         let hdr = header(&object, check(fields)?)?;

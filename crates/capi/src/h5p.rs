@@ -22,7 +22,8 @@ pub fn copy_text(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize>
     isize::try_from(text.len()).map_err(|_| Failure::bad_value("the text is too long"))
 }
 
-/// Copies an optional text to the caller's buffer and returns its length, or 0 without a text.
+/// Copies an optional text to the caller's buffer and returns the length of the text, or 0 without
+/// a text.
 ///
 /// # Errors
 /// Fails if the length does not fit in the return type.

@@ -98,7 +98,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the folder that contains the source files of virtual datasets.
+    /// Sets the folder that contains the source files of virtual datasets, in a dataset access
+    /// list.
     fn H5Pset_virtual_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.virtual_prefix = optional_text(prefix);
@@ -112,7 +113,7 @@ export! {
         copy_optional_text(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the folder that contains external raw data files.
+    /// Sets the folder that contains external raw data files, in a dataset access list.
     fn H5Pset_efile_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.external_prefix = optional_text(prefix);

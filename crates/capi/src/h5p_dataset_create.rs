@@ -16,7 +16,7 @@ use crate::space::{self, CSpace};
 
 /// The chunk option that leaves partial edge chunks of a dataset unfiltered.
 const DONT_FILTER_PARTIAL_CHUNKS: c_uint = 2;
-/// The maximum rank of a dataspace.
+/// The maximum number of dimensions (rank) of a dataspace.
 const MAX_RANK: c_int = 32;
 
 /// Returns the chunk shape that a caller passes, after a check of the rank and the sizes.

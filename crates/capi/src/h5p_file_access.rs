@@ -123,7 +123,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format a file may use.
+    /// Sets the lowest and the highest library version whose format a file may use, in a file
+    /// access list.
     fn H5Pset_libver_bounds(plist_id: hid_t, low: c_int, high: c_int) -> herr_t {
         if !(0..=LATEST).contains(&low) {
             return Err(Failure::bad_value("the low bound is not a library version"));
@@ -243,7 +244,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the virtual object layer connector; only the native connector is accepted.
+    /// Sets the virtual object layer connector in a file access list; only the native connector is
+    /// accepted.
     fn H5Pset_vol(plist_id: hid_t, new_vol_id: hid_t, new_vol_info: Data) -> herr_t {
         let _ = new_vol_info;
         let Some(Entry::Connector(_)) = id::find(new_vol_id) else {

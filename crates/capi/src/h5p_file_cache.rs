@@ -24,7 +24,7 @@ const SET: c_int = 1;
 /// image.
 const GET: c_int = 3;
 
-/// The configuration of the metadata cache image.
+/// The configuration of the metadata cache image of a file, as a C struct.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5AC_cache_image_config_t {

@@ -147,7 +147,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the message types and the minimum message size of a shared message index.
+    /// Sets the message types and the minimum message size of a shared message index in a new file.
     fn H5Pset_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -165,7 +165,8 @@ export! {
         })
     }
 
-    /// Stores the message types and the minimum message size of a shared message index.
+    /// Stores the message types and the minimum message size of a shared message index in a new
+    /// file.
     fn H5Pget_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -180,7 +181,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the message counts at which a shared message index changes between list and B-tree.
+    /// Sets the numbers of messages at which a shared message index changes between a list and a
+    /// B-tree.
     fn H5Pset_shared_mesg_phase_change(plist_id: hid_t, max_list: c_uint, min_btree: c_uint) -> herr_t {
         if max_list > MAX_LIST || min_btree > max_list + 1 {
             return Err(Failure::bad_value("the maximum list size and the minimum B-tree size of the index contradict each other"));
@@ -192,7 +194,8 @@ export! {
         })
     }
 
-    /// Stores the message counts at which a shared message index changes between list and B-tree.
+    /// Stores the numbers of messages at which a shared message index changes between a list and a
+    /// B-tree.
     fn H5Pget_shared_mesg_phase_change(
         plist_id: hid_t,
         max_list: Out<c_uint>,
@@ -271,7 +274,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the page size for paged allocation in bytes.
+    /// Sets the page size in bytes for paged allocation in a new file.
     fn H5Pset_file_space_page_size(plist_id: hid_t, fsp_size: hsize_t) -> herr_t {
         if !PAGE_BYTES.contains(&fsp_size) {
             return Err(Failure::bad_value("the page size must be from 512 bytes to 1 GiB"));
@@ -282,7 +285,7 @@ export! {
         })
     }
 
-    /// Stores in `fsp_size` the page size for paged allocation in bytes.
+    /// Stores in `fsp_size` the page size in bytes for paged allocation in a new file.
     fn H5Pget_file_space_page_size(plist_id: hid_t, fsp_size: Out<hsize_t>) -> herr_t {
         fsp_size.put(file_create(plist_id)?.page_size);
         Ok(0)

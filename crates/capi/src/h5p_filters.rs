@@ -105,7 +105,8 @@ impl Places {
         Ok(())
     }
 
-    /// Writes the flags, client data, name and configuration of a filter to the caller's memory.
+    /// Writes the flags, client data, name and configuration of a filter to the caller's output
+    /// arguments.
     ///
     /// # Errors
     /// Fails if the array for client data values is not aligned.

@@ -18,10 +18,10 @@ use crate::{export, memory};
 const KINDS: usize = 7;
 /// The letter of each memory kind in the names of the multi driver's members.
 const LETTERS: &[u8; KINDS] = b"Xsbrglo";
-/// The constant that identifies a configuration of the splitter driver.
+/// The constant that identifies the C struct of a splitter driver configuration.
 const SPLITTER_MAGIC: i32 = 0x2B91_6880;
 
-/// The configuration of the onion driver (`H5FD_onion_fapl_info_t`).
+/// The configuration of the onion driver as a C struct (`H5FD_onion_fapl_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_onion_fapl_info_t {

@@ -22,7 +22,8 @@ const INDEXED: c_uint = 2;
 /// All flags that `H5Pset_copy_object` accepts.
 const COPY_ALL: c_uint = 0x3f;
 
-/// Checks the limits at which links or attributes change between compact and dense storage.
+/// Checks the limits for the number of links or attributes at which their storage changes between
+/// compact and dense.
 fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     if max_compact < min_dense {
         return Err(Failure::new(
@@ -37,7 +38,8 @@ fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that creation order flags are known, and that an indexed order is also tracked.
+/// Checks that the flags of creation order tracking are known, and that an indexed creation order
+/// is also tracked.
 fn check_order(flags: c_uint) -> Outcome<()> {
     if flags & !(TRACKED | INDEXED) != 0 {
         return Err(Failure::bad_value("unknown flags of a creation order"));

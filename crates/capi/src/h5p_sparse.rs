@@ -72,7 +72,7 @@ export! {
         Ok(0)
     }
 
-    /// Appends a filter to the section `sec` of structured chunks.
+    /// Appends a filter to the filter pipeline of the section `sec` of structured chunks.
     fn H5Pset_filter2(
         plist: hid_t,
         sec: c_int,

@@ -17,9 +17,9 @@ pub type ConversionFunction =
     unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 /// The C type of a user's function that the library calls for failed filters.
 pub type FilterFunction = unsafe extern "C" fn(c_int, *mut c_void, usize, *mut c_void) -> c_int;
-/// The C type of a user's function that allocates variable-length data.
+/// The C type of a user's function that allocates memory for variable-length data.
 pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void;
-/// The C type of a user's function that frees variable-length data.
+/// The C type of a user's function that frees memory of variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 /// The size of each dimension when the library combines hyperslabs for `H5S_PLIST` in a transfer
@@ -179,7 +179,7 @@ export! {
 }
 
 export! {
-    /// Sets the data transform expression, which hyperslab does not apply.
+    /// Sets the data transform expression in a transfer list, which hyperslab does not apply.
     fn H5Pset_data_transform(plist_id: hid_t, expression: Text) -> herr_t {
         let expression = expression.bytes("expression")?.to_vec();
         if !balanced(&expression) {
@@ -199,7 +199,7 @@ export! {
         copy_text(text.ok_or_else(none)?, expression, size)
     }
 
-    /// Sets the mode of selection I/O, which hyperslab does not use.
+    /// Sets the mode of selection I/O in a transfer list, which hyperslab does not use.
     fn H5Pset_selection_io(plist_id: hid_t, selection_io_mode: c_int) -> herr_t {
         if !(0..=2).contains(&selection_io_mode) {
             return Err(Failure::bad_value("unknown mode"));
@@ -210,7 +210,7 @@ export! {
         })
     }
 
-    /// Stores in `selection_io_mode` the mode of selection I/O.
+    /// Stores in `selection_io_mode` the mode of selection I/O from a transfer list.
     fn H5Pget_selection_io(plist_id: hid_t, selection_io_mode: Out<c_int>) -> herr_t {
         selection_io_mode.put(transfer(plist_id)?.selection_io);
         Ok(0)

@@ -79,7 +79,7 @@ fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Refer
     Ok((reference, place))
 }
 
-/// Opens the object to which a reference leads.
+/// Opens the object to which a reference leads, and returns it with its location.
 fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place> {
     let object = reference.object()?;
     if object.link_count()? == 0 {
@@ -108,8 +108,8 @@ fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     })
 }
 
-/// Returns the first path to an object that a walk over its file finds, or `None` if no path
-/// exists.
+/// Returns the first path to the object with a header address that a walk over the file finds, or
+/// `None` if no path exists.
 ///
 /// # Errors
 /// Returns the errors of reading the file.
@@ -173,7 +173,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kind of the object to which a reference leads in the numbering of HDF5 1.6.
+    /// Returns the kind of the object to which a reference leads, in the numbering of HDF5 1.6.
     fn H5Rget_obj_type1(loc: hid_t, number: c_int, data: Data) -> c_int {
         object_kind(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")

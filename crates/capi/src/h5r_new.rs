@@ -21,7 +21,7 @@ use crate::file::traverse::{self, Place};
 use crate::pointer::{In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// A reference in the memory of a program (`H5R_ref_t`).
+/// A reference to an object, elements or an attribute in the memory of a program (`H5R_ref_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5R_ref_t {
@@ -49,10 +49,11 @@ const ATTRIBUTE: c_int = 4;
 
 /// The table of the targets of all references that programs hold, by the number of the reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
-/// The number of the next reference that a program creates.
+/// The number that the next reference which a program creates gets.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The first word of each reference in memory, which distinguishes references from arbitrary bytes.
+/// The first word of each reference in memory form, which distinguishes references from arbitrary
+/// bytes.
 const MARK: u64 = 0x4852_4546_0000_0000;
 
 impl H5R_ref_t {

@@ -44,8 +44,8 @@ fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     Ok([header, message, selection].concat())
 }
 
-/// Stores the size of an encoding in `size`, and the encoding in `buffer` if it fits. All encoding
-/// functions of the C interface return their result in this way.
+/// Stores the size of an encoded dataspace or datatype in `size`, and the encoding in `buffer` if
+/// it fits. All encoding functions of the C interface return their result in this way.
 ///
 /// # Errors
 /// Fails with a bad value if `size` is null.
@@ -89,7 +89,7 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// Returns a lower bound for the size of a serialized selection from its first bytes. The bound is
+/// Returns a lower bound for the size of an encoded selection from its first bytes. The bound is
 /// the exact size if it stays the same with more bytes.
 fn selection_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < 14 {
@@ -119,8 +119,8 @@ fn selection_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Decodes a dataspace. The encoding states its own length, and the function reads only bytes of
-/// the encoding.
+/// Decodes a dataspace from the caller's bytes. The encoding states its own length, and the
+/// function reads only bytes of the encoding.
 fn decode(data: Data) -> Outcome<CSpace> {
     let damaged = || Failure::new(codes::DATASPACE, codes::CANTDECODE, "not an encoded dataspace");
     let header = data.get(HEADER).ok_or_else(|| Failure::bad_value("no buffer"))?;

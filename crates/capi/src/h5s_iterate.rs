@@ -116,7 +116,7 @@ export! {
         Ok(0)
     }
 
-    /// Closes a selection iterator.
+    /// Closes the identifier of a selection iterator.
     fn H5Ssel_iter_close(iterator: hid_t) -> herr_t {
         find(iterator)?;
         id::decrement(iterator);

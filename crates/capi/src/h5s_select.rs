@@ -28,7 +28,8 @@ struct Request {
     slab: Option<RegularHyperslab>,
 }
 
-/// Returns the set operation and the hyperslab that the caller's arguments describe.
+/// Returns the set operation and the hyperslab that the caller's arguments for a selection
+/// describe.
 fn request(
     extent: &Dataspace,
     operation: c_int,

@@ -12,7 +12,8 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::id::{self, Entry};
 use crate::{export, h5t_atomic};
 
-/// The size argument that stands for variable-length strings (`H5T_VARIABLE`).
+/// The size argument of datatype functions that stands for variable-length strings
+/// (`H5T_VARIABLE`).
 pub const VARIABLE: usize = usize::MAX;
 
 /// Converts a size in bytes from `usize` to the 32 bits of a datatype's size.

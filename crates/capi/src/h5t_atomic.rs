@@ -11,11 +11,11 @@ use crate::error::{Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::Out;
 
-/// The number of the little-endian byte order (`H5T_ORDER_LE`).
+/// The number of the little-endian byte order of a datatype (`H5T_ORDER_LE`).
 const LITTLE: c_int = 0;
-/// The number of the big-endian byte order (`H5T_ORDER_BE`).
+/// The number of the big-endian byte order of a datatype (`H5T_ORDER_BE`).
 const BIG: c_int = 1;
-/// The number of the VAX byte order (`H5T_ORDER_VAX`).
+/// The number of the VAX byte order of a datatype (`H5T_ORDER_VAX`).
 const VAX: c_int = 2;
 /// The number for compound datatypes whose members have different byte orders (`H5T_ORDER_MIXED`).
 const MIXED: c_int = 3;
@@ -243,8 +243,8 @@ pub fn padding_number(padding: Padding) -> c_int {
     }
 }
 
-/// Returns the padding and the character set of a string datatype or of a datatype with a string as
-/// base type.
+/// Returns the padding and the character set of a string datatype, or of the string datatype that
+/// is the base type of a datatype.
 fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     match &datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => Ok((*padding, *charset)),

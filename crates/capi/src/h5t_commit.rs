@@ -50,7 +50,7 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Opens the committed datatype at the path `name` and returns its identifier.
+/// Opens the committed datatype at the path `name` and returns the datatype's identifier.
 fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("datatype name")?, tapl)?;
     if object.kind() != Some(hyperslab::ObjectKind::Datatype) {

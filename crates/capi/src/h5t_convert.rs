@@ -13,7 +13,7 @@ use crate::export;
 use crate::pointer::{Buffer, Out, Text};
 use crate::space;
 
-/// The maximum size in bytes of a block of elements that is converted in one step.
+/// The maximum size in bytes of a block of elements whose datatype is converted in one step.
 const BLOCK_BYTES: usize = 512 << 10;
 
 /// Converts `count` elements in a buffer from one datatype to another. The buffer is large enough

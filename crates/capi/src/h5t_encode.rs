@@ -35,13 +35,14 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     Ok(serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?)
 }
 
-/// Decodes a datatype from a buffer of unknown size. The function reads only bytes of the encoding.
+/// Decodes a datatype from a buffer of unknown size. The function reads only the bytes of the
+/// encoded datatype.
 fn decode_unbounded(buffer: Data) -> Outcome<Datatype> {
     let end = length::end_of_message(buffer, HEADER)?;
     decode(buffer.bytes(end, "buffer")?)
 }
 
-/// Decodes a datatype from a buffer and returns the identifier of the datatype.
+/// Decodes a datatype from the caller's buffer, registers the datatype, and returns its identifier.
 fn from_bytes(buffer: Data, length: Option<usize>) -> Outcome<hid_t> {
     if buffer.pointer().is_null() {
         return Err(Failure::bad_value("no buffer"));

@@ -58,7 +58,7 @@ export! {
         })
     }
 
-    /// Stores in `name` the name of the enumeration member with the given value.
+    /// Stores in `name` the name of the member of an enumeration datatype that has the given value.
     fn H5Tenum_nameof(id: hid_t, value: Data, name: TextBuffer, size: usize) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -85,7 +85,8 @@ export! {
         })
     }
 
-    /// Stores in `value` the value of the enumeration member with the given name.
+    /// Stores in `value` the value of the member of an enumeration datatype that has the given
+    /// name.
     fn H5Tenum_valueof(id: hid_t, name: Text, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;

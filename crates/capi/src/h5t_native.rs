@@ -110,7 +110,7 @@ fn compound_of(members: &[Member]) -> Outcome<Native> {
     Ok(Native { datatype: Datatype::compound(size, placed), align: struct_align })
 }
 
-/// Converts an integer value of an enumeration to a native integer of `size` bytes.
+/// Converts the integer value of an enumeration member to a native integer of `size` bytes.
 fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
     let DatatypeClass::FixedPoint(fixed) = &datatype.class else { return bytes.to_vec() };
     let FixedPoint { order, signed, bit_offset, precision, .. } = *fixed;

@@ -6,7 +6,7 @@ use crate::id;
 
 /// A flag that is true after the predefined identifiers were added to the identifier table.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// A lock that serializes the start of the library.
+/// A lock that admits one thread at a time to the start of the library.
 static STARTING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 /// Adds the predefined identifiers to the identifier table if this has not happened yet.

@@ -144,7 +144,7 @@ pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns the array of `count` values to which a struct of the program points.
+/// Returns the array of `count` values to which a pointer in a C struct of the program points.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or not aligned.

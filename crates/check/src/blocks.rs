@@ -39,7 +39,7 @@ pub(crate) struct Blocks {
     kept: u64,
 }
 
-/// The largest number of bytes of one fractal heap's blocks that stay in memory.
+/// The largest number of bytes of one fractal heap's blocks that the check keeps in memory.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
 impl Blocks {

@@ -14,7 +14,7 @@ const NAME: &str = BTreeV1Node::NAME;
 /// key in the node.
 pub(crate) type Key<'a> = (&'a BTreeV1Node, usize);
 
-/// The operations that differ between version 1 B-trees of groups and of chunks.
+/// The operations of a check that differ between version 1 B-trees of groups and of chunks.
 pub(crate) trait Leaves {
     /// Compares two keys of a version 1 B-tree. Returns `None` if a key cannot be decoded.
     fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering>;
@@ -23,7 +23,7 @@ pub(crate) trait Leaves {
     fn leaf(&mut self, checker: &mut Checker, address: Address, node: &BTreeV1Node);
 }
 
-/// Walks a version 1 B-tree from its root. Returns true if all nodes could be read.
+/// Walks a version 1 B-tree from its root node. Returns true if all nodes could be read.
 pub(crate) fn walk(
     checker: &mut Checker,
     root: Address,

@@ -21,7 +21,8 @@ pub(crate) struct Tree {
 /// A function that receives each record of a version 2 B-tree, in the order of the tree.
 pub(crate) type AtRecord<'a> = dyn FnMut(&mut Checker, &[u8]) + 'a;
 
-/// Reads the header of the version 2 B-tree at `address`. The record type must be one of `types`.
+/// Reads the header of the version 2 B-tree at `address`. The type of the B-tree's records must be
+/// one of `types`.
 pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: BlockKind) -> Option<Tree> {
     let params = checker.params;
     let header: BTreeV2Header = checker.block(address, &params, kind)?;

@@ -15,7 +15,7 @@ use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 use crate::totals::{add, end_of};
 
-/// The largest number of names in the path that a finding shows.
+/// The largest number of names in the object path that a finding shows.
 const MAX_SHOWN_NAMES: usize = 32;
 
 /// The state of the check of a file: its reader, findings and totals.
@@ -66,7 +66,8 @@ pub(crate) struct Checker {
     max_findings: usize,
 }
 
-/// The uses of an object, its stated reference count, and its bytes in the file.
+/// The uses of an object that the check found, the object's stated reference count, and its bytes
+/// in the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectUse {
     /// Number of hard links, and of uses as a committed datatype.
@@ -242,8 +243,8 @@ impl Checker {
         true
     }
 
-    /// Checks the alignment of a block in a file with paged allocation: the block lies in one page
-    /// or begins at a page boundary.
+    /// Checks the alignment of a file block in a file with paged allocation: the block lies in one
+    /// page or begins at a page boundary.
     fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: BlockKind) {
         let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != BlockKind::Free) else {
             return;

@@ -69,8 +69,8 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// Checks the object at `address`, and records the objects to which it refers. Returns the kind of
-/// the object.
+/// Checks the object at `address`, and records the other objects to which it refers. Returns the
+/// kind of the object.
 pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
     checker.report.objects += 1;
@@ -160,8 +160,8 @@ impl Checker {
         }
     }
 
-    /// Compares the reference counts of all objects with the found links, and checks the targets of
-    /// references. All objects must be checked before.
+    /// Compares the stored reference counts of all objects with the found links, and checks the
+    /// targets of references. All objects must be checked before.
     pub(crate) fn finish_objects(&mut self) {
         let mut wrong: Vec<_> = self
             .objects

@@ -57,7 +57,7 @@ pub(crate) struct SharedBody {
     pub(crate) first: bool,
 }
 
-/// The largest number of zero bytes that may follow a message in a version 1 header.
+/// The largest number of zero bytes that may follow a message in a version 1 object header.
 const MAX_PADDING_BYTES: usize = 7;
 
 impl SharedIndexes {

@@ -54,7 +54,8 @@ impl LocalHeap {
         Some(Self { address, segment, free, used: Vec::new() })
     }
 
-    /// Returns the link name at `offset` of the local heap, and marks its bytes as used.
+    /// Returns the link name at `offset` of the local heap, and marks the bytes of the name as
+    /// used.
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
         let length = name.len() as u64 + 1;

@@ -50,7 +50,7 @@ pub struct TooLarge {
 }
 
 impl TooLarge {
-    /// The largest value of a `usize`.
+    /// The largest value of a `usize` on this target, as a `u64`.
     pub const LIMIT: u64 = to_u64(usize::MAX);
 }
 
@@ -126,8 +126,8 @@ pub fn sum(subject: &'static str, terms: impl IntoIterator<Item = u64>) -> Resul
     terms.into_iter().try_fold(0_u64, u64::checked_add).ok_or(Overflow { subject })
 }
 
-/// Returns the product of `factors`. The product is 0 if any factor is 0, even if the other factors
-/// overflow.
+/// Returns the product of `factors`, or an error if the product does not fit in 64 bits. The
+/// product is 0 if any factor is 0, even if the other factors overflow.
 ///
 /// ```
 /// use hyperslab_exact::{Overflow, product};

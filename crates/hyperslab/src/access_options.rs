@@ -13,7 +13,7 @@ use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
 use crate::external::{ExternalFiles, ExternalResolver, OpenFiles};
 use crate::locking::choose;
 
-/// Options for access to a file. [`OpenOptions`](crate::OpenOptions) and
+/// The options for access to a file. [`OpenOptions`](crate::OpenOptions) and
 /// [`FileOptions`](crate::FileOptions) share the methods of this type; `M` holds the options that
 /// only one of the two has.
 ///
@@ -121,9 +121,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the size of the chunk cache in bytes: 64 MiB by default. All datasets of the file share
-    /// the cache. It holds decoded chunks for later reads, and dirty chunks until they are encoded.
-    /// With 0 no chunk is kept.
+    /// Sets the size of the file's chunk cache in bytes: 64 MiB by default. All datasets of the
+    /// file share the cache. It holds decoded chunks for later reads, and dirty chunks until they
+    /// are encoded. With 0 no chunk is kept.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -214,25 +214,25 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the number of bytes that are allocated at once for small metadata blocks: 2048 by
-    /// default. The file does not store this number.
+    /// Sets the number of bytes of the file that are allocated at once for small metadata blocks:
+    /// 2048 by default. The file does not store this number.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.store.placement.metadata_block = bytes;
         self
     }
 
-    /// Sets the number of bytes that are allocated at once for small raw data: 2048 by default. The
-    /// file does not store this number.
+    /// Sets the number of bytes of the file that are allocated at once for small raw data: 2048 by
+    /// default. The file does not store this number.
     #[must_use]
     pub fn small_data_block(mut self, bytes: u64) -> Self {
         self.store.placement.raw_block = bytes;
         self
     }
 
-    /// Aligns blocks of `threshold` bytes and more to multiples of `alignment` bytes, counted from
-    /// the end of the user block. Files with paged allocation ignore this option. The file does not
-    /// store the two numbers.
+    /// Sets the alignment of blocks in the file: blocks of `threshold` bytes and more are aligned
+    /// to multiples of `alignment` bytes, counted from the end of the user block. Files with paged
+    /// allocation ignore this option. The file does not store the two numbers.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Layout};
@@ -274,8 +274,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the other files that links, virtual datasets and external raw data may lead to:
-    /// [`ExternalFiles::Beside`] by default.
+    /// Sets the policy for other files that links, virtual datasets and external raw data may lead
+    /// to: [`ExternalFiles::Beside`] by default.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -33,7 +33,8 @@ pub struct Attribute {
     value: RwLock<Option<Box<Decoded>>>,
 }
 
-/// The decoded value of an attribute, and the generation of the file in which it was read.
+/// The cached, decoded value of an attribute, and the generation of the file in which the value was
+/// read.
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
@@ -71,7 +72,7 @@ impl Attribute {
     }
 
     /// Returns the position of the attribute in the order of creation. If the object does not track
-    /// this order, returns the position in the object header, and `None` for attributes in dense
+    /// this order, returns the position in the object header, or `None` for attributes in dense
     /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order

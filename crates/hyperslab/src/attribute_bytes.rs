@@ -8,7 +8,8 @@ use hyperslab_engine::{Error, Result};
 use crate::datatype::convert::Conversions;
 use crate::{Attribute, CharacterSet, CommittedDatatype, Dataspace, Datatype, Object};
 
-/// A value for a new attribute: elements in memory, and the datatype in which the file stores them.
+/// A value for a new attribute: elements in memory, and the datatype in which the file stores these
+/// elements.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeElements<'a> {
     /// The bytes of the name.

@@ -81,7 +81,7 @@ impl Group {
 }
 
 impl File {
-    /// Copies the object at `from` of the file `source` to the path `to` of this file: see
+    /// Copies the object at the path `from` of the file `source` to the path `to` of this file: see
     /// [`Group::copy`].
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use hyperslab_vfd::{Access, Core, Driver, Sec2};
 use crate::journal_place::journal_of;
 use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 
-/// Options for the creation of a file.
+/// The options for the creation of a file.
 ///
 /// ```
 /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
@@ -229,7 +229,7 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes all changes and closes the file: truncates it to the end of allocation, and stores
+    /// Writes all dirty data and closes the file: truncates it to the end of allocation, and stores
     /// the free space if the file persists it. Remaining handles of the file can only read, and the
     /// file cannot be opened for writing until they are dropped. Deletes unlinked objects; their
     /// handles return errors afterwards.

@@ -58,8 +58,8 @@ impl File {
         FileInfo::of(&self.root.file().container)
     }
 
-    /// Replaces the filters that encode and decode the chunks of this file. Other handles of the
-    /// file use the new filters too.
+    /// Replaces the filters that can encode and decode the chunks of this file. Other handles of
+    /// the file use the new filters too.
     ///
     /// ```
     /// use hyperslab::filter::{FilterId, FilterSpec, Registry};

@@ -50,7 +50,7 @@ pub enum GroupStorage {
     Dense,
 }
 
-/// A link: a name in a group and its target.
+/// A link of a group: a name and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The bytes of the name.
@@ -112,7 +112,7 @@ impl LinkRef<'_> {
         self.view.creation_order
     }
 
-    /// Returns the target of a hard link, and `None` for other links.
+    /// Returns the token of the object to which a hard link leads, and `None` for other links.
     pub fn hard(&self) -> Option<ObjectToken> {
         match self.view.target {
             TargetView::Hard(address) => Some(ObjectToken::as_of(self.store, address, self.deletions)),

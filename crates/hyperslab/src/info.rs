@@ -84,7 +84,7 @@ pub struct SharedMessages {
 }
 
 impl Default for SharedMessages {
-    /// Returns the configuration of a file without shared messages.
+    /// Returns the configuration of shared messages for a file without shared messages.
     fn default() -> Self {
         Self { indexes: Vec::new(), max_list: 50, min_btree: 40 }
     }

@@ -162,7 +162,8 @@ impl AllocationTime {
     }
 }
 
-/// A piece of a dataset's raw data in an external file.
+/// A piece of a dataset's raw data that lies in an external file: the file's name, the offset and
+/// the length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalFile {
     /// The name of the external file, as stored.
@@ -199,8 +200,8 @@ impl VirtualMapping {
     }
 }
 
-/// Returns the selection after merging adjacent blocks of a regular hyperslab. The oldest encoding
-/// stores each block, so fewer blocks take less space.
+/// Returns a selection of the same elements after merging adjacent blocks of a regular hyperslab.
+/// The oldest encoding stores each block, so fewer blocks take less space.
 fn merged(selection: &Selection) -> Selection {
     let mut selection = selection.clone();
     if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &mut selection {

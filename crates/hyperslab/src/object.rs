@@ -17,9 +17,9 @@ use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChang
 
 pub use hyperslab_engine::ops::objects::ObjectKind;
 
-/// The identity of an object within a file: the address of its header. A token does not keep the
-/// object open. The token of a deleted object is invalid, even if another object has its header at
-/// the same address.
+/// The identity of an object within a file: the address of its object header. A token does not keep
+/// the object open. The token of a deleted object is invalid, even if another object has its header
+/// at the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
@@ -112,7 +112,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object that a handle keeps open.
+    /// Opens the object that a handle of the engine keeps open.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;

@@ -11,7 +11,8 @@ use hyperslab_vfd::{Core, Driver};
 use crate::driver::{FileDriver, Opener};
 use crate::{AccessOptions, File};
 
-/// Options for opening a file. Without [`write`](Self::write) the file is open for reading only.
+/// The options for opening an existing file. Without [`write`](Self::write) the file is open for
+/// reading only.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -124,8 +125,8 @@ impl OpenOptions {
     }
 
     /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver
-    /// covers all members of a file that has several. With [`FileDriver::Auto`], a file that is not
-    /// an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
+    /// covers all members of a file that has several members. With [`FileDriver::Auto`], a file
+    /// that is not an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read. With a driver
@@ -162,7 +163,8 @@ impl OpenOptions {
         Ok(self.with_virtual_options(file))
     }
 
-    /// Opens the root group of a file, and starts SWMR writing if the options request it.
+    /// Opens the root group of a file and returns the file's handle. Starts SWMR writing if the
+    /// options request it.
     fn open_root(&self, file: OpenFile) -> Result<File> {
         let file = File::of(file)?;
         if self.mode.swmr_write {
@@ -182,7 +184,7 @@ impl OpenOptions {
     }
 }
 
-/// Opens the file at `path` with [`FileDriver::Auto`].
+/// Opens the file at `path` with automatic choice of the driver ([`FileDriver::Auto`]).
 pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> {
     Opener { options, ..Opener::default() }.open(path)
 }

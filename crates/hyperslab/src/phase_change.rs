@@ -11,7 +11,8 @@ pub struct PhaseChange {
     pub min_dense: u16,
 }
 
-/// The expected number and length of link names, for which a new group reserves space.
+/// The expected number of links and the expected length of their names, for which a new group
+/// reserves space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedLinks {
     /// The expected number of links.

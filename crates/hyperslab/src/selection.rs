@@ -286,7 +286,7 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
 }
 
 /// Returns the selection of the elements whose value in a boolean mask is `true`. The mask is in C
-/// order; the selection consists of runs along the last dimension.
+/// order; the selection consists of runs of elements along the last dimension.
 #[cfg(feature = "ndarray")]
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();

@@ -38,8 +38,8 @@ enum SliceKind {
     Mask(Vec<bool>),
 }
 
-/// A coordinate in a dimension whose size is not known yet. Negative coordinates count from the
-/// end.
+/// A coordinate of a slice in a dimension whose size is not known yet. Negative coordinates count
+/// from the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coordinate {
     FromStart(u64),
@@ -52,8 +52,8 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the next coordinate of the dimension. Returns `None` if this would be the end of the
-    /// dimension.
+    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this would
+    /// be the end of the dimension.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.
@@ -98,7 +98,7 @@ impl Slice {
     }
 
     /// Returns the coordinates that the slice selects in a dimension of the size `size`. Returns
-    /// `None` if they exceed the dimension.
+    /// `None` if the coordinates exceed the dimension.
     fn within(&self, size: u64) -> Option<SlicePart> {
         let inside = |at: Coordinate| at.within(size).filter(|at| *at < size);
         match &self.kind {
@@ -234,7 +234,7 @@ fn listed(parts: &[SlicePart]) -> Result<Selection> {
     Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.collect() }))
 }
 
-/// Returns all combinations of one item of each list, in C order.
+/// Returns all combinations of coordinates, with one coordinate from each list, in C order.
 fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     let too_many = |count: u64| Error::Limit {
         subject: "blocks and points of an index list".into(),

@@ -10,7 +10,7 @@ use crate::group::links;
 
 /// Returns the attributes of an object, sorted by an index (`H5_index_t`) and an iteration order
 /// (`H5_iter_order_t`). If the object does not track the creation order, attributes keep the order
-/// of their messages.
+/// of their messages in the object header.
 ///
 /// # Errors
 /// Fails if the index or the order is unknown. Returns the errors of reading the object.

@@ -51,12 +51,12 @@ pub struct NewAttribute {
 }
 
 impl AttributeHandle {
-    /// Returns a handle of an attribute that was read from the file.
+    /// Returns an attribute handle for an attribute that was read from the file.
     pub fn read((owner, location): Place, attribute: Attribute) -> Self {
         Self { owner, location, state: RwLock::new(State::Read(Arc::new(attribute))) }
     }
 
-    /// Returns a handle of an attribute that was just created and not yet read.
+    /// Returns an attribute handle for an attribute that was just created and not yet read.
     pub fn created((owner, location): Place, new: NewAttribute) -> Self {
         Self { owner, location, state: RwLock::new(State::New(Arc::new(new))) }
     }

@@ -19,7 +19,8 @@ pub struct Heap {
     pub memory: VariableLengthMemory,
 }
 
-/// Returns the string pointer that an element in memory contains, or `None` for a null pointer.
+/// Returns the pointer to a C string that a variable-length string element in memory contains, or
+/// `None` for a null pointer.
 fn string(descriptor: &[u8]) -> Option<*const c_char> {
     let bytes: [u8; 8] = descriptor.try_into().ok()?;
     Some(usize::from_ne_bytes(bytes) as *const c_char)
@@ -127,7 +128,7 @@ impl VariableSink for Heap {
     }
 }
 
-/// Returns the number of bytes that one element's variable-length data occupies in memory.
+/// Returns the number of bytes that the variable-length data of one element occupies in memory.
 pub fn data_bytes(datatype: &hyperslab::Datatype, element: &[u8]) -> u64 {
     use hyperslab::DatatypeClass;
     use hyperslab::datatype::VariableLengthKind;

@@ -22,7 +22,7 @@ use crate::plist;
 use crate::plist::settings::Transfer;
 use heap::Heap;
 
-/// Returns hyperslab's conversions with the behaviour of the C library: strings keep their
+/// Returns hyperslab's datatype conversions with the behaviour of the C library: strings keep their
 /// character set, and values out of range become the nearest value in range.
 pub fn defaults() -> Conversions {
     Conversions::default()
@@ -40,7 +40,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns the conversion settings of a transfer property list.
+    /// Returns the conversion settings that a transfer property list contains.
     ///
     /// # Errors
     /// Fails with a bad type if `list` is not a transfer property list.
@@ -63,7 +63,7 @@ impl Rules {
         Arc::new(Heap { memory: self.transfer.variable_memory })
     }
 
-    /// Returns whether the conversion between two datatypes calls functions of the user.
+    /// Returns whether the conversion between two datatypes calls conversion functions of the user.
     pub fn call_user(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.transfer.conversion_callback.function.is_some()
             || self.transfer.variable_memory.allocate.function.is_some()

@@ -147,7 +147,8 @@ fn any(source: &Datatype, destination: &Datatype) -> bool {
     })
 }
 
-/// Returns whether a user's conversion may apply to two datatypes or to their members.
+/// Returns whether a conversion that a user registered may apply to two datatypes or to their
+/// members.
 pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     if source == destination && !datatype::form::depends_on_form(source) {
         return false;
@@ -189,7 +190,7 @@ impl RuleTrait for Rule {
     }
 }
 
-/// Returns the initialized user's conversion between two datatypes, if one exists.
+/// Returns the initialized conversion of a user between two datatypes, if one exists.
 pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Arc<UserKernel>> {
     let known = KERNELS.lock().iter().find(|kernel| kernel.is_between(source, destination)).cloned();
     if known.is_some() {
@@ -207,7 +208,7 @@ pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Ar
     Some(kernel)
 }
 
-/// A user's conversion that is initialized for two datatypes.
+/// A datatype conversion of a user that is initialized for two datatypes.
 #[derive(Debug)]
 pub struct UserKernel {
     /// The user's conversion function.

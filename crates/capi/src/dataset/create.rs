@@ -42,7 +42,7 @@ pub struct NewDataset {
 
 impl NewDataset {
     /// Records the mappings of a new virtual dataset in `file`, because the stored mappings do not
-    /// contain the extents of the source datasets.
+    /// contain the dimensions of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {
             let mappings = self.create.mappings.clone();
@@ -88,7 +88,7 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the layout, the chunk shape and the filters to a dataset builder.
+    /// Adds the layout, the chunk shape and the filters of the new dataset to a dataset builder.
     fn with_layout(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let create = &self.create;
         let mut builder = match create.layout {
@@ -123,7 +123,7 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the external files of a contiguous layout to a dataset builder.
+    /// Adds the external files of the new dataset's contiguous layout to a dataset builder.
     fn external(&self, builder: DatasetBuilder) -> Outcome<DatasetBuilder> {
         let mut pieces = Vec::new();
         for (name, offset, size) in &self.create.external {
@@ -137,7 +137,8 @@ impl NewDataset {
         Ok(builder.external(&pieces))
     }
 
-    /// Adds structured chunks and the filters of their sections to a dataset builder.
+    /// Adds the structured chunks of the new dataset and the filters of their sections to a dataset
+    /// builder.
     fn structured(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let structured = &self.create.structured;
         check_chunk(&structured.chunk, extent)?;
@@ -159,7 +160,8 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the fill value, the fill time and the allocation time to a dataset builder.
+    /// Adds the fill value, the fill time and the allocation time of the new dataset to a dataset
+    /// builder.
     fn with_fill(
         &self,
         builder: DatasetBuilder,
@@ -283,7 +285,7 @@ fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<
     Ok(selection.clone())
 }
 
-/// Returns a dataset handle with the given location and access properties.
+/// Returns a dataset handle of the C interface with the given location and access properties.
 pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) -> DatasetHandle {
     for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
         *prefix = without_origin(prefix, &location);
@@ -365,8 +367,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     Ok(create)
 }
 
-/// Returns the fill value of a dataset in memory form. The value's variable-length data is never
-/// freed, because property lists copy only the pointers.
+/// Returns the fill value of an existing dataset in memory form. The value's variable-length data
+/// is never freed, because property lists copy only the pointers.
 fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
     if !form::depends_on_form(&handle.memory) {
         return Ok(FillChoice::Value(handle.memory.clone(), bytes));

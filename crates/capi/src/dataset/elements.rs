@@ -7,15 +7,15 @@ use crate::error::{Failure, Outcome, codes};
 use crate::pointer::Buffer;
 use crate::space::{CSpace, effective};
 
-/// A function that receives an element and its coordinates and returns `false` to stop the
-/// iteration.
+/// A function that receives an element of a memory buffer and its coordinates, and returns `false`
+/// to stop the iteration.
 pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
 
 /// The runs of selected elements in memory, in the order of the selection. Each run is the index of
 /// its first element and the number of its elements.
 pub type MemoryRuns = SmallVec<[(u64, u64); 1]>;
 
-/// Returns the runs of the elements that a dataspace selects in memory.
+/// Returns the runs in memory of the elements that a dataspace selects.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.

@@ -87,7 +87,7 @@ const NO_READ: &str = "can't synchronously read data";
 /// The text of the error record for a failed write of a dataset.
 const NO_WRITE: &str = "can't synchronously write data";
 
-/// Reads the selected elements of a dataset into a memory buffer.
+/// Reads the selected elements of a dataset into a memory buffer, with datatype conversion.
 ///
 /// # Errors
 /// Fails if the datatypes have no conversion, if the dataspaces do not match, or if the read fails.
@@ -181,7 +181,7 @@ fn conversion(error: hyperslab::Error) -> Failure {
     failure
 }
 
-/// Writes the selected elements of a memory buffer to a dataset.
+/// Writes the selected elements of a memory buffer to a dataset, with datatype conversion.
 ///
 /// # Errors
 /// Fails in the same cases as [`read`].

@@ -101,12 +101,12 @@ fn offset_width(size: usize) -> usize {
     }
 }
 
-/// Returns the failure for bytes that are not an encoded datatype.
+/// Returns the failure for bytes of the caller that are not an encoded datatype.
 fn damaged() -> Failure {
     Failure::new(codes::DATATYPE, codes::CANTDECODE, "not an encoded datatype")
 }
 
-/// Returns the offset after the encoded datatype that starts at `start`.
+/// Returns the offset in the caller's bytes after the encoded datatype that starts at `start`.
 ///
 /// # Errors
 /// Fails if the bytes are not an encoded datatype.

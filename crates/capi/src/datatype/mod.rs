@@ -19,7 +19,7 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// The operations that an open datatype permits.
+/// The operations that an open datatype permits: reading, changing and closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeState {
     /// A datatype that the program may change and close.
@@ -87,7 +87,7 @@ pub fn copy_of(id: hid_t) -> Outcome<Datatype> {
     Ok(find(id)?.datatype())
 }
 
-/// Registers a datatype that the program may change, and returns its new identifier.
+/// Registers a datatype that the program may change, and returns the datatype's new identifier.
 pub fn register(datatype: Datatype) -> hid_t {
     id::register(Entry::Datatype(Arc::new(TypeHandle::transient(datatype))))
 }

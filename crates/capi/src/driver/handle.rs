@@ -11,8 +11,8 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::SharedFile;
 use crate::plist::driver_choice::DriverChoice;
 
-/// The file descriptors that programs requested, each with the number of its file. Each descriptor
-/// is in its own box, so its address does not change.
+/// The file descriptors that programs requested from drivers, each with the number of its file.
+/// Each descriptor is in its own box, so its address does not change.
 static DESCRIPTORS: Mutex<Vec<(u64, Box<c_int>)>> = Mutex::new(Vec::new());
 
 /// Returns the driver's handle of a file for the C program: a pointer to a file descriptor, a

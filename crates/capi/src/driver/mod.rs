@@ -72,7 +72,7 @@ pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
     }
 }
 
-/// A pointer to a driver configuration that the library does not interpret.
+/// A pointer to the configuration of a file driver, which the library does not interpret.
 pub type Opaque = *const c_void;
 
 /// Returns the registered file driver with the given name, and its identifier.

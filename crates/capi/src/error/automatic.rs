@@ -9,7 +9,8 @@ use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
 /// The C type of a failure callback that receives the identifier of the error stack
 /// (`H5E_auto2_t`).
 pub type Auto2 = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-/// The C type of a failure callback of HDF5 1.6, which receives only its data (`H5E_auto1_t`).
+/// The C type of a failure callback in the HDF5 1.6 form, which receives only its data
+/// (`H5E_auto1_t`).
 pub type Auto1 = unsafe extern "C" fn(*mut c_void) -> herr_t;
 
 /// The action after a failed library call: print the error stack, do nothing, or call the user's
@@ -52,16 +53,17 @@ thread_local! {
     static AUTOMATIC: Cell<Automatic> = const {
         Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut() })
     };
-    /// 1 while the failure callback of the current thread runs, and otherwise 0.
+    /// The depth of running failure callbacks: 1 while the failure callback of the current thread
+    /// runs, and otherwise 0.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the failure callback of the current thread.
+/// Returns the failure callback that the library calls after a failed call on the current thread.
 pub fn get() -> Automatic {
     AUTOMATIC.get()
 }
 
-/// Sets the failure callback of the current thread.
+/// Sets the failure callback that the library calls after a failed call on the current thread.
 pub fn set(automatic: Automatic) {
     AUTOMATIC.set(automatic);
 }

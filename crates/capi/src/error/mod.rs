@@ -44,19 +44,19 @@ impl Failure {
         Self::new(codes::ARGS, minor, text)
     }
 
-    /// Returns the failure of an argument with a bad value (`H5E_BADVALUE`).
+    /// Returns the failure of a call's argument that has a bad value (`H5E_BADVALUE`).
     pub fn bad_value(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADVALUE, text)
     }
 
-    /// Returns the failure of an argument with a bad type (`H5E_BADTYPE`), such as an identifier of
-    /// the wrong kind.
+    /// Returns the failure of a call's argument that has a bad type (`H5E_BADTYPE`), such as an
+    /// identifier of the wrong kind.
     pub fn bad_type(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADTYPE, text)
     }
 
     /// Returns the failure of a feature that hyperslab does not support (`H5E_UNSUPPORTED`). The
-    /// error record also contains the function's name.
+    /// error record also contains the name of the C function.
     pub fn unsupported(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::FUNC, codes::UNSUPPORTED, text)
     }

@@ -46,7 +46,7 @@ pub fn clear() {
     STACK.with_borrow_mut(Vec::clear);
 }
 
-/// Adds the records of a failure to the thread's error stack, the innermost first.
+/// Adds the error records of a failed call to the thread's error stack, the innermost first.
 pub fn push(function: &str, failure: Failure) {
     for cause in failure.causes {
         add(Record {

@@ -62,7 +62,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns the location of another object in the same file, with the given name.
+    /// Returns the location (file and name) of another object in the same file, with the name
+    /// `name`.
     #[must_use]
     pub fn with_name(&self, name: Name) -> Self {
         Self { name, ..self.clone() }

@@ -86,24 +86,24 @@ pub struct FileHandle {
 }
 
 impl FileHandle {
-    /// Returns the location of the file's root group.
+    /// Returns the location of the root group of the file that the identifier names.
     pub fn root(&self) -> Location {
         Location { handle: self.number, ..self.shared.root() }
     }
 }
 
 impl SharedFile {
-    /// Returns the location of the file's root group.
+    /// Returns the location of the root group of the shared file.
     pub fn root(self: &Arc<Self>) -> Location {
         Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()), handle: 0 }
     }
 
-    /// Returns whether the library gives new object headers the minimum size.
+    /// Returns whether the library gives new object headers in this file the minimum size.
     pub fn minimizes_headers(&self) -> bool {
         self.minimize.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Sets whether the library gives new object headers the minimum size.
+    /// Sets whether the library gives new object headers in this file the minimum size.
     pub fn minimize_headers(&self, yes: bool) {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
@@ -124,8 +124,8 @@ impl Drop for SharedFile {
     }
 }
 
-/// Runs `release`, which may drop the last reference to a file, and returns the error if closing
-/// the file fails.
+/// Runs `release`, which may drop the last reference to an open file, and returns the error if
+/// closing the file fails.
 ///
 /// # Errors
 /// Returns the error of writing or closing the file.
@@ -145,7 +145,7 @@ pub fn remove(name: &[u8]) -> Outcome<()> {
         .map_err(|error| Failure::new(codes::VFL, codes::CANTDELETEFILE, error.to_string()))
 }
 
-/// Returns the open file to which an identifier refers.
+/// Returns the handle of the open file to which an identifier refers.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a file.

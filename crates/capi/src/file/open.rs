@@ -434,7 +434,7 @@ fn io_error(error: &std::io::Error) -> Failure {
     Failure::new(codes::VFL, codes::CANTOPENFILE, format!("{error}, errno = {number}"))
 }
 
-/// Registers a new handle of an open file and returns its identifier.
+/// Registers a new handle of an open file and returns the handle's new identifier.
 pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::ctypes::hid_t {
     let number = SharedFile::next_number();
     let handle = FileHandle { shared, flags, name: name.to_vec(), number };

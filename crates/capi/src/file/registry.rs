@@ -14,7 +14,7 @@ use crate::error::{Failure, Outcome};
 
 /// The files that this process has open, with their numbers.
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
-/// The number of the next opened file or file handle.
+/// The number that the next opened file or file handle gets.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 /// The number of changes to the set of open files of this process, plus one.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
@@ -38,7 +38,7 @@ pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
 }
 
 impl SharedFile {
-    /// Returns a new number for a file or a file handle.
+    /// Returns a new, unique number for an open file or a file handle.
     pub fn next_number() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
@@ -83,13 +83,13 @@ impl hyperslab::OpenFiles for Registry {
     }
 }
 
-/// Removes a closed file from the registry.
+/// Removes a closed file from the registry of open files.
 pub(super) fn forget(number: u64) {
     GENERATION.fetch_add(1, Ordering::AcqRel);
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 
-/// Stores the error of closing a file for [`take_error`].
+/// Stores the error of closing a file, which [`take_error`] returns later.
 pub(super) fn keep_error(failure: Failure) {
     CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
 }

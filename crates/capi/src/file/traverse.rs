@@ -20,7 +20,7 @@ use crate::plist::settings::{DEFAULT_EXTERNAL_FLAGS, FileAccess, LinkAccess};
 /// An object, together with its location: its file and its name.
 pub type Place = (Object, Location);
 
-/// Opens the object at a path relative to the object of an identifier.
+/// Opens the object at a path relative to the object to which an identifier refers.
 ///
 /// # Errors
 /// Fails if a link does not exist, or if its target does not exist.
@@ -86,12 +86,12 @@ fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> O
     Err(Failure::new(codes::LINK, codes::NLINKS, "the path contains too many soft or external links"))
 }
 
-/// Returns a path relative to the root group as an absolute path.
+/// Converts a path relative to the root group to an absolute path.
 fn absolute(path: &[u8]) -> Vec<u8> {
     Name::known(b"/".to_vec()).join(path).get().unwrap_or_default()
 }
 
-/// Returns the link names of a path, without empty names and `.`.
+/// Returns an iterator over the link names in a path, without empty names and `.`.
 fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
@@ -185,8 +185,8 @@ fn external(
     Err(failure.then(codes::LINK, codes::CANTOPENFILE, "cannot open the file of an external link"))
 }
 
-/// Returns the paths at which the C library would look for the file of an external link, in its
-/// order.
+/// Returns the paths at which the C library would look for the file of an external link, in the
+/// order of its search.
 fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<PathBuf> {
     let path = Path::new(OsStr::from_bytes(file));
     let last = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
@@ -218,7 +218,7 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns the folder with the given name, in which the folder `origin` replaces a leading
+/// Returns the folder with the name `prefix`, in which the folder `origin` replaces a leading
 /// `$ORIGIN`.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
@@ -245,8 +245,8 @@ pub struct Parent<'a> {
     pub last: &'a [u8],
 }
 
-/// Returns the group that contains the last link of a path. If `intermediate` is true, creates
-/// missing groups.
+/// Returns the group that contains the last link of a path relative to the object of an identifier.
+/// If `intermediate` is true, creates missing groups of the path.
 ///
 /// # Errors
 /// Fails if the path is empty, or if a group of the path does not exist.
@@ -255,7 +255,8 @@ pub fn parent<'a>(loc: hid_t, path: &'a [u8], lapl: hid_t, intermediate: bool) -
     parent_of(location::find(loc)?, path, &access, intermediate)
 }
 
-/// Returns the group that contains the last link of a path relative to an open object.
+/// Returns the group that contains the last link of a path relative to an open object. If
+/// `intermediate` is true, creates missing groups of the path.
 ///
 /// # Errors
 /// Fails in the same cases as [`parent`].
@@ -288,7 +289,8 @@ pub fn parent_of<'a>(
     Ok(Parent { group: group.because(codes::SYM, codes::BADTYPE, "not a group")?, place, last })
 }
 
-/// Opens the group at a path and creates the groups that do not exist.
+/// Opens the group at a path relative to an object, and creates the groups of the path that do not
+/// exist.
 fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let mut at = start;
     if path.starts_with(b"/") {

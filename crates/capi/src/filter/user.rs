@@ -15,9 +15,10 @@ use crate::pointer::Buffer;
 use crate::space::CSpace;
 use crate::{call_user, memory};
 
-/// The flag of a filter call that decodes (`H5Z_FLAG_REVERSE`).
+/// The flag that requests decoding in a call of a filter's function (`H5Z_FLAG_REVERSE`).
 const REVERSE: c_uint = 0x100;
-/// The flag of a filter call that does not verify checksums (`H5Z_FLAG_SKIP_EDC`).
+/// The flag in a call of a filter's function that omits the verification of checksums
+/// (`H5Z_FLAG_SKIP_EDC`).
 const SKIP_CHECK: c_uint = 0x200;
 
 /// A filter that a user registered or that a plugin provides, with its C functions.
@@ -50,7 +51,7 @@ impl Drop for Temporary {
 }
 
 impl UserFilter {
-    /// Calls the filter's function to encode or decode the bytes of a chunk.
+    /// Calls the function of a user's filter to encode or decode the bytes of a chunk.
     fn run(
         &self,
         flags: c_uint,

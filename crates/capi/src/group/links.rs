@@ -7,7 +7,7 @@ use hyperslab::{CreationOrder, Group, Link};
 use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 
-/// Returns the iteration index with the given number (`H5_index_t`).
+/// Converts the number of an iteration index (`H5_index_t`): by name or by creation order.
 ///
 /// # Errors
 /// Fails if the number is unknown.
@@ -19,7 +19,7 @@ pub fn index(number: c_int) -> Outcome<Index> {
     }
 }
 
-/// Returns the iteration order with the given number (`H5_iter_order_t`).
+/// Converts the number of an iteration order (`H5_iter_order_t`): increasing, decreasing or native.
 ///
 /// # Errors
 /// Fails if the number is unknown.

@@ -79,12 +79,13 @@ pub fn replace(id: hid_t, entry: Entry) -> Option<Entry> {
     TABLE.write().get_mut(&id).map(|slot| std::mem::replace(&mut slot.entry, entry))
 }
 
-/// Returns the number of references to an identifier.
+/// Returns the number of references to an identifier in the identifier table.
 pub fn references(id: hid_t) -> Option<c_uint> {
     TABLE.read().get(&id).map(|slot| slot.count)
 }
 
-/// Adds a reference to an identifier and returns the new number of references.
+/// Adds a reference to an identifier in the identifier table and returns the new number of
+/// references.
 pub fn increment(id: hid_t) -> Option<c_uint> {
     let mut table = TABLE.write();
     let slot = table.get_mut(&id)?;

@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 
 use crate::ctypes::{FIRST_USER_KIND, herr_t};
 
-/// The C type of a user's function that frees an object of a user-defined kind (`H5I_free_t`).
+/// The C type of a user's function that frees an object of a user-defined identifier kind
+/// (`H5I_free_t`).
 pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
 
 /// The largest number of an identifier kind, because an identifier has seven bits for the kind.

@@ -71,7 +71,7 @@ pub struct VariableLengthMemory {
     pub free: Free,
 }
 
-/// The functions that manage the memory of file images (`H5FD_file_image_callbacks_t`).
+/// The user's functions that manage the memory of file images (`H5FD_file_image_callbacks_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ImageCallbacks {

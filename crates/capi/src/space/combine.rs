@@ -53,7 +53,7 @@ pub fn combine(
     Ok(a.combine(operation, &b, &limits)?)
 }
 
-/// Returns a selection of all elements as a hyperslab, and returns any other selection unchanged.
+/// Converts a selection of all elements to a hyperslab, and returns any other selection unchanged.
 fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     match selection {
         Selection::All if extent.dims().contains(&0) => Selection::None,

@@ -130,7 +130,7 @@ pub fn is_valid(space: &CSpace) -> bool {
     }
 }
 
-/// Adds an offset to coordinates, except to coordinates that are [`UNLIMITED`].
+/// Adds the offset of a selection to coordinates, except to coordinates that are [`UNLIMITED`].
 fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     for (at, by) in coordinates.iter_mut().zip(offset).filter(|(at, _)| **at != UNLIMITED) {
         *at = at.checked_add_signed(*by).ok_or_else(|| {
@@ -140,7 +140,7 @@ fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a selection after an offset is added to its coordinates.
+/// Returns the selection that results when an offset is added to all coordinates of a selection.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

@@ -76,7 +76,7 @@ pub fn elements(extent: &Dataspace) -> Option<u64> {
     }
 }
 
-/// An open dataspace to which an identifier refers.
+/// A handle of an open dataspace to which an identifier refers.
 #[derive(Debug)]
 pub struct SpaceHandle(pub RwLock<CSpace>);
 
@@ -89,7 +89,7 @@ pub struct SelectionIterator {
     pub runs: Mutex<Vec<(u64, u64)>>,
 }
 
-/// Returns the open dataspace to which an identifier refers.
+/// Returns the handle of the open dataspace to which an identifier refers.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a dataspace.
@@ -108,7 +108,7 @@ pub fn copy_of(id: hid_t) -> Outcome<CSpace> {
     Ok(find(id)?.0.read().clone())
 }
 
-/// Registers a dataspace and returns its new identifier.
+/// Registers a dataspace and returns the dataspace's new identifier.
 pub fn register(space: CSpace) -> hid_t {
     id::register(Entry::Dataspace(Arc::new(SpaceHandle(RwLock::new(space)))))
 }

@@ -37,7 +37,8 @@ fn limits(space: &CSpace) -> Vec<u64> {
     }
 }
 
-/// Returns the positions in the selection of `source` at which `part` selects elements.
+/// Returns the positions, in the order of the selection of `source`, at which `part` selects
+/// elements.
 fn spans(source: &CSpace, part: &CSpace) -> Outcome<Vec<Span>> {
     let mut spans = Vec::new();
     if let Selection::Points(points) = &source.selection {
@@ -109,7 +110,8 @@ fn append(spans: &mut Vec<Span>, (start, length): Span) {
     }
 }
 
-/// Returns a selection of the elements at the given positions in the selection of `space`.
+/// Returns a selection of the elements at the given positions in the order of the selection of
+/// `space`.
 fn at_spans(space: &CSpace, spans: &[Span]) -> Outcome<Selection> {
     let missing = || Failure::new(codes::DATASPACE, codes::CANTSELECT, "a position has no element");
     if let Selection::Points(points) = &space.selection {

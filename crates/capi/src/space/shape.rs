@@ -6,7 +6,7 @@ use hyperslab::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED
 use super::{CSpace, corners, count};
 use crate::error::Outcome;
 
-/// The pattern of a selection along one dimension: number of blocks, stride and block size.
+/// The pattern of a regular selection along one dimension: number of blocks, stride and block size.
 type Pattern = (u64, u64, u64);
 
 /// Returns whether the selections of two dataspaces have the same shape, independent of their

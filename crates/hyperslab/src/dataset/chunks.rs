@@ -131,8 +131,8 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Returns the stored chunk that contains the element at the coordinates `element`, or `None`
-    /// if the file does not store that chunk.
+    /// Returns the dataset's stored chunk that contains the element at the coordinates `element`,
+    /// or `None` if the file does not store that chunk.
     ///
     /// # Errors
     /// Returns the errors of [`list`](Self::list), and

@@ -258,7 +258,8 @@ impl Dataset {
         Ok((selected.memory_shape()?, stored))
     }
 
-    /// Returns a selection of the same elements in which each element occurs once.
+    /// Returns a selection of the same elements as the given selection in which each element occurs
+    /// once.
     pub(super) fn without_overlaps<'a>(&self, selection: Cow<'a, Selection>) -> Result<Cow<'a, Selection>> {
         Ok(match selection {
             Cow::Owned(irregular @ Selection::Hyperslab(Hyperslab::Irregular { .. })) => {

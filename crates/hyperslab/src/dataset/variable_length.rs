@@ -201,8 +201,8 @@ impl Dataset {
         })
     }
 
-    /// Calls `store` to put variable-length data into the heap, and writes the elements that it
-    /// returns. Frees the replaced variable-length data.
+    /// Calls `store` to put variable-length data into the file's heap, and writes the elements that
+    /// `store` returns to the dataset. Frees the replaced variable-length data.
     fn replace_variable_length(
         &self,
         selection: &Selection,

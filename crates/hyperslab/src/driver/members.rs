@@ -128,8 +128,8 @@ fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     })
 }
 
-/// Returns the path without the suffix `end` of its file name. Returns `None` if the file name has
-/// another suffix.
+/// Returns a file path without the suffix `end` of its file name. Returns `None` if the file name
+/// has another suffix.
 pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))

@@ -14,7 +14,7 @@ use crate::stored::ReadBudget;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
-    /// Converts stored elements of any datatype to a column of values.
+    /// Converts stored elements of any datatype to a column of dynamic values.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -23,7 +23,7 @@ pub use hyperslab_engine::store::{EndRepair, JournalRepair, Repaired, StatusFlag
 pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
-/// A builder with the options for the repair and the salvage of damaged files.
+/// A builder for the repair and the salvage of damaged files, with their options.
 ///
 /// [`repair`](Self::repair) corrects a file in place that its writer did not close.
 /// [`salvage`](Self::salvage) copies what can be read of a damaged file into a new file, for
@@ -108,7 +108,8 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair removes the journal beside the file instead of replaying it.
+    /// Sets whether repair removes the journal beside the damaged file instead of replaying the
+    /// journal.
     #[must_use]
     pub fn discard_journal(mut self, yes: bool) -> Self {
         self.repair.discard_journal = yes;
@@ -123,8 +124,8 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair continues without a lock, and even if a process has the file open for
-    /// writing. The caller must know that the file has no writer, because the repair clears the
+    /// Sets whether repair continues without a file lock, and even if a process has the file open
+    /// for writing. The caller must know that the file has no writer, because the repair clears the
     /// status flags and removes the journal of a running writer.
     #[must_use]
     pub fn unlocked(mut self, yes: bool) -> Self {

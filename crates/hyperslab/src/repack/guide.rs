@@ -31,8 +31,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Returns the reason why the dataset's elements cannot be decoded, or `None` if decoding is
-    /// possible. Elements that cannot be decoded cannot be stored in another layout.
+    /// Returns the reason why the elements of a dataset under repack cannot be decoded, or `None`
+    /// if decoding is possible. Elements that cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let filters = self.source.container.store.filters();

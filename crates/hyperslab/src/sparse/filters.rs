@@ -24,8 +24,8 @@ pub(crate) struct SectionFacts<'a> {
 }
 
 impl SectionFacts<'_> {
-    /// Returns the filter pipeline of each section of structured chunks, in the order of the
-    /// sections.
+    /// Returns the filter pipeline of each section of the dataset's structured chunks, in the order
+    /// of the sections.
     pub(crate) fn pipelines(
         &self,
         filters: &dyn Fn(Section) -> Vec<FilterSpec>,

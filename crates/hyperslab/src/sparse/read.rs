@@ -243,8 +243,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection of the same elements in C order, each element once. The points of the given
-/// selection may be in another order, or occur twice.
+/// Returns a selection of the same elements as the given selection, in C order and each element
+/// once. The points of the given selection may be in another order, or occur twice.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();

@@ -113,7 +113,8 @@ impl<I: MatrixIndex> SlabRows<I> {
     }
 }
 
-/// Creates an error about a slab whose parts, counts and indices contradict each other.
+/// Creates an error about a slab (rows of structured chunks) whose parts, counts and indices
+/// contradict each other.
 fn inconsistent() -> Error {
     Error::internal("slab of structured chunks", "its elements lie in its rows and columns")
 }

@@ -12,10 +12,10 @@ use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
-/// The target size in bytes of the chunks whose shape hyperslab chooses.
+/// The target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// The smallest target size in bytes of the chunks whose shape hyperslab chooses.
+/// The smallest target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
 const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {

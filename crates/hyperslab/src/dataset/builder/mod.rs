@@ -383,8 +383,8 @@ impl DatasetBuilder {
         &self.group
     }
 
-    /// Returns the description of the new dataset, its virtual mappings, and the committed
-    /// datatype, which must stay open while the dataset is created.
+    /// Returns three values from the builder: the description of the new dataset, its virtual
+    /// mappings, and the committed datatype, which must stay open while the dataset is created.
     fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
