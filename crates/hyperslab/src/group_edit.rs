@@ -144,9 +144,9 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Creates an object or link at a path relative to this group, and the missing groups of the
-    /// path. `make` receives the address of the last group and the name in that group. `make` may
-    /// leave object headers in editors, which are written later.
+    /// Creates an object or link at a path, and the missing groups of the path. `make` receives the
+    /// address of the last group and the name in this group. `make` may leave object headers in
+    /// editors, which are written later.
     pub(crate) fn add<T>(
         &self,
         subject: impl FnOnce() -> String,

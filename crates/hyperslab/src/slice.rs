@@ -234,7 +234,7 @@ fn listed(parts: &[SlicePart]) -> Result<Selection> {
     Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.collect() }))
 }
 
-/// Returns all combinations of coordinates, with one coordinate from each list, in C order.
+/// Returns all combinations of items that take one item from each list, in C order.
 fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     let too_many = |count: u64| Error::Limit {
         subject: "blocks and points of an index list".into(),

@@ -19,7 +19,8 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// The operations that an open datatype permits: reading, changing and closing.
+/// The operations that an open datatype permits: changing and closing, only closing, or neither of
+/// these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeState {
     /// A datatype that the program may change and close.

@@ -7,7 +7,8 @@ use hyperslab::{CreationOrder, Group, Link};
 use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 
-/// Converts the number of an iteration index (`H5_index_t`): by name or by creation order.
+/// Converts the number of an iteration index (`H5_index_t`) to the index: by name or by creation
+/// order.
 ///
 /// # Errors
 /// Fails if the number is unknown.
@@ -19,7 +20,8 @@ pub fn index(number: c_int) -> Outcome<Index> {
     }
 }
 
-/// Converts the number of an iteration order (`H5_iter_order_t`): increasing, decreasing or native.
+/// Converts the number of an iteration order (`H5_iter_order_t`) to the order: increasing,
+/// decreasing or native.
 ///
 /// # Errors
 /// Fails if the number is unknown.
