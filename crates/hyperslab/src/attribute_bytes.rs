@@ -189,7 +189,7 @@ impl Object {
         Ok(count)
     }
 
-    /// Returns the attribute of the object whose name consists of the bytes `name`.
+    /// Returns the object's attribute whose name consists of the bytes `name`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -197,7 +197,7 @@ impl Object {
         self.attribute_of_bytes(name)
     }
 
-    /// Removes the attribute of the object whose name consists of the bytes `name`.
+    /// Removes the object's attribute whose name consists of the bytes `name`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -206,7 +206,7 @@ impl Object {
         self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name))
     }
 
-    /// Renames the attribute of the object whose name consists of the bytes `from`. The new name
+    /// Renames the object's attribute whose name consists of the bytes `from`. The new name
     /// consists of the bytes `to`.
     ///
     /// # Errors

@@ -116,7 +116,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Returns the link of the group whose name consists of the bytes `name`, if the link exists.
+    /// Returns the group's link whose name consists of the bytes `name`, if the link exists.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -181,8 +181,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Removes the link of the group whose name consists of the bytes `name`; see
-    /// [`Group::remove`].
+    /// Removes the group's link whose name consists of the bytes `name`; see [`Group::remove`].
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the link does not exist.

@@ -37,7 +37,7 @@ impl GroupOptions {
         self.link_order(order).attribute_order(order)
     }
 
-    /// Sets the tracking of the order in which links of the new group are created.
+    /// Sets whether the new group tracks and indexes the creation order of its links.
     ///
     /// ```
     /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -53,7 +53,7 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the tracking of the order in which attributes of the new group are created.
+    /// Sets whether the new group tracks and indexes the creation order of its attributes.
     #[must_use]
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.0.attribute_order = order.of_attributes();
@@ -289,8 +289,7 @@ impl Group {
         Ok(self.made_group(made, path))
     }
 
-    /// Creates a committed datatype at `path`. Datasets and attributes can share a committed
-    /// datatype.
+    /// Creates a committed datatype at `path`, which datasets and attributes can share.
     ///
     /// ```
     /// use hyperslab::{Datatype, H5Type};
@@ -433,7 +432,7 @@ impl Group {
         )
     }
 
-    /// Moves the link at `from` to the path `to`. Creates the groups of the path that do not exist.
+    /// Moves a link from the path `from` to the path `to`. Creates the missing groups of `to`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

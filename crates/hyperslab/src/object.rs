@@ -104,7 +104,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object with a token in a file.
+    /// Opens the object that a token identifies in a file.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;

@@ -25,13 +25,12 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Returns the selection `selection` with the shape `shape` of the resulting array, whose
-    /// elements are in C order.
+    /// Wraps a selection of elements whose result is an array of the shape `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
-    /// Returns the selection `selection` whose resulting array has a single dimension, in the order
+    /// Wraps a selection of elements whose result is an array of a single dimension, in the order
     /// of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }

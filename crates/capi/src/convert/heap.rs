@@ -71,8 +71,8 @@ impl VariableSource for Heap {
 }
 
 impl Heap {
-    /// Returns a new block of `size` bytes from the program's allocator of variable-length data, or
-    /// null if there is no memory.
+    /// Returns a new memory block of `size` bytes from the program's allocator of variable-length
+    /// data, or null if there is no memory.
     fn allocate(&self, size: usize) -> *mut c_void {
         match self.memory.allocate.function {
             // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
@@ -82,7 +82,7 @@ impl Heap {
         }
     }
 
-    /// Frees a block that the program's allocator of variable-length data allocated.
+    /// Frees a memory block that the program's allocator of variable-length data allocated.
     pub(crate) fn release(&self, block: *mut c_void) {
         match self.memory.free.function {
             // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
@@ -92,8 +92,8 @@ impl Heap {
         }
     }
 
-    /// Copies bytes into a new block of the program's allocator of variable-length data and appends
-    /// `extra` zero bytes.
+    /// Copies bytes into a new memory block of the program's allocator of variable-length data and
+    /// appends `extra` zero bytes.
     fn copy(&self, bytes: &[u8], extra: usize) -> Result<*mut c_void, ConvertError> {
         let block = self.allocate(bytes.len() + extra);
         if block.is_null() {

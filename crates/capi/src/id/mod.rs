@@ -28,7 +28,7 @@ pub const fn constant(kind: IdKind, number: u32) -> hid_t {
 }
 
 /// Returns the kind number that the bits of an identifier contain, even if the identifier refers to
-/// nothing.
+/// no resource.
 pub fn kind_number(id: hid_t) -> Option<c_int> {
     let kind = (id >> KIND_SHIFT) & 0x7f;
     (id > 0 && kind != 0).then(|| c_int::try_from(kind).ok()).flatten()

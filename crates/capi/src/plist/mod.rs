@@ -56,8 +56,8 @@ pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     }
 }
 
-/// Checks that an identifier is `H5P_DEFAULT` or refers to a property list whose class is or
-/// descends from the class of the identifier `class`. `subject` names the list in the error.
+/// Checks that an identifier is `H5P_DEFAULT` or refers to a property list whose class equals the
+/// class of the identifier `class` or descends from it. `subject` names the list in the error.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier refers to anything else.

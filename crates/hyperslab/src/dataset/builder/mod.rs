@@ -317,7 +317,8 @@ impl DatasetBuilder {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Sets the tracking of the order in which attributes of the new dataset are created.
+    /// Sets whether the new dataset tracks and indexes the order in which its attributes are
+    /// created.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self
