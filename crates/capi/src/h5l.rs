@@ -114,7 +114,7 @@ pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
 
-/// Returns the two locations of a link function's call after `H5L_SAME_LOC` is replaced by the
+/// Returns the two locations that a link function receives, after `H5L_SAME_LOC` is replaced by the
 /// other location.
 fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     match (one, other) {

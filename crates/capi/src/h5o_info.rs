@@ -433,7 +433,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the metadata storage of the object of a group's link at `number`.
+    /// Stores information about the metadata storage of the object to which the link at position
+    /// `number` of a group leads.
     fn H5Oget_native_info_by_idx(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,

@@ -49,7 +49,7 @@ const ATTRIBUTE: c_int = 4;
 
 /// The table of the targets of all references that programs hold, by the number of the reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
-/// The number that the next reference which a program creates gets.
+/// The number of the next reference in memory form that a program creates.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The first word of each reference in memory form, which distinguishes references from arbitrary

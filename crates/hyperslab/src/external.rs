@@ -234,7 +234,7 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the canonical path of the file that contains the resolved names.
+    /// Returns the canonical path of the file that contains the names which the resolver resolves.
     fn real_path(&self) -> Option<&Path> {
         self.real_path.get_or_init(|| self.tree.real_path(&self.path)).as_deref()
     }

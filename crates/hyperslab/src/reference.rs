@@ -123,7 +123,7 @@ impl Reference {
         self.target == ReferenceTarget::Null
     }
 
-    /// Returns the target of the reference.
+    /// Returns the target of the reference: an object, elements of a dataset, or an attribute.
     pub fn target(&self) -> &ReferenceTarget {
         &self.target
     }

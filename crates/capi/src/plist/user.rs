@@ -55,7 +55,8 @@ impl Property {
         text(&self.name)
     }
 
-    /// Calls a user's function with the value of the property, which the function may change.
+    /// Calls a user's function with the value of the user's property, which the function may
+    /// change.
     ///
     /// # Errors
     /// Fails if the user's function fails. `subject` is the error text.
@@ -68,7 +69,7 @@ impl Property {
         Ok(())
     }
 
-    /// Calls a user's function with the identifier of a property list and the value of the
+    /// Calls a user's function with the identifier of a property list and the value of the user's
     /// property, which the function may change.
     ///
     /// # Errors

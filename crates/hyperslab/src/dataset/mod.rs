@@ -241,7 +241,7 @@ impl Dataset {
         &self.first.description
     }
 
-    /// Returns the elements that a read of the dataset returned as an array of the given shape. The
+    /// Wraps the elements that a read of the dataset returned in an array of the shape `shape`. The
     /// context of errors names the dataset.
     #[cfg(feature = "ndarray")]
     fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {

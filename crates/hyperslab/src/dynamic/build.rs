@@ -245,7 +245,8 @@ fn as_float(datatype: &Datatype) -> Option<&FloatingPoint> {
     }
 }
 
-/// Returns `true` if single precision represents all values of the floating-point datatype.
+/// Returns `true` if the single-precision floating-point type represents all values of the
+/// floating-point datatype.
 fn fits_single(float: &FloatingPoint) -> bool {
     let implied = float.normalization == datatype::Normalization::Implied;
     let narrow = float.exponent_size <= 7 && float.exponent_bias <= 127;

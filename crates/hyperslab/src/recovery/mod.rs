@@ -142,7 +142,8 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair keeps the status flags, which say that a writer has the file open.
+    /// Sets whether repair keeps the status flags of the file, which say that a writer has the file
+    /// open.
     #[must_use]
     pub fn keep_status_flags(mut self, yes: bool) -> Self {
         self.repair.keep_status_flags = yes;

@@ -66,8 +66,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         self.counts.iter().map(start).collect()
     }
 
-    /// Copies the elements of each chunk of the slab, of `N` bytes each, to their row order in the
-    /// slab.
+    /// Copies the elements of each chunk of the slab, of `N` bytes each, to the memory of the slab,
+    /// in which elements are sorted by row.
     fn scatter<const N: usize>(&mut self, slab: &Slab, width: u64) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, self.values.as_chunks_mut::<N>().0);
@@ -82,8 +82,8 @@ impl<I: MatrixIndex> SlabRows<I> {
         Ok(())
     }
 
-    /// Copies the elements of each chunk of the slab, of `size` bytes each, to their row order in
-    /// the slab.
+    /// Copies the elements of each chunk of the slab, of `size` bytes each, to the memory of the
+    /// slab, in which elements are sorted by row.
     fn scatter_any(&mut self, slab: &Slab, width: u64, size: usize) -> Result<()> {
         let mut next = self.starts();
         let (indices, values) = (&mut self.indices, &mut self.values);
@@ -141,7 +141,8 @@ impl RowCursor {
         self.end = self.start.wrapping_add(self.width);
     }
 
-    /// Returns the item of `entries` for the current row of the chunk.
+    /// Returns the item of `entries` for the cursor's current row. `entries` has one item for each
+    /// row.
     fn of<'a, T>(&self, entries: &'a mut [T]) -> Option<&'a mut T> {
         entries.get_mut(usize::try_from(self.number).ok()?)
     }
