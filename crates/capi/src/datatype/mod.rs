@@ -58,7 +58,8 @@ impl TypeHandle {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a read-only datatype handle for the datatype of an object in a file, in memory form.
+    /// Returns a datatype handle for the datatype of an object in a file, in memory form. The
+    /// program may change the datatype.
     pub fn of_object(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
