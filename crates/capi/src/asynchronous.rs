@@ -30,7 +30,7 @@ use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
 use crate::h5t_commit::{H5Tcommit2, H5Topen2};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 
-/// Counts a successful operation in its event set and returns the operation's result.
+/// Counts a successful asynchronous operation in its event set and returns the operation's result.
 ///
 /// The operation is complete, so nothing needs the event set: as in libhdf5 with its native
 /// connector, an identifier that does not refer to an event set is no error.

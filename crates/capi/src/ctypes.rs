@@ -2,24 +2,25 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// An identifier of an object, property list or other resource; negative for failures.
+/// An identifier of an open object, property list or other resource; negative for failures.
 pub type hid_t = i64;
 /// The status that a C function returns: negative for failures.
 pub type herr_t = c_int;
 /// A truth value that a C function returns: positive, zero, or negative for failures.
 pub type htri_t = c_int;
-/// A number of elements or bytes.
+/// A number of elements or bytes, as an unsigned 64-bit integer of the C interface.
 pub type hsize_t = u64;
 /// A signed number of elements; negative for failures.
 pub type hssize_t = i64;
 /// An address in a file, relative to the base address.
 pub type haddr_t = u64;
 
-/// The value of an undefined address.
+/// The value of an undefined file address (`HADDR_UNDEF`).
 pub const HADDR_UNDEF: haddr_t = u64::MAX;
-/// The value that stands for an unlimited maximum dimension or an unlimited count.
+/// The value that stands for an unlimited maximum dimension, or for an unlimited count of blocks in
+/// a hyperslab.
 pub const H5S_UNLIMITED: hsize_t = u64::MAX;
-/// The identifier that stands for the default property list of each class.
+/// The identifier that stands for the default property list of each property list class.
 pub const H5P_DEFAULT: hid_t = 0;
 /// The dataspace argument that selects all elements of the dataset.
 pub const H5S_ALL: hid_t = 0;
@@ -28,10 +29,10 @@ pub const H5S_ALL: hid_t = 0;
 pub const H5S_BLOCK: hid_t = 1;
 /// The dataspace argument that stands for the selection in the transfer property list.
 pub const H5S_PLIST: hid_t = 2;
-/// The identifier that functions return after a failure.
+/// The identifier that C functions return after a failure.
 pub const H5I_INVALID_HID: hid_t = -1;
 
-/// The identity of an object in its file (`H5O_token_t`).
+/// The token of an object: its identity in its file (`H5O_token_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct H5O_token_t {
@@ -40,10 +41,10 @@ pub struct H5O_token_t {
 }
 
 impl H5O_token_t {
-    /// The undefined token, which names no object.
+    /// The undefined object token, which names no object.
     pub const UNDEFINED: Self = Self { bytes: [0xff; 16] };
 
-    /// Returns the token of the object whose header is at `address`.
+    /// Returns the token of the object whose object header is at `address`.
     pub fn of(address: u64) -> Self {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(address.to_le_bytes()) {
@@ -52,7 +53,7 @@ impl H5O_token_t {
         Self { bytes }
     }
 
-    /// Returns the address of the object header that the token names.
+    /// Returns the address of the object header that the object token names.
     pub fn address(self) -> u64 {
         self.bytes.iter().take(8).rev().fold(0, |address, byte| address << 8 | u64::from(*byte))
     }
@@ -71,7 +72,7 @@ pub struct hvl_t {
 /// A pointer to data or a function of the caller that the library does not interpret.
 pub type Opaque = *mut c_void;
 
-/// The kind of object to which an identifier refers (`H5I_type_t`).
+/// The kind of resource to which an identifier refers (`H5I_type_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say the kinds of objects")]
@@ -94,10 +95,10 @@ pub enum IdKind {
     EventSet = 16,
 }
 
-/// The number of the first kind of identifiers that users register.
+/// The number of the first identifier kind that users register.
 pub const FIRST_USER_KIND: c_int = 17;
 
-/// The order in which an iteration visits items (`H5_iter_order_t`).
+/// The order in which an iteration visits links or attributes (`H5_iter_order_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the orders")]
 pub enum Order {
@@ -106,7 +107,7 @@ pub enum Order {
     Native,
 }
 
-/// The key by which an iteration sorts items (`H5_index_t`).
+/// The key, name or creation order, by which an iteration sorts links or attributes (`H5_index_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the indexes")]
 pub enum Index {
@@ -121,5 +122,5 @@ pub const H5T_CSET_UTF8: c_int = 1;
 
 /// A C string that a function of the user receives and must not keep.
 pub type ConstText = *const c_char;
-/// The C type `unsigned int`.
+/// The type `unsigned int` of the C interface.
 pub type Unsigned = c_uint;

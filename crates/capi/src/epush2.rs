@@ -10,16 +10,16 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::ctypes::{herr_t, hid_t};
 use crate::pointer::Text;
 
-/// The maximum size of a formatted record text in bytes.
+/// The maximum size in bytes of the formatted text of an error record.
 const MAX_TEXT_BYTES: usize = 4096;
 
 // SAFETY: the declaration agrees with the C standard, and `va_list` is passed as a pointer.
 unsafe extern "C" {
-    /// Formats a text into a buffer of `size` bytes (C standard library).
+    /// Formats a text into a buffer of `size` bytes, as the function of the C standard library.
     fn vsnprintf(buffer: *mut c_char, size: usize, format: *const c_char, list: *mut c_void) -> c_int;
 }
 
-/// Formats the text of a record and adds the record to an error stack.
+/// Formats the text of an error record and adds the record to an error stack.
 ///
 /// # Safety
 /// `list` is an argument list that matches `format`.
@@ -39,7 +39,8 @@ unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
     crate::h5e::push_formatted(fixed.stack, place, (fixed.class, fixed.major, fixed.minor), text)
 }
 
-/// The named arguments of `H5Epush2`, in the order in which the assembly function stores them.
+/// The named arguments of a call of `H5Epush2`, in the order in which the assembly function stores
+/// them.
 #[repr(C)]
 #[derive(Debug)]
 struct Fixed {
@@ -61,7 +62,7 @@ struct Fixed {
     format: *const c_char,
 }
 
-/// Adds a record with a formatted text to an error stack. In the x86-64 System V calling
+/// Adds an error record with a formatted text to an error stack. In the x86-64 System V calling
 /// convention, the first six arguments are in registers. `minor`, `format` and the variable
 /// arguments are on the stack, and floating-point arguments are in vector registers.
 ///

@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::error::{self, Failure, Outcome, codes};
 use crate::init;
 
-/// A return type of exported functions, with the value that reports a failure.
+/// A return type of exported C functions, with the value that reports a failure.
 pub trait Returned: Copy {
-    /// The value that the function returns after a failure.
+    /// The value that an exported C function returns after a failure.
     const FAILURE: Self;
 }
 
@@ -40,8 +40,8 @@ impl Returned for Option<crate::convert::user::Function> {
     const FAILURE: Self = None;
 }
 
-/// Runs the body of the exported function `name` and returns its value, or the failure value of its
-/// type.
+/// Runs the body of the exported C function `name` and returns its value, or the failure value of
+/// its type.
 ///
 /// The call first clears the error stack of the thread, unless `keep` is true. Functions that read
 /// or change the stack, or that clean up after a failure, keep the records.

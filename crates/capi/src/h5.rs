@@ -8,18 +8,18 @@ use crate::export;
 use crate::memory;
 use crate::pointer::Out;
 
-/// The version of the supported HDF5 interface: major, minor, release.
+/// The version of the HDF5 C interface that hyperslab implements: major, minor, release.
 pub const VERSION: (c_uint, c_uint, c_uint) = (2, 2, 0);
-/// The version of the supported HDF5 interface as text.
+/// The version of the HDF5 C interface that hyperslab implements, as text.
 pub const VERSION_TEXT: &str = "2.2.0";
 
 export! {
-    /// Starts the library. Other functions also start it, so this call is optional.
+    /// Starts the HDF5 library. Other functions also start it, so this call is optional.
     fn H5open() -> herr_t {
         Ok(0)
     }
 
-    /// Closes all open objects and shuts the library down.
+    /// Closes all open files and objects and shuts the HDF5 library down.
     fn H5close() -> herr_t {
         crate::init::stop();
         Ok(0)
@@ -78,34 +78,37 @@ export! {
         Ok(0)
     }
 
-    /// Allocates `size` bytes, which the program frees with `H5free_memory`.
+    /// Allocates a memory block of `size` bytes, which the program frees with `H5free_memory`.
     fn H5allocate_memory(size: usize, clear: bool) -> *mut c_void {
         Ok(memory::allocate(size, clear))
     }
 
-    /// Changes the size of a block from `H5allocate_memory` and returns the block's new address.
+    /// Changes the size of a memory block from `H5allocate_memory` and returns the block's new
+    /// address.
     fn H5resize_memory(block: *mut c_void, size: usize) -> *mut c_void {
         Ok(memory::resize(block, size))
     }
 
-    /// Frees a block that a library function allocated for the program.
+    /// Frees a block of memory that a library function allocated for the program.
     fn H5free_memory(block: *mut c_void) -> herr_t {
         memory::free(block);
         Ok(0)
     }
 
-    /// Stores `true` in `threadsafe`: several threads may call the library at the same time.
+    /// Stores `true` in `threadsafe`, because several threads may call the library at the same
+    /// time.
     fn H5is_library_threadsafe(threadsafe: Out<bool>) -> herr_t {
         threadsafe.require("result")?.put(true);
         Ok(0)
     }
 
-    /// Stores `false` in `terminating`: the library can be started again after its shutdown.
+    /// Stores `false` in `terminating`, because the library can be started again after its
+    /// shutdown.
     fn H5is_library_terminating(terminating: Out<bool>) -> herr_t {
         terminating.require("result")?.put(false);
         Ok(0)
     }
 }
 
-/// A C string that the library returns or receives.
+/// The C type of a C string that a library function returns or receives.
 pub type CText = *const c_char;

@@ -36,7 +36,7 @@ pub struct H5A_info_t {
 
 const _: () = assert!(size_of::<H5A_info_t>() == 24);
 
-/// Opens the attribute with the given name and returns its new identifier.
+/// Opens the attribute `name` of the object `place` and returns the attribute's new identifier.
 ///
 /// # Errors
 /// Fails if the object has no attribute with this name.
@@ -45,12 +45,13 @@ pub fn register(place: Place, name: &[u8]) -> Outcome<hid_t> {
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::read(place, attribute)))))
 }
 
-/// Checks that an identifier refers to an attribute access list.
+/// Checks that an identifier refers to an attribute access property list.
 fn require_access(aapl: hid_t) -> Outcome<()> {
     plist::require_class(aapl, symbols::CLASS_ATTRIBUTE_ACCESS, "attribute access list")
 }
 
-/// Returns the object to which an identifier refers, if the object may have attributes.
+/// Returns the object to which an identifier refers, if the object may have attributes. The
+/// identifier of a file stands for its root group.
 fn owner(loc: hid_t) -> Outcome<Place> {
     if matches!(id::find(loc), Some(Entry::Attribute(_))) {
         return Err(Failure::bad_type("location is not valid for an attribute"));
@@ -58,7 +59,7 @@ fn owner(loc: hid_t) -> Outcome<Place> {
     location::find(loc)
 }
 
-/// Creates an attribute of the object `place` and returns its identifier.
+/// Creates an attribute of the object `place` and returns the attribute's identifier.
 fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_t) -> Outcome<hid_t> {
     let charset = match acpl {
         H5P_DEFAULT => CharacterSet::Ascii,
@@ -93,7 +94,7 @@ fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_
     Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle::created(place, new)))))
 }
 
-/// Writes all elements of an attribute from a buffer with elements of the datatype `type_id`.
+/// Writes a buffer with elements of the datatype `type_id` to all elements of an attribute.
 fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -135,8 +136,8 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
     handle.owner.set_attribute_elements(&elements, &conversions).map_err(conversion)
 }
 
-/// Returns the failure for an error of a read or write, with a separate code if the datatypes have
-/// no conversion.
+/// Returns the failure for an error of an attribute read or write, with a separate code if the
+/// datatypes have no conversion.
 fn conversion(error: hyperslab::Error) -> Failure {
     let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
     let failure = Failure::from(error);
@@ -147,7 +148,8 @@ fn conversion(error: hyperslab::Error) -> Failure {
     }
 }
 
-/// Reads all elements of an attribute into a buffer as elements of the datatype `type_id`.
+/// Reads all elements of an attribute into the caller's buffer as elements of the datatype
+/// `type_id`.
 fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
     let handle = attribute::find(attribute_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -185,7 +187,7 @@ fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
-/// Returns information about an attribute of the object `owner`.
+/// Returns information about an attribute of the object `owner` in the C form (`H5A_info_t`).
 ///
 /// # Errors
 /// Returns the errors of reading the attribute.
@@ -200,7 +202,7 @@ pub fn info(owner: &Object, attribute: &hyperslab::Attribute) -> Outcome<H5A_inf
     })
 }
 
-/// Renames an attribute and updates the open handles of the attribute.
+/// Renames an attribute of the object `owner` and updates the open handles of the attribute.
 fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
     if from == to {
         return Ok(());
@@ -227,20 +229,21 @@ const NO_CREATE: &str = "unable to synchronously create attribute";
 const NO_OPEN: &str = "unable to synchronously open attribute";
 
 export! {
-    /// Creates an attribute of the object `loc` and returns its identifier.
+    /// Creates an attribute of the object `loc` and returns the attribute's identifier.
     fn H5Acreate2(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t {
         require_access(aapl)?;
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
 
-    /// Creates an attribute of the object `loc` and returns its identifier (HDF5 1.6 form).
+    /// Creates an attribute of the object `loc` and returns the attribute's identifier (HDF5 1.6
+    /// form).
     fn H5Acreate1(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t) -> hid_t {
         let name = name.name("attribute name")?;
         create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTINIT, NO_CREATE)
     }
 
-    /// Creates an attribute of the object at path `object` and returns its identifier.
+    /// Creates an attribute of the object at path `object` and returns the attribute's identifier.
     fn H5Acreate_by_name(
         loc: hid_t, object: Text, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t, lapl: hid_t,
     ) -> hid_t {
@@ -251,7 +254,7 @@ export! {
             .because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
     }
 
-    /// Opens the attribute `name` of the object `loc` and returns its identifier.
+    /// Opens the attribute `name` of the object `loc` and returns the attribute's identifier.
     fn H5Aopen(loc: hid_t, name: Text, aapl: hid_t) -> hid_t {
         require_access(aapl)?;
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
@@ -263,8 +266,8 @@ export! {
         register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens the attribute at position `number` in creation order, or in name order if the object
-    /// does not track the creation order.
+    /// Opens the attribute of an object at position `number` in creation order, or else in name
+    /// order.
     fn H5Aopen_idx(loc: hid_t, number: c_uint) -> hid_t {
         let place = owner(loc)?;
         let name = list::at(&place.0, (1, 0), number.into()).or_else(|_| list::at(&place.0, (0, 0), number.into()))
@@ -272,7 +275,8 @@ export! {
         register(place, &name).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens the attribute `name` of the object at path `object` and returns its identifier.
+    /// Opens the attribute `name` of the object at path `object` and returns the attribute's
+    /// identifier.
     fn H5Aopen_by_name(loc: hid_t, object: Text, name: Text, aapl: hid_t, lapl: hid_t) -> hid_t {
         require_access(aapl)?;
         let (object, name) = (object.name("object name")?, name.name("attribute name")?);
@@ -281,7 +285,7 @@ export! {
             .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Opens the attribute at position `number` in the given index and order, and returns its
+    /// Opens the attribute of an object at position `number` in an index and order; returns its
     /// identifier.
     fn H5Aopen_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
@@ -296,8 +300,8 @@ export! {
             .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
     }
 
-    /// Writes all elements of an attribute from `buffer`, whose elements have the datatype
-    /// `type_id`.
+    /// Writes `buffer`, whose elements have the datatype `type_id`, to all elements of an
+    /// attribute.
     fn H5Awrite(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> herr_t {
         write(attribute_id, type_id, buffer)
             .because(codes::ATTR, codes::WRITEERROR, "unable to synchronously write attribute")?;
@@ -318,18 +322,19 @@ export! {
         Ok(0)
     }
 
-    /// Returns a new identifier of a copy of the attribute's dataspace.
+    /// Returns a new identifier of a copy of the dataspace of an attribute.
     fn H5Aget_space(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         Ok(space::register(CSpace::all(handle.form()?.dataspace.clone())))
     }
 
-    /// Returns a new identifier of the attribute's datatype.
+    /// Returns a new identifier of the datatype of an attribute.
     fn H5Aget_type(attribute_id: hid_t) -> hid_t {
         datatype_of(attribute_id).because(codes::ATTR, codes::CANTGET, "can't get datatype ID of attribute")
     }
 
-    /// Returns the identifier of a new creation list with the attribute's creation properties.
+    /// Returns the identifier of a new attribute creation list with the attribute's creation
+    /// properties.
     fn H5Aget_create_plist(attribute_id: hid_t) -> hid_t {
         let handle = attribute::find(attribute_id)?;
         let charset = i32::from(handle.form()?.charset == CharacterSet::Utf8);
@@ -346,8 +351,8 @@ export! {
         crate::text::length(&name)
     }
 
-    /// Copies the name of the attribute at position `number` to `buffer` and returns the length of
-    /// the name.
+    /// Copies the name of an object's attribute at position `number` to `buffer` and returns its
+    /// length.
     fn H5Aget_name_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
         lapl: hid_t,
@@ -383,7 +388,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the attribute at position `number` in `result`.
+    /// Stores information about an object's attribute at position `number` in `result`.
     fn H5Aget_info_by_idx(
         loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, result: Out<H5A_info_t>, lapl: hid_t,
     ) -> herr_t {
@@ -401,7 +406,7 @@ export! {
         c_int::try_from(count).map_err(|_| Failure::new(codes::ATTR, codes::CANTCOUNT, "too many attributes"))
     }
 
-    /// Renames an attribute of the object `loc` from `from` to `to`.
+    /// Renames an attribute of the object `loc` from the name `from` to the name `to`.
     fn H5Arename(loc: hid_t, from: Text, to: Text) -> herr_t {
         let (object, _place) = owner(loc)?;
         rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
@@ -433,7 +438,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes the attribute at position `number` in the given index and order.
+    /// Removes the attribute of an object at position `number` in the given index and order.
     fn H5Adelete_by_idx(loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
         let (object, _place) = traverse::open(loc, object.name("object name")?, lapl)?;
         let name = list::at(&object, (index, order), number)

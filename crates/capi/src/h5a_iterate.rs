@@ -18,13 +18,14 @@ pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5A_info_t, 
 /// (`H5A_operator1_t`).
 pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
-/// Returns the failure for a user's function that returned a negative value.
+/// Returns the failure for a user's function that visited an attribute and returned a negative
+/// value.
 fn failed() -> Failure {
     Failure::new(codes::ATTR, codes::BADITER, "error iterating over attributes")
 }
 
-/// Calls `visit` for the attributes of an object, starting at `position`, until the function
-/// returns a nonzero value.
+/// Calls the user's function `visit` for the attributes of an object, starting at `position`, until
+/// the function returns a nonzero value.
 fn iterate(
     place: Place,
     order: (c_int, c_int),
@@ -57,16 +58,16 @@ fn iterate(
 }
 
 export! {
-    /// Calls `visit` for each attribute of the object `loc` until it returns a nonzero value, and
-    /// returns this value.
+    /// Calls the user's function `visit` for each attribute of the object `loc` until the function
+    /// returns a nonzero value, and returns this value.
     fn H5Aiterate2(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, visit: Option<Visit2>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, visit, data)
     }
 
-    /// Calls `visit` for each attribute of the object at path `object` until it returns a nonzero
-    /// value.
+    /// Calls the user's function `visit` for each attribute of the object at path `object` until
+    /// the function returns a nonzero value.
     fn H5Aiterate_by_name(
         loc: hid_t, object: Text, index: c_int, order: c_int, position: Out<hsize_t>, visit: Option<Visit2>,
         data: *mut c_void, lapl: hid_t,
@@ -75,8 +76,8 @@ export! {
         iterate(place, (index, order), position, visit, data)
     }
 
-    /// Calls `visit` for each attribute of the object `loc` in name order until it returns a
-    /// nonzero value.
+    /// Calls the user's function `visit` for each attribute of the object `loc` in name order until
+    /// the function returns a nonzero value.
     fn H5Aiterate1(loc: hid_t, position: Out<c_uint>, visit: Option<Visit1>, data: *mut c_void) -> herr_t {
         let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
         let place = location::find(loc)?;

@@ -22,24 +22,24 @@ use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::space::{self, CSpace};
 use crate::{dataset, symbols};
 
-/// The C type of a user's function that visits an element of a buffer (`H5D_operator_t`).
+/// The C type of a user's function that visits an element of a memory buffer (`H5D_operator_t`).
 pub type Operator = unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
 /// The C type of a user's function that supplies elements for `H5Dscatter` (`H5D_scatter_func_t`).
 pub type ScatterFunction = unsafe extern "C" fn(*mut *const c_void, *mut usize, *mut c_void) -> herr_t;
 /// The C type of a user's function that receives elements from `H5Dgather` (`H5D_gather_func_t`).
 pub type GatherFunction = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> herr_t;
 
-/// Returns the properties of a dataset access list.
+/// Returns the properties of the dataset access list to which an identifier refers.
 fn access(dapl: hid_t) -> Outcome<DatasetAccess> {
     plist::dataset_access(dapl).because(codes::ARGS, codes::BADTYPE, "not a dataset access list")
 }
 
-/// Registers an open dataset and returns its new identifier.
+/// Registers an open dataset and returns the dataset's new identifier.
 fn register(dataset: &hyperslab::Dataset, location: Location, access: DatasetAccess) -> hid_t {
     id::register(Entry::Dataset(Arc::new(create::handle(dataset, location, access))))
 }
 
-/// The property list identifiers of a call: link creation, dataset creation and dataset access.
+/// The identifiers of the property lists of a call: link creation, dataset creation and access.
 type Lists = (hid_t, hid_t, hid_t);
 
 /// Creates a dataset with a link at the path `name` and returns the dataset's identifier.
@@ -57,7 +57,7 @@ fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -
     Ok(register(&made, location, access))
 }
 
-/// Opens the dataset at the path `name` and returns its identifier.
+/// Opens the dataset at the path `name` and returns the dataset's identifier.
 fn open(loc: hid_t, name: Text, dapl: hid_t) -> Outcome<hid_t> {
     let access = access(dapl)?;
     let (object, place) = traverse::open(loc, name.name("dataset name")?, dapl)?;
@@ -83,8 +83,8 @@ fn datatype_of(dataset_id: hid_t) -> Outcome<hid_t> {
     Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
 }
 
-/// Returns a new access list with the properties in use for the dataset, including defaults of the
-/// file.
+/// Returns a new dataset access list with the properties in use for the dataset, including defaults
+/// of the file.
 fn access_properties(dataset_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let mut access = handle.access.clone();
@@ -123,8 +123,8 @@ fn set_extent(dataset_id: hid_t, dims: In<hsize_t>) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the number of bytes that the variable-length data of the selected elements occupies in
-/// memory.
+/// Returns the number of bytes that the variable-length data of a dataset's selected elements
+/// occupies in memory.
 fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome<u64> {
     let handle = dataset::find(dataset_id)?;
     let memory = datatype::copy_of(type_id)?;
@@ -142,8 +142,8 @@ fn variable_bytes(dataset_id: hid_t, type_id: hid_t, space_id: hid_t) -> Outcome
     Ok(total)
 }
 
-/// Fills the selected elements of a buffer with one value, which is converted to the buffer's
-/// datatype.
+/// Fills the selected elements of a memory buffer with one value, which is converted to the
+/// buffer's datatype.
 fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, space_id: hid_t) -> Outcome<()> {
     let (from, to) = (datatype::copy_of(value_type)?, datatype::copy_of(buffer_type)?);
     let space = space::copy_of(space_id)?;
@@ -160,8 +160,8 @@ fn fill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, spac
     })
 }
 
-/// Calls `operator` for the selected elements of a buffer until the function returns a nonzero
-/// value.
+/// Calls the user's function `operator` for the selected elements of a memory buffer until the
+/// function returns a nonzero value.
 fn iterate(
     buffer: Buffer,
     type_id: hid_t,
@@ -189,7 +189,7 @@ fn iterate(
     Ok(outcome)
 }
 
-/// Copies contiguous elements from a user's function to the selected elements of a buffer.
+/// Copies elements that a user's function supplies to the selected elements of a memory buffer.
 fn scatter(
     function: Option<ScatterFunction>,
     data: *mut c_void,
@@ -217,8 +217,8 @@ fn scatter(
     elements::scatter(&packed, memory, &runs, size)
 }
 
-/// Copies the selected elements of a buffer to a contiguous buffer and passes them to a user's
-/// function.
+/// Copies the selected elements of a memory buffer to a contiguous buffer and passes them to a
+/// user's function.
 fn gather(
     space_id: hid_t,
     source: Buffer,
@@ -319,13 +319,13 @@ export! {
         datatype_of(dataset_id)
     }
 
-    /// Returns the identifier of a new creation list with the dataset's creation properties.
+    /// Returns the identifier of a new creation list with the creation properties of a dataset.
     fn H5Dget_create_plist(dataset_id: hid_t) -> hid_t {
         let create = create::properties(&*dataset::find(dataset_id)?)?;
         plist::make::register(symbols::CLASS_DATASET_CREATE, Settings::DatasetCreate(create))
     }
 
-    /// Returns the identifier of a new access list with the dataset's access properties.
+    /// Returns the identifier of a new access list with the access properties of a dataset.
     fn H5Dget_access_plist(dataset_id: hid_t) -> hid_t {
         access_properties(dataset_id)
     }
@@ -336,7 +336,7 @@ export! {
         Ok(handle.dataset.storage_size()?)
     }
 
-    /// Returns the offset of contiguous raw data in the file, or `HADDR_UNDEF` if there is none.
+    /// Returns the file offset of the dataset's contiguous raw data, or `HADDR_UNDEF` without data.
     fn H5Dget_offset(dataset_id: hid_t) -> haddr_t {
         let handle = dataset::find(dataset_id)?;
         if !handle.dataset.external_files().is_empty() {
@@ -373,7 +373,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads selected elements of `count` datasets into one buffer for each dataset.
+    /// Reads selected elements of `count` datasets into memory buffers, one for each dataset.
     fn H5Dread_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Buffer>,
@@ -390,7 +390,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes selected elements of one buffer for each dataset to `count` datasets.
+    /// Writes selected elements of memory buffers, one for each dataset, to `count` datasets.
     fn H5Dwrite_multi(
         count: usize, datasets: In<hid_t>, mem_types: In<hid_t>, mem_spaces: In<hid_t>, file_spaces: In<hid_t>,
         dxpl: hid_t, buffers: In<Data>,
@@ -426,7 +426,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the dataset's file.
+    /// Writes the dirty data of the file that contains the dataset.
     fn H5Dflush(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         crate::h5f::flush(dataset_id).because(codes::DATASET, codes::CANTFLUSH, "unable to flush dataset")
@@ -438,7 +438,7 @@ export! {
         crate::h5o::refresh(dataset_id).because(codes::DATASET, codes::CANTLOAD, "unable to refresh dataset")
     }
 
-    /// Stores in `size` the number of bytes that the variable-length data of the selected elements
+    /// Stores in `size` the bytes that the variable-length data of a dataset's selected elements
     /// needs in memory.
     fn H5Dvlen_get_buf_size(dataset_id: hid_t, type_id: hid_t, space_id: hid_t, size: Out<hsize_t>) -> herr_t {
         let bytes = variable_bytes(dataset_id, type_id, space_id)?;
@@ -446,27 +446,27 @@ export! {
         Ok(0)
     }
 
-    /// Frees the variable-length data of the selected elements of `buffer`.
+    /// Frees the variable-length data of the selected elements of the memory buffer `buffer`.
     fn H5Dvlen_reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> herr_t {
         crate::h5t_convert::reclaim(type_id, space_id, dxpl, buffer)
     }
 
-    /// Fills the selected elements of `buffer` with one value.
+    /// Fills the selected elements of the memory buffer `buffer` with one value.
     fn H5Dfill(value: Data, value_type: hid_t, buffer: Buffer, buffer_type: hid_t, space_id: hid_t) -> herr_t {
         fill(value, value_type, buffer, buffer_type, space_id)
             .because(codes::DATASET, codes::CANTINIT, "unable to fill")?;
         Ok(0)
     }
 
-    /// Calls `operator` for each selected element of `buffer` until it returns a nonzero value, and
-    /// returns this value.
+    /// Calls `operator` for each selected element of `buffer` until `operator` returns a nonzero
+    /// value.
     fn H5Diterate(
         buffer: Buffer, type_id: hid_t, space_id: hid_t, operator: Option<Operator>, data: *mut c_void,
     ) -> herr_t {
         iterate(buffer, type_id, space_id, operator, data)
     }
 
-    /// Copies elements that `function` supplies to the selected elements of `target`.
+    /// Copies elements that the function `function` supplies to the selected elements of `target`.
     fn H5Dscatter(
         function: Option<ScatterFunction>, data: *mut c_void, type_id: hid_t, space_id: hid_t, target: Buffer,
     ) -> herr_t {
@@ -474,8 +474,7 @@ export! {
         Ok(0)
     }
 
-    /// Copies the selected elements of `source` to `target` and calls `function` each time `target`
-    /// is full.
+    /// Copies selected elements of `source` to `target` and calls `function` when `target` is full.
     fn H5Dgather(
         space_id: hid_t, source: Buffer, type_id: hid_t, size: usize, target: Buffer,
         function: Option<GatherFunction>, data: *mut c_void,
@@ -484,7 +483,7 @@ export! {
         Ok(0)
     }
 
-    /// Checks the dataset identifier and prints nothing.
+    /// Checks a dataset identifier and prints nothing: hyperslab has no debug output for datasets.
     fn H5Ddebug(dataset_id: hid_t) -> herr_t {
         dataset::find(dataset_id)?;
         Ok(0)

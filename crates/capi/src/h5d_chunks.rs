@@ -16,7 +16,7 @@ use crate::pointer::{Buffer, Data, In, Out};
 /// The C type of a user's function that visits a stored chunk (`H5D_chunk_iter_op_t`).
 pub type Visit = unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
 
-/// Returns a chunked dataset and its chunk shape, or an error for other layouts.
+/// Returns a dataset in chunked layout and its chunk shape, or an error for other layouts.
 fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     let handle = dataset::find(dataset_id)?;
     match handle.dataset.layout() {
@@ -25,8 +25,8 @@ fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
     }
 }
 
-/// Returns the coordinates of a chunk's first element after a check that a chunk starts at these
-/// coordinates.
+/// Returns the coordinates of a chunk's first element from the caller's array, after a check that a
+/// chunk starts at these coordinates.
 fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outcome<Vec<u64>> {
     let shape = handle.dataset.shape();
     let offset = offset.array(shape.len(), "offset")?;
@@ -42,15 +42,16 @@ fn offset_of(handle: &DatasetHandle, chunk: &[u64], offset: In<hsize_t>) -> Outc
     Ok(offset.to_vec())
 }
 
-/// Returns information about the stored chunks, sorted by their coordinates.
+/// Returns information about the stored chunks of a dataset, sorted by the coordinates of the
+/// chunks.
 fn list(handle: &DatasetHandle) -> Outcome<Vec<ChunkInfo>> {
     let mut chunks = handle.dataset.chunks().list()?;
     chunks.sort_by(|one, other| one.offset.cmp(&other.offset));
     Ok(chunks)
 }
 
-/// Stores the filter mask, the file offset and the size of a chunk, or default values for a missing
-/// chunk.
+/// Stores the filter mask, the file offset and the size of a chunk in the caller's memory, or
+/// default values for a missing chunk.
 fn put(
     info: Option<&ChunkInfo>,
     base: u64,
@@ -66,7 +67,7 @@ fn base(handle: &DatasetHandle) -> u64 {
     handle.location.shared.file.info().user_block
 }
 
-/// Writes the encoded bytes of a chunk with the given filter mask.
+/// Writes the encoded bytes of a dataset's chunk with the given filter mask.
 fn write(
     dataset_id: hid_t,
     dxpl: hid_t,
@@ -83,7 +84,7 @@ fn write(
     Ok(())
 }
 
-/// Copies the encoded bytes of a chunk to a buffer and returns their number.
+/// Copies the encoded bytes of a dataset's chunk to the caller's buffer and returns their number.
 fn read(
     dataset_id: hid_t,
     dxpl: hid_t,
@@ -103,7 +104,7 @@ fn read(
 }
 
 export! {
-    /// Stores in `count` the number of stored chunks of a dataset. Ignores the dataspace.
+    /// Stores in `count` the number of stored chunks of a dataset. Ignores the dataspace argument.
     fn H5Dget_num_chunks(dataset_id: hid_t, space_id: hid_t, count: Out<hsize_t>) -> herr_t {
         let _ = space_id;
         count.require("number of chunks")?;
@@ -118,8 +119,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores the coordinates, filter mask, file offset and size of the stored chunk with index
-    /// `number`.
+    /// Stores the coordinates, filter mask, file offset and size of the dataset's stored chunk with
+    /// the index `number`.
     fn H5Dget_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>, filters: Out<c_uint>,
         address: Out<haddr_t>, size: Out<hsize_t>,
@@ -134,8 +135,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores the filter mask, file offset and size of the chunk that starts at the coordinates
-    /// `offset`.
+    /// Stores the filter mask, file offset and size of the dataset's chunk that starts at the
+    /// coordinates `offset`.
     fn H5Dget_chunk_info_by_coord(
         dataset_id: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, address: Out<haddr_t>, size: Out<hsize_t>,
     ) -> herr_t {
@@ -148,8 +149,8 @@ export! {
         Ok(0)
     }
 
-    /// Calls `visit` for each stored chunk until it returns a nonzero value, and returns this
-    /// value.
+    /// Calls the user's function `visit` for each stored chunk of a dataset until the function
+    /// returns a nonzero value, and returns this value.
     fn H5Dchunk_iter(dataset_id: hid_t, dxpl: hid_t, visit: Option<Visit>, data: *mut c_void) -> herr_t {
         plist::transfer(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
         let visit = visit.ok_or_else(|| Failure::bad_value("invalid callback to chunk iteration"))?;
@@ -166,8 +167,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `size` the number of bytes of the encoded chunk that starts at the coordinates
-    /// `offset`.
+    /// Stores in `size` the number of encoded bytes of the dataset's chunk that starts at the
+    /// coordinates `offset`.
     fn H5Dget_chunk_storage_size(dataset_id: hid_t, offset: In<hsize_t>, size: Out<hsize_t>) -> herr_t {
         let (handle, chunk) = chunked(dataset_id)?;
         let offset = offset_of(&handle, &chunk, offset)?;
@@ -177,7 +178,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads the encoded bytes of a chunk into `buffer`, which must be large enough.
+    /// Reads the encoded bytes of a dataset's chunk into `buffer`, which must be large enough.
     fn H5Dread_chunk1(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer,
     ) -> herr_t {
@@ -186,8 +187,8 @@ export! {
         Ok(0)
     }
 
-    /// Reads at most `size` encoded bytes of a chunk into `buffer` and stores the chunk's full size
-    /// in `size`.
+    /// Reads at most `size` encoded bytes of a dataset's chunk into `buffer` and stores the chunk's
+    /// full size in `size`.
     fn H5Dread_chunk2(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer, size: Out<usize>,
     ) -> herr_t {
@@ -198,8 +199,8 @@ export! {
         Ok(0)
     }
 
-    /// Reads the encoded bytes of a chunk into `buffer`, for programs that were compiled for HDF5
-    /// 1.14.
+    /// Reads the encoded bytes of a dataset's chunk into `buffer`, for programs that were compiled
+    /// for HDF5 1.14.
     fn H5Dread_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, filters: Out<c_uint>, buffer: Buffer,
     ) -> herr_t {
@@ -208,7 +209,8 @@ export! {
         Ok(0)
     }
 
-    /// Writes bytes that are already encoded as the chunk that starts at the coordinates `offset`.
+    /// Writes bytes that are already encoded as the dataset's chunk that starts at the coordinates
+    /// `offset`.
     fn H5Dwrite_chunk(
         dataset_id: hid_t, dxpl: hid_t, filters: c_uint, offset: In<hsize_t>, size: usize, bytes: Data,
     ) -> herr_t {
@@ -218,7 +220,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the type of the dataset's chunk index in `kind`.
+    /// Stores the type of the dataset's chunk index in `kind` (`H5D_chunk_index_t`).
     fn H5Dget_chunk_index_type(dataset_id: hid_t, kind: Out<c_int>) -> herr_t {
         let handle = dataset::find(dataset_id)?;
         let Layout::Chunked(chunking) = handle.dataset.layout() else {

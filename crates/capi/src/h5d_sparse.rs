@@ -15,11 +15,11 @@ use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 use crate::space::{self, CSpace};
 
-/// The number of the chunk kind that records defined elements (`H5D_SPARSE_CHUNK`).
+/// The number of the kind of structured chunks that record defined elements (`H5D_SPARSE_CHUNK`).
 const SPARSE: c_uint = 0x01;
 
-/// Information about a structured chunk (`H5D_struct_chunk_info_t`). The arrays belong to the
-/// caller and have one entry for each section.
+/// Information about a structured chunk in the C form (`H5D_struct_chunk_info_t`). The arrays
+/// belong to the caller and have one entry for each section of the chunk.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5D_struct_chunk_info_t {
@@ -44,7 +44,7 @@ pub type Visit = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// Returns a dataset with structured chunks, or an error for other layouts.
+/// Returns a dataset in the layout of structured chunks, or an error for other layouts.
 fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     let handle = dataset::find(dataset_id)?;
     if handle.dataset.sparse().chunking().is_none() {
@@ -53,7 +53,8 @@ fn sparse(dataset_id: hid_t) -> Outcome<Arc<DatasetHandle>> {
     Ok(handle)
 }
 
-/// Returns the selection of a file dataspace after a check of its rank.
+/// Returns the selection of a file dataspace after a check that its rank is the rank of the
+/// dataset.
 fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     if space_id == H5S_ALL {
         return Ok(Selection::All);
@@ -65,7 +66,8 @@ fn selection(handle: &DatasetHandle, space_id: hid_t) -> Outcome<Selection> {
     Ok(space::effective(&space)?.into_owned())
 }
 
-/// Returns a new dataspace that selects the defined elements within a selection.
+/// Returns the identifier of a new dataspace that selects the defined elements of a dataset within
+/// a selection.
 fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     let handle = dataset::find(dataset_id)?;
     let wanted = selection(&handle, space_id)?;
@@ -77,7 +79,7 @@ fn defined(dataset_id: hid_t, space_id: hid_t) -> Outcome<hid_t> {
     Ok(space::register(CSpace { selection, ..CSpace::all(handle.dataset.dataspace()) }))
 }
 
-/// Returns the array index of a section in the C interface.
+/// Returns the index of a section of structured chunks in the arrays of the C interface.
 fn number(section: Section) -> usize {
     match section {
         Section::Selection => 0,
@@ -86,7 +88,7 @@ fn number(section: Section) -> usize {
     }
 }
 
-/// Stores information about a chunk in the caller's arrays.
+/// Stores information about a structured chunk in the caller's arrays.
 fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outcome<()> {
     let Some(mut given) = info.get() else { return Ok(()) };
     let mut sections: Vec<&SectionInfo> = chunk.sections.iter().collect();
@@ -105,7 +107,8 @@ fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outco
     Ok(())
 }
 
-/// Reads the encoded sections of a chunk into the caller's buffers.
+/// Reads the encoded sections of a structured chunk into the caller's buffers, one for each
+/// section.
 fn read(
     dataset_id: hid_t,
     offset: In<hsize_t>,
@@ -131,7 +134,8 @@ fn read(
     Ok(())
 }
 
-/// Writes the encoded sections of a chunk from the caller's buffers.
+/// Writes the encoded sections of a structured chunk from the caller's buffers, one for each
+/// section.
 fn write(
     dataset_id: hid_t,
     offset: In<hsize_t>,
@@ -174,21 +178,23 @@ fn write(
     Ok(())
 }
 
-/// Stores the file offset and the size of a chunk, or default values for a missing chunk.
+/// Stores the file offset and the size of a structured chunk in the caller's memory, or default
+/// values for a missing chunk.
 fn put_place(chunk: Option<&StructuredChunkInfo>, base: u64, address: Out<haddr_t>, size: Out<hsize_t>) {
     address.put(chunk.map_or(HADDR_UNDEF, |chunk| chunk.address + base));
     size.put(chunk.map_or(0, |chunk| chunk.size));
 }
 
-/// Returns information about the stored chunks, sorted by their coordinates.
+/// Returns information about the stored structured chunks of a dataset, sorted by the coordinates
+/// of the chunks.
 fn list(handle: &DatasetHandle) -> Outcome<Vec<StructuredChunkInfo>> {
     let mut chunks = handle.dataset.sparse().chunks()?;
     chunks.sort_by(|one, other| one.offset.cmp(&other.offset));
     Ok(chunks)
 }
 
-/// Calls a user's function for each stored structured chunk until the function returns a nonzero
-/// value.
+/// Calls a user's function for each stored structured chunk of a dataset until the function returns
+/// a nonzero value.
 fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcome<herr_t> {
     let visit = visit.ok_or_else(|| Failure::bad_value("no callback function"))?;
     let handle = sparse(dataset_id)?;
@@ -214,7 +220,7 @@ fn iterate(dataset_id: hid_t, visit: Option<Visit>, data: *mut c_void) -> Outcom
 }
 
 export! {
-    /// Returns a new dataspace that selects the defined elements within the selection of
+    /// Returns a new dataspace that selects a dataset's defined elements within the selection of
     /// `file_space`.
     fn H5Dget_defined(dataset_id: hid_t, file_space: hid_t, dxpl: hid_t) -> hid_t {
         plist::transfer(dxpl)?;
@@ -232,8 +238,8 @@ export! {
         Ok(0)
     }
 
-    /// Writes sections that are already encoded as the structured chunk at the coordinates
-    /// `offset`.
+    /// Writes sections that are already encoded as the dataset's structured chunk at the
+    /// coordinates `offset`.
     fn H5Dwrite_struct_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Data>,
     ) -> herr_t {
@@ -243,7 +249,7 @@ export! {
         Ok(0)
     }
 
-    /// Reads the encoded sections of the structured chunk at the coordinates `offset`.
+    /// Reads the encoded sections of the dataset's structured chunk at the coordinates `offset`.
     fn H5Dread_struct_chunk(
         dataset_id: hid_t, dxpl: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Buffer>,
     ) -> herr_t {
@@ -253,8 +259,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the structured chunk with index `number` among the chunks that
-    /// overlap the bounding box of the dataspace's selection.
+    /// Stores information about the structured chunk with the index `number` among the dataset's
+    /// chunks that overlap the bounding box of the dataspace's selection.
     fn H5Dget_struct_chunk_info(
         dataset_id: hid_t, space_id: hid_t, number: hsize_t, offset: Out<hsize_t>,
         info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>, size: Out<hsize_t>,
@@ -280,7 +286,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the structured chunk that starts at the coordinates `offset`.
+    /// Stores information about the dataset's structured chunk that starts at the coordinates
+    /// `offset`.
     fn H5Dget_struct_chunk_info_by_coord(
         dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, address: Out<haddr_t>,
         size: Out<hsize_t>,
@@ -295,7 +302,8 @@ export! {
         Ok(0)
     }
 
-    /// Calls `visit` for each stored structured chunk until it returns a nonzero value.
+    /// Calls the user's function `visit` for each stored structured chunk of a dataset until the
+    /// function returns a nonzero value.
     fn H5Dstruct_chunk_iter(dataset_id: hid_t, dxpl: hid_t, visit: Option<Visit>, data: *mut c_void) -> herr_t {
         plist::transfer(dxpl)?;
         iterate(dataset_id, visit, data)

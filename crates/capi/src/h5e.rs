@@ -61,9 +61,9 @@ pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) 
 /// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// The walk direction that visits the innermost record last (`H5E_WALK_DOWNWARD`).
+/// The number of the walk that visits the innermost error record last (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
-/// The number of the major message type (`H5E_MAJOR`).
+/// The number of the major type of error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
 
 /// Returns the error stack to which an identifier refers.
@@ -74,7 +74,7 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     }
 }
 
-/// Returns a copy of the records of an error stack; `H5E_DEFAULT` stands for the thread's stack.
+/// Returns a copy of an error stack's records; `H5E_DEFAULT` stands for the thread's stack.
 fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
@@ -95,7 +95,7 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the indexes of `count` records in the order in which a walk in `direction` visits them.
+/// Returns the indexes of `count` error records in the visiting order of a walk in `direction`.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
@@ -112,7 +112,7 @@ fn print(id: hid_t, stream: *mut c_void) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Prints the thread's error stack to the standard error.
+/// Prints the error stack of the current thread to the standard error.
 pub fn print_to_stderr() {
     let text = text_of(&stack::copy());
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -148,7 +148,7 @@ fn text_of(records: &[Arc<Record>]) -> String {
     out
 }
 
-/// Registers a new message of an error class and returns its identifier.
+/// Registers a new message of an error class and returns the message's identifier.
 fn new_message(class_id: hid_t, is_major: bool, text: &[u8]) -> Outcome<hid_t> {
     let message = ErrorMessage { class: class(class_id)?, is_major, text: stack::text(text) };
     Ok(id::register(Entry::ErrorMessage(Arc::new(message))))
@@ -173,7 +173,7 @@ struct Pushed {
 }
 
 impl Pushed {
-    /// Returns the error record that these arguments describe.
+    /// Returns the error record that the arguments of `H5Epush1` or `H5Epush2` describe.
     fn record(self) -> Record {
         let text = |text: Text| stack::text(text.get().unwrap_or_default());
         Record {
@@ -229,7 +229,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Moves the records of the thread's stack to a new error stack and returns its identifier.
+    /// Moves the records of the thread's error stack to a new stack and returns its identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -238,7 +238,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(stack))))
     }
 
-    /// Replaces the thread's stack by the records of an error stack and closes the error stack.
+    /// Replaces the thread's error stack by the records of another error stack, which is closed.
     fn H5Eset_current_stack(stack_id: hid_t) -> herr_t {
         if stack_id != H5P_DEFAULT {
             let records = saved(stack_id)?.records.lock().clone();
@@ -278,7 +278,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Closes an error stack.
+    /// Closes the identifier of an error stack.
     fn H5Eclose_stack(stack_id: hid_t) -> herr_t {
         if stack_id == H5P_DEFAULT {
             return Ok(0);
@@ -312,13 +312,13 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Adds a record with the library's error class to the thread's stack.
+    /// Adds a record with the library's error class to the thread's error stack.
     fn H5Epush1(file: Text, function: Text, line: c_uint, major: hid_t, minor: hid_t, text: Text) -> herr_t {
         stack::add(Pushed { file, function, line, class: codes::ERR_CLS, major, minor, text }.record());
         Ok(0)
     }
 
-    /// Removes all records of the thread's stack.
+    /// Removes all records of the thread's error stack.
     fn H5Eclear1() -> herr_t {
         stack::clear();
         Ok(0)
@@ -334,7 +334,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Prints the thread's stack to a C stream.
+    /// Prints the thread's error stack to a C stream.
     fn H5Eprint1(stream: *mut c_void) -> herr_t {
         print(H5P_DEFAULT, stream)
     }
@@ -344,7 +344,7 @@ export_keeping_errors! {
         print(stack_id, stream)
     }
 
-    /// Calls `function` for each record of an error stack until it returns a nonzero value.
+    /// Calls `function` for each record of an error stack, until a nonzero result.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -368,7 +368,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Calls `function` for each record of the thread's stack until it returns a nonzero value.
+    /// Calls `function` for each record of the thread's error stack, until a nonzero result.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -391,7 +391,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores the failure callback that `H5Eset_auto1` set, and its data.
+    /// Stores the thread's failure callback that `H5Eset_auto1` set, and the callback's data.
     fn H5Eget_auto1(function: Out<Option<Auto1>>, data: Out<*mut c_void>) -> herr_t {
         let automatic = automatic::get();
         let found: Option<Auto1> = match automatic.reporter {
@@ -405,7 +405,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores the failure callback of an error stack, and its data.
+    /// Stores the failure callback of an error stack, and the callback's data.
     fn H5Eget_auto2(stack_id: hid_t, function: Out<Option<Auto2>>, data: Out<*mut c_void>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -447,7 +447,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Stores in `is_second` whether the failure callback receives the stack's identifier.
+    /// Stores in `is_second` whether the failure callback receives the error stack's identifier.
     fn H5Eauto_is_v2(stack_id: hid_t, is_second: Out<c_uint>) -> herr_t {
         let automatic =
             if stack_id == H5P_DEFAULT { automatic::get() } else { *saved(stack_id)?.automatic.lock() };
@@ -455,7 +455,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Copies the text of an error message to `text`, stores its type, and returns its length.
+    /// Copies the text of an error message, stores the message type, and returns the text length.
     fn H5Eget_msg(message_id: hid_t, kind: Out<c_int>, text: TextBuffer, size: usize) -> isize {
         let message = message(message_id)?;
         kind.put(i32::from(!message.is_major));
@@ -474,7 +474,7 @@ export_keeping_errors! {
     }
 }
 
-/// Adds a record with an already formatted text to an error stack, for `H5Epush2`.
+/// Adds an error record with an already formatted text to an error stack, for `H5Epush2`.
 pub fn push_formatted(
     stack_id: hid_t,
     (file, function, line): (Text, Text, c_uint),

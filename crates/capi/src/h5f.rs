@@ -16,14 +16,14 @@ use crate::plist::{self, Settings};
 use crate::pointer::{Out, Text};
 use crate::{export, symbols};
 
-/// The close degree that closes all identifiers of a file with the file (`H5F_CLOSE_STRONG`).
+/// The file close degree that closes all identifiers of a file with the file (`H5F_CLOSE_STRONG`).
 const CLOSE_STRONG: c_int = 3;
-/// The close degree that refuses to close a file with open objects (`H5F_CLOSE_SEMI`).
+/// The file close degree that refuses to close a file with open objects (`H5F_CLOSE_SEMI`).
 const CLOSE_SEMI: c_int = 2;
 /// The flag that counts only objects that were opened through the given file identifier
 /// (`H5F_OBJ_LOCAL`).
 const OBJ_LOCAL: c_uint = 0x20;
-/// The bit of each object kind in the arguments of `H5Fget_obj_count`.
+/// The bit that stands for each kind of open object in the arguments of `H5Fget_obj_count`.
 const KINDS: [(c_uint, IdKind); 5] = [
     (0x01, IdKind::File),
     (0x02, IdKind::Dataset),
@@ -32,7 +32,7 @@ const KINDS: [(c_uint, IdKind); 5] = [
     (0x10, IdKind::Attribute),
 ];
 
-/// Writes and closes a file whose last identifier was released.
+/// Writes the dirty data of a file whose last identifier was released, and closes the file.
 ///
 /// # Errors
 /// Returns the error of writing the file.
@@ -43,8 +43,8 @@ pub fn finish(file: &SharedFile) -> Outcome<()> {
     driver
 }
 
-/// Returns the file that contains the object in a table entry, or `None` if the object is not in a
-/// file.
+/// Returns the file that contains the object of an identifier table entry, or `None` if the object
+/// is not in a file.
 pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     match entry {
         Entry::File(file) => Some(Arc::clone(&file.shared)),
@@ -58,7 +58,8 @@ pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     }
 }
 
-/// Returns the number of the file handle through which the program reached an object.
+/// Returns the number of the file handle through which the program reached the object of an
+/// identifier table entry.
 fn handle_of(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::File(file) => Some(file.number),
@@ -70,7 +71,7 @@ fn handle_of(entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Returns the open objects of the given kinds in a file, or in all files.
+/// Returns the open objects of the given kinds in a file, or in all files, with their identifiers.
 fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry)> {
     let wanted = KINDS.iter().filter(|(bit, _)| kinds & bit != 0);
     let all = wanted.flat_map(|(_, kind)| id::list(*kind as c_int));
@@ -82,7 +83,7 @@ fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry
     all.filter(|(_, entry)| belongs(entry)).collect()
 }
 
-/// Closes a file handle whose identifier was already removed from the table.
+/// Closes a file handle whose identifier was already removed from the identifier table.
 ///
 /// # Errors
 /// Returns the error of writing the file.
@@ -103,7 +104,8 @@ pub fn close_handle(handle: Arc<FileHandle>) -> Outcome<()> {
     closing(|| drop(shared))
 }
 
-/// Closes a file identifier after a check of the close degree, and writes the file's dirty data.
+/// Closes a file identifier after a check of the file's close degree, and writes the file's dirty
+/// data.
 fn close(file_id: hid_t) -> Outcome<()> {
     let handle = file::find(file_id).because(codes::ARGS, codes::BADTYPE, "not a file")?;
     let last = id::references(file_id) == Some(1);
@@ -123,7 +125,8 @@ fn close(file_id: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Opens or creates a file with an access list and returns its new identifier.
+/// Opens or creates a file with the properties of a file access list, and returns the file's new
+/// identifier.
 fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -> Outcome<hid_t> {
     let access = plist::file_access(fapl).because(codes::ARGS, codes::BADTYPE, "not a file access list")?;
     let shared = Request { name, flags, access, create }.run()?;
@@ -131,7 +134,7 @@ fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -
     Ok(open::register(shared, kept, name))
 }
 
-/// Creates a file after a check of the flags, and returns its identifier.
+/// Creates a file after a check of the creation flags, and returns the file's identifier.
 fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE;
@@ -150,7 +153,7 @@ fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t>
     Ok(id)
 }
 
-/// Opens a file after a check of the flags, and returns its identifier.
+/// Opens a file after a check of the access flags, and returns the file's identifier.
 fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
     let name = name.name("file name")?;
     let write_modes = H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ;
@@ -166,7 +169,7 @@ fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
     opened(name, flags, fapl, None)
 }
 
-/// Returns the creation properties of an open file.
+/// Returns the creation properties of an existing, open file.
 fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     let info = shared.file.info();
     let root = shared.file.root();
@@ -201,7 +204,7 @@ fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     })
 }
 
-/// Writes the dirty data of the file that contains an object.
+/// Writes the dirty data of the file that contains the object of an identifier.
 ///
 /// # Errors
 /// Fails if the identifier does not refer to a file or an object in a file. Returns I/O errors.
@@ -215,7 +218,8 @@ pub fn flush(object: hid_t) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Returns whether the file `name` is an HDF5 file that the access list's driver can open.
+    /// Returns whether the file `name` is an HDF5 file that the driver of the file access list can
+    /// open.
     fn H5Fis_accessible(name: Text, fapl: hid_t) -> htri_t {
         let name = name.name("file name")?;
         let access = plist::file_access(fapl)?;
@@ -242,13 +246,13 @@ export! {
         }
     }
 
-    /// Creates the file `name` and returns its identifier.
+    /// Creates the file `name` and returns the file's identifier.
     fn H5Fcreate(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> hid_t {
         create(name, flags, fcpl, fapl)
             .because(codes::FILE, codes::CANTCREATE, "unable to synchronously create file")
     }
 
-    /// Opens the file `name` and returns its identifier.
+    /// Opens the file `name` and returns the file's identifier.
     fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t {
         open_file(name, flags, fapl)
             .because(codes::FILE, codes::CANTOPENFILE, "unable to synchronously open file")
@@ -289,13 +293,13 @@ export! {
         Ok(0)
     }
 
-    /// Returns the identifier of a new creation list with the file's creation properties.
+    /// Returns the identifier of a new file creation list with the file's creation properties.
     fn H5Fget_create_plist(file_id: hid_t) -> hid_t {
         let create = creation_of(&file::find(file_id)?.shared)?;
         plist::make::register(symbols::CLASS_FILE_CREATE, Settings::FileCreate(create))
     }
 
-    /// Returns the identifier of a new access list with the file's access properties.
+    /// Returns the identifier of a new file access list with the file's access properties.
     fn H5Fget_access_plist(file_id: hid_t) -> hid_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         let mut access = shared.access.read().clone();
@@ -320,20 +324,21 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of open objects of the given kinds.
+    /// Returns the number of open objects of the given kinds in a file, or in all files.
     fn H5Fget_obj_count(file_id: hid_t, kinds: c_uint) -> isize {
         Ok(open_objects(file_id, kinds)?.len().cast_signed())
     }
 
-    /// Stores the identifiers of at most `max` open objects and returns the number of identifiers.
+    /// Stores the identifiers of at most `max` open objects of a file in an array and returns their
+    /// number.
     fn H5Fget_obj_ids(file_id: hid_t, kinds: c_uint, max: usize, ids: Out<hid_t>) -> isize {
         let found: Vec<hid_t> = open_objects(file_id, kinds)?.into_iter().map(|(id, _)| id).collect();
         ids.require("identifiers")?.fill(&found, max)?;
         Ok(found.len().min(max).cast_signed())
     }
 
-    /// Stores the driver's handle in `handle`: a pointer to the file descriptor or to the buffer in
-    /// memory.
+    /// Stores the file driver's handle in `handle`: a pointer to the file descriptor or to the
+    /// buffer in memory.
     fn H5Fget_vfd_handle(file_id: hid_t, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
         let shared = Arc::clone(&file::find(file_id)?.shared);
         handle.require("file handle")?;
@@ -341,7 +346,7 @@ export! {
         Ok(0)
     }
 
-    /// Mounts the file `child` on the group at the path `name`.
+    /// Mounts the file `child` on the group at the path `name` of another file.
     fn H5Fmount(loc: hid_t, name: Text, child: hid_t, fmpl: hid_t) -> herr_t {
         let (child, name) = (file::find(child)?, name.name("name")?);
         plist::file_mount(fmpl).because(codes::ARGS, codes::BADTYPE, "not a file mount list")?;
@@ -359,7 +364,7 @@ export! {
         Ok(0)
     }
 
-    /// Unmounts the file that is mounted on the group at the path `name`.
+    /// Unmounts the file that is mounted on the group at the path `name` of another file.
     fn H5Funmount(loc: hid_t, name: Text) -> herr_t {
         let name = name.name("name")?;
         let (_, start) = location::find(loc)?;
@@ -383,7 +388,7 @@ export! {
         Ok(0)
     }
 
-    /// Makes the open file's identifier a SWMR writer.
+    /// Makes the process the SWMR writer of the open file.
     fn H5Fstart_swmr_write(file_id: hid_t) -> herr_t {
         let handle = file::find(file_id)?;
         let shared = &handle.shared;
@@ -406,7 +411,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format later writes may use.
+    /// Sets the lowest and the highest library version whose format later writes to the file may
+    /// use.
     fn H5Fset_libver_bounds(file_id: hid_t, low: c_int, high: c_int) -> herr_t {
         let handle = file::find(file_id)?;
         handle.shared.file.set_libver(open::bounds((low, high))?)?;
@@ -414,7 +420,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether later writes use the newest format.
+    /// Sets whether later writes to the file use the newest format.
     fn H5Fset_latest_format(file_id: hid_t, latest: bool) -> herr_t {
         let bounds = if latest { (5, 5) } else { (0, 5) };
         let handle = file::find(file_id)?;
@@ -429,21 +435,23 @@ export! {
         Err(Failure::unsupported("H5Fformat_convert is not supported"))
     }
 
-    /// Stores in `minimize` whether the library gives new object headers the minimum size.
+    /// Stores in `minimize` whether the library gives new object headers of the file the minimum
+    /// size.
     fn H5Fget_dset_no_attrs_hint(file_id: hid_t, minimize: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
         minimize.require("result")?.put(handle.shared.minimizes_headers());
         Ok(0)
     }
 
-    /// Sets whether the library gives new object headers the minimum size.
+    /// Sets whether the library gives new object headers of the file the minimum size.
     fn H5Fset_dset_no_attrs_hint(file_id: hid_t, minimize: bool) -> herr_t {
         file::find(file_id)?.shared.minimize_headers(minimize);
         Ok(0)
     }
 }
 
-/// Returns the open objects of the given kinds that `H5Fget_obj_count` and `H5Fget_obj_ids` report.
+/// Returns the open objects that `H5Fget_obj_count` and `H5Fget_obj_ids` report for a file and
+/// object kinds.
 fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
     if kinds & 0x1f == 0 {
         return Err(Failure::bad_value("the flags contain no kind of objects"));

@@ -13,7 +13,7 @@ use crate::plist::metadata_cache::H5AC_cache_config_t;
 use crate::pointer::{In, Out};
 use crate::{export, file};
 
-/// The number of read retries for each kind of metadata (`H5F_retry_info_t`).
+/// The number of repeated reads for each kind of metadata (`H5F_retry_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5F_retry_info_t {
@@ -23,7 +23,8 @@ pub struct H5F_retry_info_t {
     pub retries: [*mut u32; 21],
 }
 
-/// Starts or stops the log of the metadata cache. Only the state changes; hyperslab writes no log.
+/// Starts or stops the log of the file's metadata cache. Only the state changes; hyperslab writes
+/// no log.
 fn set_logging(file_id: hid_t, yes: bool) -> Outcome<herr_t> {
     let handle = file::find(file_id)?;
     if !handle.shared.access.read().cache_log.0 {
@@ -59,7 +60,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores 0 in `rate`, the hit rate of the metadata cache.
+    /// Stores 0 in `rate`, the hit rate of the file's metadata cache.
     fn H5Fget_mdc_hit_rate(file_id: hid_t, rate: Out<f64>) -> herr_t {
         file::find(file_id)?;
         rate.require("hit rate")?.put(0.0);
@@ -72,7 +73,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the sizes of the metadata cache: maximum, minimum clean size, current size and
+    /// Stores the sizes of the file's metadata cache: maximum, minimum clean size, current size and
     /// entries.
     fn H5Fget_mdc_size(
         file_id: hid_t,
@@ -98,17 +99,19 @@ export! {
         Ok(0)
     }
 
-    /// Starts the log of the metadata cache. Only the state changes; hyperslab writes no log.
+    /// Starts the log of the file's metadata cache. Only the state changes; hyperslab writes no
+    /// log.
     fn H5Fstart_mdc_logging(file_id: hid_t) -> herr_t {
         set_logging(file_id, true)
     }
 
-    /// Stops the log of the metadata cache.
+    /// Stops the log of the file's metadata cache.
     fn H5Fstop_mdc_logging(file_id: hid_t) -> herr_t {
         set_logging(file_id, false)
     }
 
-    /// Stores whether the log of the metadata cache is configured and whether it is started.
+    /// Stores whether the log of the file's metadata cache is configured and whether the log is
+    /// started.
     fn H5Fget_mdc_logging_status(file_id: hid_t, enabled: Out<bool>, active: Out<bool>) -> herr_t {
         let handle = file::find(file_id)?;
         enabled.put(handle.shared.access.read().cache_log.0);
@@ -116,7 +119,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores zero retries for each kind of metadata in `info`.
+    /// Stores zero repeated reads for each kind of the file's metadata in `info`.
     fn H5Fget_metadata_read_retry_info(file_id: hid_t, info: Out<H5F_retry_info_t>) -> herr_t {
         file::find(file_id)?;
         info.require("info")?.put(H5F_retry_info_t { nbins: 0, retries: [std::ptr::null_mut(); 21] });
@@ -132,7 +135,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the statistics of the page buffer for metadata and raw data, which are all 0.
+    /// Stores the statistics of the file's page buffer for metadata and raw data, which are all 0.
     fn H5Fget_page_buffering_stats(
         file_id: hid_t,
         accesses: Out<[c_uint; 2]>,

@@ -53,14 +53,14 @@ pub struct H5F_info1_t {
 
 const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>() == 32);
 
-/// Returns all bytes of a file, including dirty data.
+/// Returns all bytes of a file as an image, including dirty data.
 fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
     let bytes = shared.file.to_bytes()?;
     Ok(bytes)
 }
 
 export! {
-    /// Returns the free space of a file in bytes.
+    /// Returns the number of bytes of free space in a file.
     fn H5Fget_freespace(file_id: hid_t) -> hssize_t {
         let free = file::find(file_id)?.shared.file.free_space()?;
         Ok(hssize_t::try_from(free).unwrap_or(hssize_t::MAX)) // Larger than any file.

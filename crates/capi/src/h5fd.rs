@@ -15,19 +15,19 @@ use crate::id::{self, Entry};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 use crate::symbols;
 
-/// Returns the function table of the driver that opened a file.
+/// Returns the function table of the driver that opened a file, from the file's C struct.
 fn class_of(file: In<H5FD_t>) -> Outcome<H5FD_class_t> {
     let class = crate::memory::class_of_driver(file.pointer());
     class.because(codes::ARGS, codes::BADVALUE, "file pointer cannot be NULL")
 }
 
-/// Returns a failure of the virtual file layer with the given text.
+/// Returns a failure of a file driver function with the given text.
 fn failed(text: &'static str) -> Failure {
     Failure::new(codes::VFL, codes::CANTINIT, text)
 }
 
 export! {
-    /// Registers a user's driver and returns its identifier.
+    /// Registers a user's file driver and returns the driver's identifier.
     fn H5FDregister(class: In<H5FD_class_t>) -> hid_t {
         if class.is_null() {
             return Err(Failure::bad_value("null class pointer is disallowed"));
@@ -55,21 +55,21 @@ export! {
         Ok(id)
     }
 
-    /// Releases the identifier of a driver.
+    /// Releases the identifier of a file driver.
     fn H5FDunregister(driver_id: hid_t) -> herr_t {
         driver::find(driver_id)?;
         crate::h5i::release(driver_id).because(codes::VFL, codes::CANTDEC, "unable to unregister file driver")?;
         Ok(0)
     }
 
-    /// Returns whether a driver with the given name is registered.
+    /// Returns whether a file driver with the given name is registered.
     fn H5FDis_driver_registered_by_name(name: Text) -> htri_t {
         let name = name.name("driver name")?;
         let found = driver::by_name(name).is_some();
         Ok(htri_t::from(found))
     }
 
-    /// Returns whether a driver with the given number is registered.
+    /// Returns whether a file driver with the given number is registered.
     fn H5FDis_driver_registered_by_value(value: c_int) -> htri_t {
         if !(0..=65535).contains(&value) {
             return Err(Failure::bad_value("driver value is out of range"));
@@ -134,13 +134,13 @@ export! {
         Ok(call_user!(set, file.pointer().cast_mut(), kind, address))
     }
 
-    /// Returns the end of a file that a driver opened.
+    /// Returns the end of file, in bytes, of a file that a driver opened.
     fn H5FDget_eof(file: In<H5FD_t>, kind: c_int) -> haddr_t {
         let get = class_of(file)?.get_eof.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(get, file.pointer(), kind))
     }
 
-    /// Reads `size` bytes at `address` from a file that a driver opened.
+    /// Reads `size` bytes at the address `address` from a file that a driver opened.
     fn H5FDread(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, buffer: Buffer) -> herr_t {
         let read = class_of(file)?.read.ok_or_else(|| failed("the driver has no such function"))?;
         if buffer.is_null() {
@@ -149,13 +149,13 @@ export! {
         Ok(call_user!(read, file.pointer().cast_mut(), kind, dxpl, address, size, buffer.pointer()))
     }
 
-    /// Writes `size` bytes at `address` to a file that a driver opened.
+    /// Writes `size` bytes at the address `address` to a file that a driver opened.
     fn H5FDwrite(file: In<H5FD_t>, kind: c_int, dxpl: hid_t, address: haddr_t, size: usize, bytes: Data) -> herr_t {
         let write = class_of(file)?.write.ok_or_else(|| failed("the driver has no such function"))?;
         Ok(call_user!(write, file.pointer().cast_mut(), kind, dxpl, address, size, bytes.pointer()))
     }
 
-    /// Calls the driver's flush function for a file.
+    /// Calls the driver's flush function for a file that the driver opened.
     fn H5FDflush(file: In<H5FD_t>, dxpl: hid_t, closing: bool) -> herr_t {
         match class_of(file)?.flush {
             Some(flush) => Ok(call_user!(flush, file.pointer().cast_mut(), dxpl, closing)),
@@ -163,7 +163,8 @@ export! {
         }
     }
 
-    /// Calls the driver's truncate function, which sets the file's length to the end of allocation.
+    /// Calls the driver's truncate function, which sets the length of an open file to the end of
+    /// allocation.
     fn H5FDtruncate(file: In<H5FD_t>, dxpl: hid_t, closing: bool) -> herr_t {
         match class_of(file)?.truncate {
             Some(truncate) => Ok(call_user!(truncate, file.pointer().cast_mut(), dxpl, closing)),
@@ -171,7 +172,7 @@ export! {
         }
     }
 
-    /// Calls the driver's lock function for a file.
+    /// Calls the driver's lock function for a file that the driver opened.
     fn H5FDlock(file: In<H5FD_t>, exclusive: bool) -> herr_t {
         match class_of(file)?.lock {
             Some(lock) => Ok(call_user!(lock, file.pointer().cast_mut(), exclusive)),
@@ -179,7 +180,7 @@ export! {
         }
     }
 
-    /// Calls the driver's unlock function for a file.
+    /// Calls the driver's unlock function for a file that the driver opened.
     fn H5FDunlock(file: In<H5FD_t>) -> herr_t {
         match class_of(file)?.unlock {
             Some(unlock) => Ok(call_user!(unlock, file.pointer().cast_mut())),
@@ -187,7 +188,7 @@ export! {
         }
     }
 
-    /// Stores in `handle` the driver's handle of a file.
+    /// Stores in `handle` the driver's handle of a file that the driver opened.
     fn H5FDget_vfd_handle(file: In<H5FD_t>, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
         let get = class_of(file)?.get_handle.ok_or_else(|| failed("the driver has no such function"))?;
         handle.require("file handle")?;
@@ -197,7 +198,7 @@ export! {
         Ok(outcome)
     }
 
-    /// Stores in `flags` the features of a driver (`H5FD_FEAT_*`).
+    /// Stores in `flags` the features of a file driver (`H5FD_FEAT_*`).
     fn H5FDdriver_query(driver_id: hid_t, flags: Out<c_ulong>) -> herr_t {
         match &*driver::find(driver_id)? {
             DriverHandle::User(user) => {
@@ -223,11 +224,11 @@ export! {
 /// sieving, SWMR, and compatibility with the default driver.
 const LIBRARY_FEATURES: c_ulong = 0x0000_1a7d;
 
-/// The C type of a user's function that registers a driver and returns its identifier.
+/// The C type of a user's function that registers a file driver and returns its identifier.
 pub type Initializer = unsafe extern "C" fn() -> hid_t;
 
 export! {
-    /// Calls a user's function that registers a driver, and returns the driver's identifier.
+    /// Calls a user's function that registers a file driver, and returns the driver's identifier.
     fn H5FDperform_init(initializer: Option<Initializer>) -> hid_t {
         let initializer = initializer.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         match call_user!(initializer,) {

@@ -38,12 +38,12 @@ const _: () = assert!(size_of::<H5G_info_t>() == 32);
 /// The C type of a user's function that visits a link of a group (`H5G_iterate_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
 
-/// Registers an open group and returns its new identifier.
+/// Registers an open group and returns the group's new identifier.
 pub fn register(group: Group, location: Location) -> hid_t {
     id::register(Entry::Group(Arc::new(GroupHandle { group, location })))
 }
 
-/// Returns the flags `H5P_CRT_ORDER_*` for a kind of creation order tracking.
+/// Converts hyperslab's creation order tracking to the flags `H5P_CRT_ORDER_*`.
 pub fn order_flags(order: CreationOrder) -> c_uint {
     match order {
         CreationOrder::Untracked => 0,
@@ -52,7 +52,7 @@ pub fn order_flags(order: CreationOrder) -> c_uint {
     }
 }
 
-/// Returns the creation properties of an object that objects of all kinds have.
+/// Returns the creation properties of an existing object that objects of all kinds have.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.
@@ -66,7 +66,7 @@ pub fn object_creation_of(object: &hyperslab::Object) -> Outcome<ObjectCreate> {
     })
 }
 
-/// Returns the creation properties of a group.
+/// Returns the creation properties of an existing group.
 ///
 /// # Errors
 /// Returns the errors of reading the group.
@@ -94,14 +94,14 @@ fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_
     Ok(register(made, location))
 }
 
-/// Opens the group at the path `name` and returns its identifier.
+/// Opens the group at the path `name` and returns the group's identifier.
 fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
     let group = object.into_group().map_err(Failure::from);
     Ok(register(group.because(codes::SYM, codes::BADTYPE, "not a group")?, place))
 }
 
-/// Returns information about a group.
+/// Returns information about an open group in the C form (`H5G_info_t`).
 fn info_of(group: &Group, place: &Location) -> Outcome<H5G_info_t> {
     let storage_type = match group.storage()? {
         GroupStorage::SymbolTable => 0,
@@ -124,7 +124,8 @@ fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
     Ok((group.because(codes::ARGS, codes::BADTYPE, "not a group")?, place))
 }
 
-/// Returns the kind of a link's object in the numbering of HDF5 1.6 (`H5G_obj_t`).
+/// Returns the kind of the object to which a link of the group leads, in the numbering of HDF5 1.6
+/// (`H5G_obj_t`).
 fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
     let link =
         group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;
@@ -189,7 +190,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the identifier of a new creation list with the group's creation properties.
+    /// Returns the identifier of a new group creation list with the group's creation properties.
     fn H5Gget_create_plist(group: hid_t) -> hid_t {
         let create = creation_of(&crate::group::find(group)?.group)?;
         plist::make::register(symbols::CLASS_GROUP_CREATE, Settings::GroupCreate(create))
@@ -210,7 +211,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the group to which the link at position `number` of a group leads.
+    /// Stores information about the group to which the link at position `number` of another group
+    /// leads.
     fn H5Gget_info_by_idx(
         loc: hid_t,
         name: Text,
@@ -227,7 +229,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the group's file.
+    /// Writes the dirty data of the file that contains the group.
     fn H5Gflush(group: hid_t) -> herr_t {
         crate::group::find(group)?;
         crate::h5f::flush(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")
@@ -245,8 +247,8 @@ export! {
         Ok(0)
     }
 
-    /// Copies the name of the link at position `number` in name order to `name`, and returns its
-    /// length.
+    /// Copies the name of the group's link at position `number` in name order to `name`, and
+    /// returns its length.
     fn H5Gget_objname_by_idx(loc: hid_t, number: hsize_t, name: TextBuffer, size: usize) -> isize {
         let (group, _) = group_of(loc)?;
         let link = links::at(&group, Index::Name, Order::Increasing, number)?;
@@ -254,14 +256,16 @@ export! {
         crate::text::length(&link.name)
     }
 
-    /// Returns the kind of the object at position `number` in name order (`H5G_obj_t`).
+    /// Returns the kind of the object (`H5G_obj_t`) of the group's link at position `number` in
+    /// name order.
     fn H5Gget_objtype_by_idx(loc: hid_t, number: hsize_t) -> c_int {
         let (group, place) = group_of(loc)?;
         let link = links::at(&group, Index::Name, Order::Increasing, number)?;
         old_kind(&group, &place, &link.name)
     }
 
-    /// Calls `function` for each link of the group at path `name` until it returns a nonzero value.
+    /// Calls the user's function `function` for each link of the group at path `name` until the
+    /// function returns a nonzero value.
     fn H5Giterate(
         loc: hid_t,
         name: Text,

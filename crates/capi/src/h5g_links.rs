@@ -51,7 +51,7 @@ macro_rules! forward {
     }};
 }
 
-/// The link type of soft links (`H5L_TYPE_SOFT`).
+/// The number of the link type of soft links (`H5L_TYPE_SOFT`).
 const SOFT: c_int = 1;
 
 /// Creates a hard or a soft link by a call of `H5Lcreate_hard` or `H5Lcreate_soft`.
@@ -63,13 +63,14 @@ fn link(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t
     }
 }
 
-/// Returns the result of another exported function, and adds an error record if that function
+/// Returns the result of another exported C function, and adds an error record if that function
 /// failed.
 fn outcome(result: herr_t, minor: hid_t, text: &'static str) -> Outcome<herr_t> {
     if result < 0 { Err(Failure::new(codes::SYM, minor, text)) } else { Ok(result) }
 }
 
-/// Returns information about a link or about its object, depending on `follow`.
+/// Returns information about a link, or about the object to which the link leads if `follow` is
+/// true.
 fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false);
     if !follow && let Ok(parent) = &parent {
@@ -99,7 +100,7 @@ fn information(loc: hid_t, name: &[u8], follow: bool) -> Outcome<H5G_stat_t> {
     })
 }
 
-/// Returns the path that a soft link contains.
+/// Returns the path that the soft link at the path `name` contains.
 fn link_value(loc: hid_t, name: &[u8]) -> Outcome<Vec<u8>> {
     let parent = traverse::parent(loc, name, H5P_DEFAULT, false)?;
     let link = parent.group.by_bytes().link(parent.last)?;
@@ -110,22 +111,23 @@ fn link_value(loc: hid_t, name: &[u8]) -> Outcome<Vec<u8>> {
 }
 
 export! {
-    /// Creates a hard link or a soft link in the group `loc`.
+    /// Creates a hard link or a soft link in the group `loc` (HDF5 1.6 form).
     fn H5Glink(loc: hid_t, kind: c_int, source: Text, name: Text) -> herr_t {
         outcome(link(loc, source, kind, loc, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Creates a hard link or a soft link, with a separate location for its path and its name.
+    /// Creates a hard link or a soft link, with separate locations for the target's path and the
+    /// link's name.
     fn H5Glink2(from: hid_t, source: Text, kind: c_int, to: hid_t, name: Text) -> herr_t {
         outcome(link(from, source, kind, to, name), codes::CANTCREATE, "couldn't create link")
     }
 
-    /// Renames a link of the group `loc` from `source` to `name`.
+    /// Renames the link at the path `source` to the path `name`, both relative to the group `loc`.
     fn H5Gmove(loc: hid_t, source: Text, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(loc, source, loc, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
 
-    /// Moves the link `source` of `from` to the path `name` of `to`.
+    /// Moves the link at the path `source` relative to `from` to the path `name` relative to `to`.
     fn H5Gmove2(from: hid_t, source: Text, to: hid_t, name: Text) -> herr_t {
         outcome(forward!(H5Lmove(from, source, to, name, H5P_DEFAULT, H5P_DEFAULT)), codes::CANTMOVE, "couldn't move link")
     }
@@ -148,7 +150,8 @@ export! {
         outcome(forward!(H5Oset_comment_by_name(loc, name, comment, H5P_DEFAULT)), codes::CANTSET, "couldn't set comment")
     }
 
-    /// Copies the comment of an object to `buffer` and returns its length with the zero byte.
+    /// Copies the comment of an object to `buffer` and returns the comment's length with the zero
+    /// byte.
     fn H5Gget_comment(loc: hid_t, name: Text, size: usize, buffer: TextBuffer) -> c_int {
         let length = forward!(H5Oget_comment_by_name(loc, name, buffer, size, H5P_DEFAULT));
         if length < 0 {
@@ -158,7 +161,8 @@ export! {
         c_int::try_from(if length == 0 { 0 } else { length + 1 }).map_err(|_| Failure::bad_value("the comment is too long"))
     }
 
-    /// Stores information about the link at path `name`, or about its object if `follow` is true.
+    /// Stores information about the link at the path `name`, or about its object if `follow` is
+    /// true.
     fn H5Gget_objinfo(loc: hid_t, name: Text, follow: bool, information_out: Out<H5G_stat_t>) -> herr_t {
         plist::link_access(H5P_DEFAULT)?;
         let found = information(loc, name.name("object name")?, follow)

@@ -12,12 +12,13 @@ use crate::id::user::{Free, UserObject};
 use crate::id::{self, Entry};
 use crate::pointer::{Out, TextBuffer};
 
-/// The C type of a user's function that tests an object in a search (`H5I_search_func_t`).
+/// The C type of a user's function that tests an object of a user-defined identifier kind in a
+/// search (`H5I_search_func_t`).
 pub type Search = unsafe extern "C" fn(*mut c_void, hid_t, *mut c_void) -> c_int;
 /// The C type of a user's function that visits an identifier (`H5I_iterate_func_t`).
 pub type Visit = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
 
-/// The kind number for identifiers that do not exist (`H5I_BADID`).
+/// The number that stands for the kind of an identifier that does not exist (`H5I_BADID`).
 const BAD_ID: c_int = -1;
 
 /// Returns the failure for an identifier that does not exist.
@@ -25,7 +26,7 @@ fn bad_id() -> Failure {
     Failure::new(codes::ID, codes::BADID, "cannot find the identifier")
 }
 
-/// Checks that a kind number belongs to a registered kind of a user.
+/// Checks that a number belongs to an identifier kind that a user registered.
 fn user_kind(kind: c_int) -> Outcome<c_int> {
     if kind <= IdKind::EventSet as c_int {
         return Err(Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers is not user-defined"));
@@ -35,7 +36,8 @@ fn user_kind(kind: c_int) -> Outcome<c_int> {
         .ok_or_else(|| Failure::new(codes::ID, codes::BADGROUP, "the kind of identifiers does not exist"))
 }
 
-/// Releases a reference to an identifier. The last reference closes the object.
+/// Releases a reference to an identifier and returns the remaining number. The last reference
+/// closes the object.
 ///
 /// # Errors
 /// Fails if the identifier does not exist, or if the object cannot be closed.
@@ -59,18 +61,18 @@ pub fn release(id: hid_t) -> Outcome<c_uint> {
     Ok(count)
 }
 
-/// Registers an object of a user-defined kind and returns its identifier.
+/// Registers an object of a user-defined identifier kind and returns the object's identifier.
 fn register(kind: c_int, object: *const c_void) -> Outcome<hid_t> {
     let kind = user_kind(kind)?;
     Ok(id::register(Entry::User(UserObject { kind, address: object as usize })))
 }
 
-/// Registers a user-defined kind of identifiers and returns its number.
+/// Registers a user-defined kind of identifiers and returns the number of the kind.
 fn register_kind(reserved: c_uint, free: Option<Free>) -> Outcome<c_int> {
     id::user::register(free, reserved).because(codes::ID, codes::NOIDS, "all kinds of identifiers are taken")
 }
 
-/// Returns the objects of a user-defined kind with their identifiers.
+/// Returns the objects of a user-defined identifier kind with their identifiers.
 fn user_objects(kind: c_int) -> Vec<(hid_t, UserObject)> {
     let objects = id::list(kind).into_iter();
     objects
@@ -80,7 +82,7 @@ fn user_objects(kind: c_int) -> Vec<(hid_t, UserObject)> {
 }
 
 export! {
-    /// Returns the kind of an identifier (`H5I_type_t`).
+    /// Returns the kind of resource to which an identifier refers (`H5I_type_t`).
     fn H5Iget_type(id: hid_t) -> c_int {
         Ok(id::find(id).map_or(BAD_ID, |entry| entry.kind()))
     }
@@ -151,7 +153,7 @@ export! {
         Ok(htri_t::from(id != H5I_INVALID_HID && id::find(id).is_some()))
     }
 
-    /// Stores in `count` the number of identifiers of a kind.
+    /// Stores in `count` the number of identifiers of a given kind.
     fn H5Inmembers(kind: c_int, count: Out<hsize_t>) -> herr_t {
         if kind >= crate::ctypes::FIRST_USER_KIND {
             user_kind(kind)?;
@@ -168,31 +170,31 @@ export! {
         Ok(htri_t::from(id::user::find(kind).is_some()))
     }
 
-    /// Registers a kind of identifiers and returns its number (HDF5 1.14 form with a hash table
-    /// size).
+    /// Registers a user-defined kind of identifiers and returns its number (HDF5 1.14 form with a
+    /// hash table size).
     fn H5Iregister_type1(hash_size: usize, reserved: c_uint, free: Option<Free>) -> c_int {
         let _ = hash_size;
         register_kind(reserved, free)
     }
 
-    /// Registers a kind of identifiers and returns its number.
+    /// Registers a user-defined kind of identifiers and returns the number of the kind.
     fn H5Iregister_type2(reserved: c_uint, free: Option<Free>) -> c_int {
         register_kind(reserved, free)
     }
 
-    /// Registers a kind of identifiers, under the symbol name of HDF5 1.14.
+    /// Registers a user-defined kind of identifiers, under the symbol name of HDF5 1.14.
     fn H5Iregister_type(hash_size: usize, reserved: c_uint, free: Option<Free>) -> c_int {
         let _ = hash_size;
         register_kind(reserved, free)
     }
 
-    /// Registers an object of a user-defined kind and returns its identifier.
+    /// Registers an object of a user-defined identifier kind and returns the object's identifier.
     fn H5Iregister(kind: c_int, object: *const c_void) -> hid_t {
         register(kind, object)
     }
 
-    /// Registers a future object and returns its identifier. The object is complete, so the
-    /// callbacks are ignored.
+    /// Registers an object of a user-defined identifier kind that is still to be computed (a future
+    /// object). The object counts as complete, so the callbacks are ignored.
     fn H5Iregister_future(
         kind: c_int,
         object: *const c_void,
@@ -203,7 +205,8 @@ export! {
         register(kind, object)
     }
 
-    /// Returns the object of an identifier after a check of its user-defined kind.
+    /// Returns the object of an identifier after a check of the user-defined kind of the
+    /// identifier.
     fn H5Iobject_verify(id: hid_t, kind: c_int) -> *mut c_void {
         let kind = user_kind(kind)?;
         match id::find(id) {
@@ -212,7 +215,7 @@ export! {
         }
     }
 
-    /// Removes an identifier of a user-defined kind and returns its object.
+    /// Removes an identifier of a user-defined kind and returns the object to which it referred.
     fn H5Iremove_verify(id: hid_t, kind: c_int) -> *mut c_void {
         let kind = user_kind(kind)?;
         match id::find(id) {
@@ -224,13 +227,13 @@ export! {
         }
     }
 
-    /// Removes the identifiers of a user-defined kind.
+    /// Removes all identifiers of a user-defined kind.
     fn H5Iclear_type(kind: c_int, force: bool) -> herr_t {
         id::clear_user_kind(user_kind(kind)?, force);
         Ok(0)
     }
 
-    /// Removes a user-defined kind and its identifiers.
+    /// Removes a user-defined kind of identifiers and all its identifiers.
     fn H5Idestroy_type(kind: c_int) -> herr_t {
         let kind = user_kind(kind)?;
         id::clear_user_kind(kind, true);
@@ -238,14 +241,14 @@ export! {
         Ok(0)
     }
 
-    /// Adds a reference to a user-defined kind and returns the new number of references.
+    /// Adds a reference to a user-defined identifier kind and returns the new number of references.
     fn H5Iinc_type_ref(kind: c_int) -> c_int {
         user_kind(kind)?;
         id::user::add_reference(kind).ok_or_else(bad_id)
     }
 
-    /// Releases a reference to a user-defined kind and returns the remaining number. The last
-    /// reference removes the kind.
+    /// Releases a reference to a user-defined identifier kind and returns the remaining number. The
+    /// last reference removes the kind.
     fn H5Idec_type_ref(kind: c_int) -> herr_t {
         let kind = user_kind(kind)?;
         let count = id::user::drop_reference(kind).ok_or_else(bad_id)?;
@@ -256,14 +259,14 @@ export! {
         Ok(count)
     }
 
-    /// Returns the number of references to a user-defined kind.
+    /// Returns the number of references to a user-defined identifier kind.
     fn H5Iget_type_ref(kind: c_int) -> c_int {
         user_kind(kind)?;
         id::user::references(kind).ok_or_else(bad_id)
     }
 
-    /// Returns the first object of a user-defined kind for which `function` returns a positive
-    /// value.
+    /// Returns the first object of a user-defined identifier kind for which `function` returns a
+    /// positive value.
     fn H5Isearch(kind: c_int, function: Option<Search>, key: *mut c_void) -> *mut c_void {
         let kind = user_kind(kind)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -278,7 +281,8 @@ export! {
         Ok(std::ptr::null_mut())
     }
 
-    /// Calls `function` for each identifier of a kind until it returns a nonzero value.
+    /// Calls the user's function `function` for each identifier of a kind until the function
+    /// returns a nonzero value.
     fn H5Iiterate(kind: c_int, function: Option<Visit>, data: *mut c_void) -> herr_t {
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
         if kind > IdKind::EventSet as c_int {

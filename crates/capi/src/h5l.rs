@@ -16,7 +16,8 @@ use crate::plist;
 use crate::plist::settings::LinkAccess;
 use crate::pointer::{Data, In, Out, Text};
 
-/// The location value that stands for the other location of the call (`H5L_SAME_LOC`).
+/// The location value that stands for the other location of a link function's call
+/// (`H5L_SAME_LOC`).
 const SAME_LOC: hid_t = 0;
 /// The first number of user-defined link classes (`H5L_TYPE_UD_MIN`); 64 is the external link
 /// class.
@@ -61,12 +62,13 @@ unsafe impl Send for H5L_class_t {}
 /// The link classes that users registered.
 static CLASSES: Mutex<Vec<H5L_class_t>> = Mutex::new(Vec::new());
 
-/// Returns the registered link class with the given number.
+/// Returns the registered link class with the given class number.
 pub fn class(number: c_int) -> Option<H5L_class_t> {
     CLASSES.lock().iter().find(|class| class.id == number).copied()
 }
 
-/// Opens the object of a user-defined link with the traversal function of the link's class.
+/// Opens the object to which a user-defined link leads, with the traversal function of the link's
+/// class.
 ///
 /// # Errors
 /// Fails if the class is not registered, or if the user's function fails.
@@ -107,12 +109,13 @@ pub fn traverse(
 }
 
 /// Returns whether the group that should contain the last link of a path exists. If the path leads
-/// to no object, only the last link or its target is missing.
+/// to no object, only this link or its target is then missing.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }
 
-/// Returns the two locations of a call after `H5L_SAME_LOC` is replaced by the other location.
+/// Returns the two locations that a link function receives, after `H5L_SAME_LOC` is replaced by the
+/// other location.
 fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     match (one, other) {
         (SAME_LOC, SAME_LOC) => Err(Failure::bad_value("both locations are H5L_SAME_LOC")),
@@ -122,7 +125,7 @@ fn both(one: hid_t, other: hid_t) -> Outcome<(hid_t, hid_t)> {
     }
 }
 
-/// Creates a link with the given target at the path `name`.
+/// Creates a link to the given target at the path `name`, relative to an object.
 fn insert(loc: hid_t, name: &[u8], target: LinkTarget, lcpl: hid_t, lapl: hid_t) -> Outcome<()> {
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
     let Parent { group, last, .. } = traverse::parent(loc, name, lapl, intermediate)?;
@@ -147,7 +150,7 @@ fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid
     Ok(())
 }
 
-/// Updates the names of open objects after a link was moved or removed.
+/// Updates the names of a file's open objects after a link was moved or removed.
 fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>) {
     let kinds =
         [crate::ctypes::IdKind::Group, crate::ctypes::IdKind::Dataset, crate::ctypes::IdKind::Datatype];
@@ -161,7 +164,7 @@ fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>
     }
 }
 
-/// Copies or moves a link and calls the function of a user-defined link class.
+/// Copies or moves a link, and calls the copy or move function of a user-defined link class.
 fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), moves: bool) -> Outcome<()> {
     let (source_loc, target_loc) = both(from.0, to.0)?;
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
@@ -198,10 +201,10 @@ fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), m
     Ok(())
 }
 
-/// The C type of the create, move, copy and delete functions of a link class.
+/// The C type of the create, move, copy and delete functions of a user-defined link class.
 type ClassFunction = unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t;
 
-/// Calls a function of a link class if the class has this function.
+/// Calls a function of a user-defined link class for a link, if the class has this function.
 fn call_class(
     function: Option<ClassFunction>,
     name: &[u8],
@@ -219,7 +222,7 @@ fn call_class(
     Ok(())
 }
 
-/// Removes a link of a group and updates the names of open objects.
+/// Removes a link of a group and updates the names of the file's open objects.
 ///
 /// # Errors
 /// Fails if the link does not exist.
@@ -238,13 +241,13 @@ pub fn remove(parent: &Parent<'_>, name: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
-/// Removes the link at the path `name`.
+/// Removes the link at the path `name`, relative to an object.
 fn delete(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<()> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     remove(&parent, parent.last)
 }
 
-/// Creates a user-defined link and calls the creation function of its class.
+/// Creates a link of a user-defined class and calls the creation function of the class.
 fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid_t, hid_t)) -> Outcome<()> {
     if !(FIRST_CLASS..=LAST_CLASS).contains(&number) {
         return Err(Failure::bad_value("not a user-defined link class"));
@@ -336,7 +339,7 @@ export! {
         Ok(htri_t::from(parent.group.by_bytes().link(parent.last)?.is_some()))
     }
 
-    /// Registers a user-defined link class.
+    /// Registers a user-defined link class under the class number in the struct.
     fn H5Lregister(class: In<H5L_class_t>) -> herr_t {
         let class = class.value("link class")?;
         if !(0..=1).contains(&class.version) {
@@ -376,7 +379,7 @@ export! {
         Ok(htri_t::from(number == EXTERNAL || class(number).is_some()))
     }
 
-    /// Stores the flags, the file name and the object path of an external link's value.
+    /// Stores the flags, the file name and the object path that an external link's value contains.
     fn H5Lunpack_elink_val(
         value: Data, size: usize, flags: Out<c_uint>, file: Out<*const c_char>, object: Out<*const c_char>,
     ) -> herr_t {

@@ -49,8 +49,8 @@ pub struct H5L_info2_t {
     pub value: TokenOrSize,
 }
 
-/// The token of an object, or the size of a link's value. The C interface declares a union with the
-/// alignment of a size.
+/// The token of a hard link's object, or the size of another link's value. The C interface declares
+/// a union with the alignment of a size.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy)]
 pub struct TokenOrSize(H5O_token_t);
@@ -63,7 +63,7 @@ pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info1_t,
 /// The C type of a user's function that visits a link (`H5L_iterate2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info2_t, *mut c_void) -> herr_t;
 
-/// A user's function that visits links, in either form, with its data.
+/// A user's function that visits links, in the current or the HDF5 1.8 form, with its data.
 #[derive(Debug, Clone, Copy)]
 enum Visit {
     First(Visit1, *mut c_void),
@@ -104,7 +104,7 @@ fn kind(link: &Link) -> c_int {
     }
 }
 
-/// Returns the information about a link in the HDF5 1.8 form.
+/// Returns information about a link in the HDF5 1.8 form (`H5L_info1_t`).
 fn first(link: &Link) -> H5L_info1_t {
     let value = match &link.target {
         LinkTarget::Hard(token) => token.address(),
@@ -114,14 +114,15 @@ fn first(link: &Link) -> H5L_info1_t {
     H5L_info1_t { kind: kind(link), corder_valid, corder, cset: cset(link), value }
 }
 
-/// Returns the information about a link in the current form.
+/// Returns information about a link in the current form (`H5L_info2_t`).
 fn second(link: &Link) -> H5L_info2_t {
     let info = first(link);
     let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
     H5L_info2_t { kind, corder_valid, corder, cset, value: TokenOrSize(H5O_token_t::of(value)) }
 }
 
-/// Returns whether a link has a creation order value, and this value or 0.
+/// Returns two values for a link: whether the link has a creation order number, and this number or
+/// 0.
 fn order_of(link: &Link) -> (bool, i64) {
     match link.creation_order {
         Some(order) => (true, i64::try_from(order).unwrap_or(i64::MAX)), // Only reported.
@@ -129,19 +130,19 @@ fn order_of(link: &Link) -> (bool, i64) {
     }
 }
 
-/// Returns the number of the character set of a link's name.
+/// Returns the number of the character set of a link's name (`H5T_cset_t`).
 fn cset(link: &Link) -> c_int {
     i32::from(link.charset == CharacterSet::Utf8)
 }
 
-/// Returns the link at the path `name`.
+/// Returns the link at the path `name`, relative to the object of an identifier.
 fn link(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<Link> {
     let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
     parent.group.by_bytes().link(parent.last)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")
 }
 
-/// Returns the link at position `number` of the group at the path `name`, with the group and its
-/// location.
+/// Returns the link at position `number` of the group at the path `name`, together with the group
+/// and the group's location.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -167,7 +168,7 @@ const NO_INFO: &str = "unable to get link info";
 const NO_VALUE: &str = "unable to get link value";
 
 impl Visit {
-    /// Calls the user's function for one link and returns the function's result.
+    /// Calls the user's function that visits links for one link, and returns the function's result.
     fn call(self, group: hid_t, name: &[u8], link: &Link) -> herr_t {
         let name = crate::error::stack::text(name);
         match self {
@@ -183,7 +184,7 @@ impl Visit {
     }
 }
 
-/// Returns the callback, or an error for a null pointer.
+/// Returns the caller's callback for a visit of links, or an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
@@ -220,12 +221,13 @@ fn iterate(
     finished(outcome, "link iteration failed")
 }
 
-/// Returns the result of a user's function, or a failure if the result is negative.
+/// Returns the result of a user's function that visited links, or a failure if the result is
+/// negative.
 fn finished(outcome: herr_t, text: &'static str) -> Outcome<herr_t> {
     if outcome < 0 { Err(Failure::new(codes::LINK, codes::BADITER, text)) } else { Ok(outcome) }
 }
 
-/// Calls a user's function for all links below a group, in this group and its subgroups.
+/// Calls a user's function for all links of a group and its subgroups.
 fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visit) -> Outcome<herr_t> {
     let order = (links::index(index)?, links::order(order)?);
     let group =
@@ -237,7 +239,8 @@ fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visi
     finished(outcome?, "link visitation failed")
 }
 
-/// Calls a user's function for the links below a group that the walk has not seen yet.
+/// Calls a user's function for the links below a group. Skips subgroups that the walk has already
+/// seen.
 fn below(
     group: &Group,
     path: &[u8],
@@ -314,7 +317,7 @@ export! {
         put_value(&found.0, buffer, size).because(codes::LINK, codes::CANTGET, NO_VALUE)
     }
 
-    /// Copies the name of the link at position `number` of a group to `name` and returns its
+    /// Copies the name of the link at position `number` of a group to `name` and returns the name's
     /// length.
     fn H5Lget_name_by_idx(
         loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, name: TextBuffer, size: usize, lapl: hid_t,
@@ -334,22 +337,24 @@ export! {
         Ok(0)
     }
 
-    /// Calls `op` for each link of a group until it returns a nonzero value, and returns this
-    /// value.
+    /// Calls the user's function `op` for each link of a group until the function returns a nonzero
+    /// value, and returns this value.
     fn H5Literate2(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, Visit::Second(function(op)?, data))
     }
 
-    /// Calls `op` for each link of a group until it returns a nonzero value, in the HDF5 1.8 form.
+    /// Calls the user's function `op` for each link of a group until it returns a nonzero value, in
+    /// the HDF5 1.8 form.
     fn H5Literate1(
         loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>, data: *mut c_void,
     ) -> herr_t {
         iterate(location::find(loc)?, (index, order), position, Visit::First(function(op)?, data))
     }
 
-    /// Calls `op` for each link of the group at the path `name` until it returns a nonzero value.
+    /// Calls the user's function `op` for each link of the group at the path `name` until the
+    /// function returns a nonzero value.
     fn H5Literate_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>,
         data: *mut c_void, lapl: hid_t,
@@ -358,7 +363,8 @@ export! {
         iterate(start, (index, order), position, Visit::Second(function(op)?, data))
     }
 
-    /// Calls `op` for each link of the group at the path `name`, in the HDF5 1.8 form.
+    /// Calls the user's function `op` for each link of the group at the path `name`, in the HDF5
+    /// 1.8 form.
     fn H5Literate_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>,
         data: *mut c_void, lapl: hid_t,
@@ -367,17 +373,20 @@ export! {
         iterate(start, (index, order), position, Visit::First(function(op)?, data))
     }
 
-    /// Calls `op` for each link of a group and its subgroups until it returns a nonzero value.
+    /// Calls the user's function `op` for each link of a group and its subgroups until the function
+    /// returns a nonzero value.
     fn H5Lvisit2(loc: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void) -> herr_t {
         visit_all(location::find(loc)?, (index, order), Visit::Second(function(op)?, data))
     }
 
-    /// Calls `op` for each link of a group and its subgroups, in the HDF5 1.8 form.
+    /// Calls the user's function `op` for each link of a group and its subgroups, in the HDF5 1.8
+    /// form.
     fn H5Lvisit1(loc: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
         visit_all(location::find(loc)?, (index, order), Visit::First(function(op)?, data))
     }
 
-    /// Calls `op` for each link of the group at the path `name` and its subgroups.
+    /// Calls the user's function `op` for each link of the group at the path `name` and its
+    /// subgroups.
     fn H5Lvisit_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {
@@ -385,8 +394,8 @@ export! {
         visit_all(start, (index, order), Visit::Second(function(op)?, data))
     }
 
-    /// Calls `op` for each link of the group at the path `name` and its subgroups, in the HDF5 1.8
-    /// form.
+    /// Calls the user's function `op` for each link of the group at the path `name` and its
+    /// subgroups, in the HDF5 1.8 form.
     fn H5Lvisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {
@@ -407,7 +416,7 @@ mod tests {
     use crate::h5p_objects::H5Pset_link_creation_order;
     use crate::pointer::Data;
 
-    /// Counts the visited links.
+    /// Counts the links that `H5Lvisit2` visits, as a callback.
     ///
     /// # Safety
     /// The data is a counter.

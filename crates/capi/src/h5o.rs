@@ -17,20 +17,21 @@ use crate::id::{self, Entry};
 use crate::plist;
 use crate::pointer::{In, Out, Text, TextBuffer};
 
-/// The copy flag that copies only one level of a group's links.
+/// The flag of `H5Ocopy` that copies only one level of a group's links.
 const COPY_SHALLOW: c_uint = 0x01;
-/// The copy flag that replaces soft links by copies of their objects.
+/// The flag of `H5Ocopy` that replaces soft links by copies of their objects.
 const COPY_SOFT: c_uint = 0x02;
-/// The copy flag that replaces external links by copies of their objects.
+/// The flag of `H5Ocopy` that replaces external links by copies of their objects.
 const COPY_EXTERNAL: c_uint = 0x04;
-/// The copy flag that copies the objects to which references lead.
+/// The flag of `H5Ocopy` that copies the objects to which references lead.
 const COPY_REFERENCES: c_uint = 0x08;
-/// The copy flag that omits attributes.
+/// The flag of `H5Ocopy` that omits the attributes of the copied objects.
 const COPY_WITHOUT_ATTRIBUTES: c_uint = 0x10;
-/// The copy flag that reuses equal committed datatypes of the target file.
+/// The flag of `H5Ocopy` that reuses equal committed datatypes of the target file.
 const COPY_MERGE: c_uint = 0x40;
 
-/// Registers an open object of any kind and returns its new identifier.
+/// Registers an open object of any kind (group, dataset or datatype) and returns the object's new
+/// identifier.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -57,8 +58,7 @@ pub fn register((object, location): Place, access: hid_t) -> Outcome<hid_t> {
     }
 }
 
-/// Discards cached metadata of an object and reads it again, as readers of a SWMR writer's file
-/// need.
+/// Discards cached metadata of an object and reads the metadata again, as SWMR readers need.
 ///
 /// # Errors
 /// Fails if the identifier does not refer to an object in a file. Returns I/O errors.
@@ -74,14 +74,14 @@ pub fn refresh(object: hid_t) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Opens the object whose header is at an address in the file of `place`.
+/// Opens the object whose header is at the address `address` in the file of `place`.
 fn open_at(place: &Location, address: u64) -> Outcome<Place> {
     let object = place.shared.file.root().object_at_address(address)?;
     let name = crate::file::Name::default();
     Ok((object, place.with_name(name)))
 }
 
-/// Opens the object of the link at position `number` of the group at the path `name`.
+/// Opens the object to which the link at position `number` of the group at the path `name` leads.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -106,7 +106,8 @@ fn copy_options(flags: c_uint) -> CopyOptions {
     }
 }
 
-/// Copies the object at the path `name` to the path `new`, with the options of a copy list.
+/// Copies the object at the path `name` to the path `new`, with the properties of an object copy
+/// list.
 fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl: hid_t) -> Outcome<()> {
     let options =
         plist::object_copy(ocpypl).because(codes::ARGS, codes::BADTYPE, "not an object copy list")?;
@@ -147,34 +148,35 @@ fn link(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outc
     Ok(())
 }
 
-/// Copies the comment of an object to a buffer and returns the length of the comment.
+/// Copies the comment of an object to the caller's buffer and returns the length of the comment.
 fn comment_of(object: &Object, buffer: TextBuffer, size: usize) -> Outcome<isize> {
     let comment = object.comment()?.unwrap_or_default();
     buffer.put_cut(&comment, size);
     crate::text::length(&comment)
 }
 
-/// Sets the comment of an object, or removes the comment for a null pointer.
+/// Sets the comment of an object. Removes the comment if the text is a null pointer.
 fn set_comment(object: &Object, comment: Text) -> Outcome<herr_t> {
     let text = comment.get().unwrap_or_default();
     object.set_comment(&String::from_utf8_lossy(text))?;
     Ok(0)
 }
 
-/// Returns the object and the location for an identifier, or a failure that names an object.
+/// Returns the object and its location for an identifier. The failure for another identifier states
+/// that it is not an object.
 fn object_of(id: hid_t) -> Outcome<Place> {
     location::find(id).because(codes::ARGS, codes::BADTYPE, "not an object")
 }
 
 export! {
-    /// Opens the object at the path `name` and returns its identifier.
+    /// Opens the object at the path `name` and returns the object's identifier.
     fn H5Oopen(loc: hid_t, name: Text, lapl: hid_t) -> hid_t {
         traverse::open(loc, name.name("object name")?, lapl)
             .and_then(|place| register(place, H5P_DEFAULT))
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to synchronously open object")
     }
 
-    /// Opens the object with the given token and returns its identifier.
+    /// Opens the object with the given object token and returns the object's identifier.
     fn H5Oopen_by_token(loc: hid_t, token: H5O_token_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if token == H5O_token_t::UNDEFINED {
@@ -185,7 +187,7 @@ export! {
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by token")
     }
 
-    /// Opens the object whose header is at `address` and returns its identifier.
+    /// Opens the object whose header is at `address` and returns the object's identifier.
     fn H5Oopen_by_addr(loc: hid_t, address: haddr_t) -> hid_t {
         let (_, place) = location::find(loc)?;
         if address == haddr_t::MAX {
@@ -196,7 +198,8 @@ export! {
             .because(codes::OHDR, codes::CANTOPENOBJ, "unable to open object by address")
     }
 
-    /// Opens the object of the link at position `number` of a group and returns its identifier.
+    /// Opens the object to which the link at position `number` of a group leads and returns the
+    /// object's identifier.
     fn H5Oopen_by_idx(loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> hid_t {
         by_index(loc, name, (index, order, number), lapl)
             .and_then(|place| register(place, H5P_DEFAULT))
@@ -264,7 +267,8 @@ export! {
             .because(codes::OHDR, codes::CANTGET, "unable to get comment")
     }
 
-    /// Copies the comment of the object at the path `name` to `comment` and returns its length.
+    /// Copies the comment of the object at the path `name` to `comment` and returns the comment's
+    /// length.
     fn H5Oget_comment_by_name(loc: hid_t, name: Text, comment: TextBuffer, size: usize, lapl: hid_t) -> isize {
         let (object, _place) = traverse::open(loc, name.name("object name")?, lapl)
             .because(codes::OHDR, codes::NOTFOUND, "the object does not exist")?;
@@ -282,7 +286,7 @@ export! {
         Ok(0)
     }
 
-    /// Writes the dirty data of the object's file.
+    /// Writes the dirty data of the file that contains the object.
     fn H5Oflush(object: hid_t) -> herr_t {
         object_of(object)?;
         crate::h5f::flush(object).because(codes::OHDR, codes::CANTFLUSH, "unable to flush object")
@@ -312,7 +316,7 @@ export! {
         Ok(0)
     }
 
-    /// Compares two tokens and stores a negative, zero or positive result.
+    /// Compares two object tokens and stores a negative, zero or positive result.
     fn H5Otoken_cmp(loc: hid_t, one: In<H5O_token_t>, other: In<H5O_token_t>, result: Out<c_int>) -> herr_t {
         location::find(loc)?;
         let ordering = match (one.get(), other.get()) {
@@ -323,7 +327,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores a new text form of a token in `text`, which the program frees.
+    /// Stores a new text form of an object token in `text`, which the program frees.
     fn H5Otoken_to_str(loc: hid_t, token: In<H5O_token_t>, text: Out<*mut c_char>) -> herr_t {
         location::find(loc)?;
         let address = token.value("token")?.address();
@@ -331,7 +335,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `token` the token that a text form describes.
+    /// Stores in `token` the object token that a text form describes.
     fn H5Otoken_from_str(loc: hid_t, text: Text, token: Out<H5O_token_t>) -> herr_t {
         location::find(loc)?;
         let address = text.utf8("text")?.parse();

@@ -16,20 +16,20 @@ use crate::group::links;
 use crate::plist;
 use crate::pointer::{Out, Text};
 
-/// The flag that requests basic object information (`H5O_INFO_BASIC`).
+/// The flag that requests basic information about an object (`H5O_INFO_BASIC`).
 const BASIC: c_uint = 0x01;
 /// The flag that requests the times of an object (`H5O_INFO_TIME`).
 const TIMES: c_uint = 0x02;
-/// The flag that requests the number of attributes (`H5O_INFO_NUM_ATTRS`).
+/// The flag that requests the number of an object's attributes (`H5O_INFO_NUM_ATTRS`).
 const ATTRIBUTES: c_uint = 0x04;
-/// The flag that requests information about the object header (`H5O_INFO_HDR`).
+/// The flag that requests information about an object's header (`H5O_INFO_HDR`).
 const HEADER: c_uint = 0x08;
-/// The flag that requests the sizes of indexes and heaps (`H5O_INFO_META_SIZE`).
+/// The flag that requests the sizes of an object's indexes and heaps (`H5O_INFO_META_SIZE`).
 const STORAGE: c_uint = 0x10;
-/// All flags that request object information.
+/// All flags that request information about an object.
 const ALL: c_uint = BASIC | TIMES | ATTRIBUTES | HEADER | STORAGE;
 
-/// The sizes of an index and a heap in bytes (`H5_ih_info_t`).
+/// The sizes of an object's index and heap in bytes (`H5_ih_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct H5_ih_info_t {
@@ -138,7 +138,7 @@ pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info1_t,
 /// The C type of a user's function that visits an object (`H5O_iterate2_t`).
 pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5O_info2_t, *mut c_void) -> herr_t;
 
-/// A user's function that visits objects, in either form.
+/// A user's function that visits objects, in the current or the HDF5 1.8 form.
 #[derive(Debug, Clone, Copy)]
 enum Visit {
     First(Visit1),
@@ -172,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns information about an object, with the optional fields that `fields` requests.
+/// Returns information about an object in the current form, with the fields that `fields` requests.
 ///
 /// # Errors
 /// Returns the errors of reading the object.
@@ -192,7 +192,8 @@ pub fn second((object, place): (&Object, &Location), fields: c_uint) -> Outcome<
     })
 }
 
-/// Returns information about an object in the HDF5 1.8 form.
+/// Returns information about an object in the HDF5 1.8 form, with the fields that `fields`
+/// requests.
 fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_info1_t> {
     let info = second((object, place), fields)?;
     Ok(H5O_info1_t {
@@ -211,7 +212,7 @@ fn first((object, place): (&Object, &Location), fields: c_uint) -> Outcome<H5O_i
     })
 }
 
-/// Checks that `fields` contains only known flags.
+/// Checks that `fields` contains only known flags of requested object information.
 fn check(fields: c_uint) -> Outcome<c_uint> {
     if fields & !ALL != 0 {
         return Err(Failure::bad_value("unknown fields of object information"));
@@ -219,7 +220,7 @@ fn check(fields: c_uint) -> Outcome<c_uint> {
     Ok(fields)
 }
 
-/// Opens the object of the link at position `number` of the group at the path `name`.
+/// Opens the object to which the link at position `number` of the group at the path `name` leads.
 fn by_index(
     loc: hid_t,
     name: Text,
@@ -235,7 +236,7 @@ fn by_index(
 /// The text of the error record for a failed request for object information.
 const FAILED: &str = "unable to synchronously get object info";
 
-/// A walk that calls a user's function for all objects below an object.
+/// A walk that calls a user's function for an object and all objects below it.
 struct Walk<'a> {
     /// The identifier of the start object, which the function receives.
     id: hid_t,
@@ -252,7 +253,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Calls the user's function for one object and returns the function's result.
+    /// Calls the user's function that visits objects for one object, and returns the function's
+    /// result.
     fn call(&self, place: (&Object, &Location), path: &[u8]) -> Outcome<herr_t> {
         let name = crate::error::stack::text(path);
         Ok(match self.visit {
@@ -267,8 +269,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Visits the objects below a group that were not visited yet. Returns the first nonzero
-    /// result.
+    /// Visits the objects below a group that the walk has not visited yet. Returns the first
+    /// nonzero result.
     fn below(&mut self, (object, place): Place, path: &[u8]) -> Outcome<herr_t> {
         let group = object.into_group()?;
         let order = if self.order.0 == Index::CreationOrder
@@ -326,7 +328,7 @@ fn visit(
     }
 }
 
-/// Returns the callback, or an error for a null pointer.
+/// Returns the caller's callback for a visit of objects, or an error for a null pointer.
 fn function<T>(function: Option<T>) -> Outcome<T> {
     function.ok_or_else(|| Failure::bad_value("no callback function"))
 }
@@ -388,7 +390,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the object of the link at position `number`, in the HDF5 1.8 form.
+    /// Stores information about the object of a group's link at position `number` (HDF5 1.8 form).
     fn H5Oget_info_by_idx2(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, fields: c_uint, lapl: hid_t,
@@ -399,8 +401,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores all information about the object of the link at position `number`, in the HDF5 1.8
-    /// form.
+    /// Stores all information about the object of a group's link at position `number` (HDF5 1.8).
     fn H5Oget_info_by_idx1(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_info1_t>, lapl: hid_t,
@@ -411,7 +412,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the storage of the object's metadata in `info`.
+    /// Stores information about the storage of an object's metadata in `info`.
     fn H5Oget_native_info(loc: hid_t, info: Out<H5O_native_info_t>, fields: c_uint) -> herr_t {
         let (object, _place) = location::find(loc)?;
         let hdr = header(&object, check(fields)?)?;
@@ -432,7 +433,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores information about the metadata storage of the object at position `number` of a group.
+    /// Stores information about the metadata storage of the object to which the link at position
+    /// `number` of a group leads.
     fn H5Oget_native_info_by_idx(
         loc: hid_t, name: Text, index: c_int, order: c_int, number: hsize_t,
         info: Out<H5O_native_info_t>, fields: c_uint, lapl: hid_t,
@@ -445,26 +447,26 @@ export! {
         Ok(0)
     }
 
-    /// Calls `op` for an object and all objects below it until it returns a nonzero value.
+    /// Calls the function `op` for an object and all objects below it, until a nonzero result.
     fn H5Ovisit3(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Calls `op` for an object and all objects below it, in the HDF5 1.12 form for `H5O_info1_t`.
+    /// Calls the function `op` for an object and all objects below it, with `H5O_info1_t` (1.12).
     fn H5Ovisit2(
         object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, fields: c_uint,
     ) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Calls `op` for an object and all objects below it, in the HDF5 1.8 form.
+    /// Calls the function `op` for an object and all objects below it, in the HDF5 1.8 form.
     fn H5Ovisit1(object: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
         visit(location::find(object)?, (index, order), Visit::First(function(op)?), data, ALL)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it.
+    /// Calls the function `op` for the object at the path `name` and all objects below it.
     fn H5Ovisit_by_name3(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -474,7 +476,7 @@ export! {
         visit(start, (index, order), Visit::Second(function(op)?), data, fields)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it, with `H5O_info1_t`.
+    /// Calls the function `op` for the object at `name` and all objects below, with `H5O_info1_t`.
     fn H5Ovisit_by_name2(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void,
         fields: c_uint, lapl: hid_t,
@@ -484,7 +486,7 @@ export! {
         visit(start, (index, order), Visit::First(function(op)?), data, fields)
     }
 
-    /// Calls `op` for the object at the path `name` and all objects below it, in the HDF5 1.8 form.
+    /// Calls the function `op` for the object at `name` and all objects below it (HDF5 1.8 form).
     fn H5Ovisit_by_name1(
         loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
     ) -> herr_t {

@@ -22,7 +22,8 @@ pub fn copy_text(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize>
     isize::try_from(text.len()).map_err(|_| Failure::bad_value("the text is too long"))
 }
 
-/// Copies an optional text to the caller's buffer and returns its length, or 0 without a text.
+/// Copies an optional text to the caller's buffer and returns the length of the text, or 0 without
+/// a text.
 ///
 /// # Errors
 /// Fails if the length does not fit in the return type.
@@ -35,7 +36,7 @@ pub fn optional_text(text: Text) -> Option<Vec<u8>> {
     text.get().map(<[u8]>::to_vec)
 }
 
-/// A property list or a property list class.
+/// The property list, or the property list class, to which an identifier refers.
 #[derive(Debug)]
 pub enum ListOrClass {
     /// The property list.
@@ -67,7 +68,8 @@ pub fn find_class(id: hid_t) -> Outcome<Arc<PropertyClass>> {
     }
 }
 
-/// Returns the user's functions of a class and its ancestors, beginning with the class.
+/// Returns the user's functions of a property list class and its ancestors, beginning with the
+/// class.
 fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     let mut found = Vec::new();
     let mut next = Some(class);
@@ -78,7 +80,7 @@ fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     found
 }
 
-/// Creates a list of a class, calls the class's creation functions, and returns the list's
+/// Creates a property list of a class, calls the class's creation functions, and returns the list's
 /// identifier.
 fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
     let list = PropertyList::create(Arc::clone(class)).because(
@@ -102,7 +104,8 @@ fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
     Ok(id)
 }
 
-/// Copies a list, calls the class's copy functions, and returns the identifier of the copy.
+/// Copies a property list, calls the class's copy functions, and returns the identifier of the
+/// copy.
 fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
     let copy = list.copied().because(codes::PLIST, codes::CANTCOPY, "cannot copy the property list")?;
     let class = Arc::clone(&copy.class);
@@ -122,8 +125,8 @@ fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
     Ok(id)
 }
 
-/// Calls the close functions of a list's classes if the program holds the last reference. The
-/// identifier of the list is still valid during these calls.
+/// Calls the close functions of a property list's classes if the program holds the last reference.
+/// The identifier of the list is still valid during these calls.
 pub fn before_close(id: hid_t) {
     let Some(Entry::PropertyList(list)) = id::find(id) else { return };
     if id::references(id) != Some(1) {
@@ -152,13 +155,13 @@ fn equal_classes(one: &Arc<PropertyClass>, two: &Arc<PropertyClass>) -> bool {
 }
 
 export! {
-    /// Creates a list of the class `cls_id` and returns the list's identifier.
+    /// Creates a property list of the class `cls_id` and returns the list's identifier.
     fn H5Pcreate(cls_id: hid_t) -> hid_t {
         create_list(&find_class(cls_id)?)
     }
 
-    /// Copies a list or a class and returns the identifier of the copy. The copy of `H5P_DEFAULT`
-    /// is `H5P_DEFAULT`.
+    /// Copies a property list or a property list class and returns the identifier of the copy. The
+    /// copy of `H5P_DEFAULT` is `H5P_DEFAULT`.
     fn H5Pcopy(plist_id: hid_t) -> hid_t {
         if plist_id == H5P_DEFAULT {
             return Ok(H5P_DEFAULT);
@@ -175,7 +178,7 @@ export! {
         }
     }
 
-    /// Returns whether two lists or two classes are equal.
+    /// Returns whether two property lists or two property list classes are equal.
     fn H5Pequal(id1: hid_t, id2: hid_t) -> htri_t {
         match (list_or_class(id1)?, list_or_class(id2)?) {
             (ListOrClass::List(one), ListOrClass::List(two)) => {
@@ -186,17 +189,17 @@ export! {
         }
     }
 
-    /// Returns a new identifier of the class of a list.
+    /// Returns a new identifier of the class of a property list.
     fn H5Pget_class(plist_id: hid_t) -> hid_t {
         Ok(register(Entry::PropertyClass(Arc::clone(&plist::find(plist_id)?.class))))
     }
 
-    /// Returns a copy of the name of a class, which the program frees.
+    /// Returns a copy of the name of a property list class, which the program frees.
     fn H5Pget_class_name(pclass_id: hid_t) -> *mut c_char {
         Ok(memory::text(&find_class(pclass_id)?.name))
     }
 
-    /// Returns a new identifier of the parent of a class.
+    /// Returns a new identifier of the parent of a property list class.
     fn H5Pget_class_parent(pclass_id: hid_t) -> hid_t {
         let class = find_class(pclass_id)?;
         let parent = class.parent.as_ref();
@@ -204,12 +207,14 @@ export! {
         Ok(register(Entry::PropertyClass(Arc::clone(parent))))
     }
 
-    /// Returns whether the class of a list equals the class `pclass_id` or descends from it.
+    /// Returns whether the class of a property list equals the class `pclass_id` or descends from
+    /// it.
     fn H5Pisa_class(plist_id: hid_t, pclass_id: hid_t) -> htri_t {
         Ok(htri_t::from(plist::find(plist_id)?.class.is_a(&find_class(pclass_id)?)))
     }
 
-    /// Creates a class with the given parent, name and functions, and returns its identifier.
+    /// Creates a property list class with the given parent, name and functions, and returns its
+    /// identifier.
     fn H5Pcreate_class(
         parent: hid_t,
         name: Text,
@@ -240,7 +245,8 @@ export! {
 }
 
 export_keeping_errors! {
-    /// Closes a list after the close functions of its class have run. `H5P_DEFAULT` has no effect.
+    /// Closes a property list after the close functions of its class have run. `H5P_DEFAULT` has no
+    /// effect.
     fn H5Pclose(plist_id: hid_t) -> herr_t {
         if plist_id == H5P_DEFAULT {
             return Ok(0);
@@ -251,7 +257,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Closes the identifier of a class.
+    /// Closes the identifier of a property list class.
     fn H5Pclose_class(plist_id: hid_t) -> herr_t {
         find_class(plist_id)?;
         drop(id::decrement(plist_id));

@@ -15,8 +15,8 @@ use crate::pointer::{In, Out, Text, TextBuffer};
 pub type AppendCallback = unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) -> herr_t;
 
 export! {
-    /// Sets the chunk cache of datasets. All-ones sizes and a negative factor stand for the file's
-    /// settings.
+    /// Sets the chunk cache of datasets in a dataset access list. All-ones sizes and a negative
+    /// factor stand for the file's settings.
     fn H5Pset_chunk_cache(dapl_id: hid_t, rdcc_nslots: usize, rdcc_nbytes: usize, rdcc_w0: f64) -> herr_t {
         if rdcc_w0 > 1.0 || rdcc_w0.is_nan() {
             return Err(Failure::bad_value("the preemption factor must be from 0 to 1, or negative"));
@@ -29,8 +29,8 @@ export! {
         })
     }
 
-    /// Stores the chunk cache parameters of a list. Parameters without a value are the defaults of
-    /// files.
+    /// Stores the chunk cache parameters of a dataset access list. Parameters without a value are
+    /// the defaults of files.
     fn H5Pget_chunk_cache(
         dapl_id: hid_t,
         rdcc_nslots: Out<usize>,
@@ -45,7 +45,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the rule for the extent of unlimited virtual datasets.
+    /// Sets the rule for the extent (the current dimensions) of unlimited virtual datasets in a
+    /// dataset access list.
     fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
         if view != 0 && view != 1 {
             return Err(Failure::bad_value("unknown view"));
@@ -56,13 +57,15 @@ export! {
         })
     }
 
-    /// Stores in `view` the rule for the extent of unlimited virtual datasets.
+    /// Stores in `view` the rule of a dataset access list for the extent (the current dimensions)
+    /// of unlimited virtual datasets.
     fn H5Pget_virtual_view(dapl_id: hid_t, view: Out<c_int>) -> herr_t {
         view.put(dataset_access(dapl_id)?.virtual_view);
         Ok(0)
     }
 
-    /// Sets the maximum number of missing sources that an unlimited virtual dataset spans.
+    /// Sets the maximum number of missing source datasets that an unlimited virtual dataset spans,
+    /// in a dataset access list.
     fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
         if gap_size == H5S_UNLIMITED {
             return Err(Failure::bad_value("the number of missing sources must not be unlimited"));
@@ -73,8 +76,8 @@ export! {
         })
     }
 
-    /// Stores in `gap_size` the maximum number of missing sources that an unlimited virtual dataset
-    /// spans.
+    /// Stores in `gap_size` the maximum number of missing source datasets that an unlimited virtual
+    /// dataset spans.
     fn H5Pget_virtual_printf_gap(dapl_id: hid_t, gap_size: Out<hsize_t>) -> herr_t {
         gap_size.put(dataset_access(dapl_id)?.virtual_gap);
         Ok(0)
@@ -88,13 +91,15 @@ export! {
         })
     }
 
-    /// Stores in `use_tree` whether a spatial tree speeds up the search for mappings.
+    /// Stores in `use_tree` whether a spatial tree speeds up the search for mappings of a virtual
+    /// dataset.
     fn H5Pget_virtual_spatial_tree(dcpl_id: hid_t, use_tree: Out<bool>) -> herr_t {
         use_tree.put(dataset_access(dcpl_id)?.virtual_tree);
         Ok(0)
     }
 
-    /// Sets the folder that contains the source files of virtual datasets.
+    /// Sets the folder that contains the source files of virtual datasets, in a dataset access
+    /// list.
     fn H5Pset_virtual_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.virtual_prefix = optional_text(prefix);
@@ -102,12 +107,13 @@ export! {
         })
     }
 
-    /// Copies the name of the folder of source files to `prefix` and returns its length.
+    /// Copies the name of the folder of virtual datasets' source files to `prefix` and returns its
+    /// length.
     fn H5Pget_virtual_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
         copy_optional_text(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the folder that contains external raw data files.
+    /// Sets the folder that contains external raw data files, in a dataset access list.
     fn H5Pset_efile_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
         change_dataset_access(dapl_id, |it| {
             it.external_prefix = optional_text(prefix);
@@ -120,7 +126,8 @@ export! {
         copy_optional_text(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the boundary of appended data in each dimension and the callback at the boundary.
+    /// Sets the boundary of appended data in each dimension and the callback that is called at the
+    /// boundary, in a dataset access list.
     fn H5Pset_append_flush(
         dapl_id: hid_t,
         ndims: c_uint,
@@ -143,7 +150,8 @@ export! {
         })
     }
 
-    /// Stores the boundary of appended data in each dimension and the callback at the boundary.
+    /// Stores a dataset access list's boundary of appended data in each dimension, and the callback
+    /// that is called at the boundary.
     fn H5Pget_append_flush(
         dapl_id: hid_t,
         dims: c_uint,

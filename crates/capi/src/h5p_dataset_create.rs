@@ -14,9 +14,9 @@ use crate::plist::{change_dataset_create, dataset_create};
 use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// The chunk option that leaves partial edge chunks unfiltered.
+/// The chunk option that leaves partial edge chunks of a dataset unfiltered.
 const DONT_FILTER_PARTIAL_CHUNKS: c_uint = 2;
-/// The maximum rank of a dataspace.
+/// The maximum number of dimensions (rank) of a dataspace.
 const MAX_RANK: c_int = 32;
 
 /// Returns the chunk shape that a caller passes, after a check of the rank and the sizes.
@@ -49,7 +49,7 @@ pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
 }
 
 export! {
-    /// Sets the layout of new datasets.
+    /// Sets the storage layout of new datasets in a dataset creation list.
     fn H5Pset_layout(plist_id: hid_t, layout: c_int) -> herr_t {
         let layout = match layout {
             0 => LayoutChoice::Compact,
@@ -65,12 +65,12 @@ export! {
         })
     }
 
-    /// Returns the layout of new datasets.
+    /// Returns the storage layout of new datasets from a dataset creation list.
     fn H5Pget_layout(plist_id: hid_t) -> c_int {
         Ok(dataset_create(plist_id)?.layout as c_int)
     }
 
-    /// Sets a chunked layout with the chunk shape `dim`.
+    /// Sets a chunked layout with the chunk shape `dim` in a dataset creation list.
     fn H5Pset_chunk(plist_id: hid_t, ndims: c_int, dim: In<hsize_t>) -> herr_t {
         let shape = chunk_shape(ndims, dim)?;
         change_dataset_create(plist_id, |it| {
@@ -79,7 +79,8 @@ export! {
         })
     }
 
-    /// Stores at most `max_ndims` sizes of the chunk shape in `dim` and returns the rank.
+    /// Stores at most `max_ndims` sizes of a dataset creation list's chunk shape in `dim` and
+    /// returns the rank.
     fn H5Pget_chunk(plist_id: hid_t, max_ndims: c_int, dim: Out<hsize_t>) -> c_int {
         let list = dataset_create(plist_id)?;
         if list.layout != LayoutChoice::Chunked {
@@ -89,7 +90,7 @@ export! {
         Ok(c_int::try_from(list.chunk.len()).unwrap_or(MAX_RANK))
     }
 
-    /// Sets the chunk options of new datasets.
+    /// Sets the chunk options of new datasets in a dataset creation list.
     fn H5Pset_chunk_opts(plist_id: hid_t, opts: c_uint) -> herr_t {
         if opts & !DONT_FILTER_PARTIAL_CHUNKS != 0 {
             return Err(Failure::bad_value("unknown options of chunks"));
@@ -103,7 +104,7 @@ export! {
         })
     }
 
-    /// Stores the chunk options in `opts`.
+    /// Stores the chunk options of a dataset creation list in `opts`.
     fn H5Pget_chunk_opts(plist_id: hid_t, opts: Out<c_uint>) -> herr_t {
         let list = dataset_create(plist_id)?;
         if !matches!(list.layout, LayoutChoice::Chunked | LayoutChoice::Structured) {
@@ -113,7 +114,8 @@ export! {
         Ok(0)
     }
 
-    /// Adds an external file that stores `size` bytes of raw data from `offset` on.
+    /// Adds an external file that stores `size` bytes of raw data from `offset` on to a dataset
+    /// creation list.
     fn H5Pset_external(plist_id: hid_t, name: Text, offset: i64, size: hsize_t) -> herr_t {
         let name = name.name("name of the file")?.to_vec();
         if offset < 0 {
@@ -135,12 +137,13 @@ export! {
         })
     }
 
-    /// Returns the number of external files in a list.
+    /// Returns the number of external files in a dataset creation list.
     fn H5Pget_external_count(plist_id: hid_t) -> c_int {
         Ok(c_int::try_from(dataset_create(plist_id)?.external.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Stores the name, the offset and the size of the external file with index `idx`.
+    /// Stores the name, the offset and the size of a dataset creation list's external file with the
+    /// index `idx`.
     fn H5Pget_external(
         plist_id: hid_t,
         idx: c_uint,
@@ -161,7 +164,8 @@ export! {
 }
 
 export! {
-    /// Sets the fill value of new datasets. A null `value` stands for an undefined fill value.
+    /// Sets the fill value of new datasets in a dataset creation list. A null `value` stands for an
+    /// undefined fill value.
     fn H5Pset_fill_value(plist_id: hid_t, type_id: hid_t, value: Data) -> herr_t {
         let fill = if value.pointer().is_null() {
             FillChoice::Undefined
@@ -177,7 +181,8 @@ export! {
         })
     }
 
-    /// Stores the fill value in `value` as an element of the datatype `type_id`.
+    /// Stores the fill value of a dataset creation list in `value` as an element of the datatype
+    /// `type_id`.
     fn H5Pget_fill_value(plist_id: hid_t, type_id: hid_t, value: Buffer) -> herr_t {
         let datatype = crate::datatype::copy_of(type_id)?;
         let size = usize::try_from(datatype.size).map_err(|_| Failure::bad_value("bad size"))?;
@@ -197,7 +202,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `status` whether the fill value is undefined, the default, or set by the user.
+    /// Stores in `status` whether a dataset creation list's fill value is undefined, the default,
+    /// or set by the user.
     fn H5Pfill_value_defined(plist: hid_t, status: Out<c_int>) -> herr_t {
         status.require("result")?.put(match dataset_create(plist)?.fill {
             FillChoice::Undefined => 0,
@@ -207,7 +213,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the time at which the library writes the fill value.
+    /// Sets the time at which the library writes the fill value of a new dataset.
     fn H5Pset_fill_time(plist_id: hid_t, fill_time: c_int) -> herr_t {
         if !(0..=2).contains(&fill_time) {
             return Err(Failure::bad_value("unknown time for the fill value"));
@@ -218,13 +224,14 @@ export! {
         })
     }
 
-    /// Stores in `fill_time` the time at which the library writes the fill value.
+    /// Stores in `fill_time` the time at which the library writes the fill value of a new dataset.
     fn H5Pget_fill_time(plist_id: hid_t, fill_time: Out<c_int>) -> herr_t {
         fill_time.put(dataset_create(plist_id)?.fill_time);
         Ok(0)
     }
 
-    /// Sets the time at which the library allocates raw data. The default depends on the layout.
+    /// Sets the time at which the library allocates raw data of a new dataset. The default depends
+    /// on the layout.
     fn H5Pset_alloc_time(plist_id: hid_t, alloc_time: c_int) -> herr_t {
         if !(0..=3).contains(&alloc_time) {
             return Err(Failure::bad_value("unknown time for the allocation"));
@@ -235,7 +242,7 @@ export! {
         })
     }
 
-    /// Stores in `alloc_time` the time at which the library allocates raw data.
+    /// Stores in `alloc_time` the time at which the library allocates raw data of a new dataset.
     fn H5Pget_alloc_time(plist_id: hid_t, alloc_time: Out<c_int>) -> herr_t {
         let list = dataset_create(plist_id)?;
         alloc_time.put(allocation_time(&list));
@@ -250,20 +257,21 @@ export! {
         })
     }
 
-    /// Stores in `minimize` whether the library gives new object headers the minimum size.
+    /// Stores in `minimize` whether the library gives new object headers of datasets the minimum
+    /// size.
     fn H5Pget_dset_no_attrs_hint(dcpl_id: hid_t, minimize: Out<bool>) -> herr_t {
         minimize.require("result")?.put(dataset_create(dcpl_id)?.minimize_header);
         Ok(0)
     }
 }
 
-/// Returns whether a selection is an unlimited hyperslab.
+/// Returns whether a selection of elements is an unlimited hyperslab.
 fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
 }
 
-/// Returns the time at which raw data is allocated: the list's setting or the default of the
-/// layout.
+/// Returns the time at which raw data of a new dataset is allocated: the creation list's setting or
+/// the default of the layout.
 pub fn allocation_time(list: &DatasetCreate) -> c_int {
     list.allocation_time.unwrap_or(match list.layout {
         LayoutChoice::Compact => 1,
@@ -272,7 +280,8 @@ pub fn allocation_time(list: &DatasetCreate) -> c_int {
     })
 }
 
-/// Checks that the virtual selection and the source selection of a mapping have compatible sizes.
+/// Checks that the virtual selection and the source selection of a virtual dataset mapping have
+/// compatible sizes.
 fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     if [destination, source].iter().any(|space| matches!(space.selection, Selection::Points(_))) {
         return Err(Failure::bad_value("mappings of selected points are not supported"));
@@ -287,8 +296,8 @@ fn check_mapping(destination: &CSpace, source: &CSpace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a copy of an element with its variable-length data. The variable-length data is never
-/// freed, because property lists copy only the pointers.
+/// Returns a copy of an element in memory with its variable-length data. The variable-length data
+/// is never freed, because property lists copy only the pointers.
 fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
     let mut copy = element.to_vec();
     if crate::convert::reclaim::is_nested(datatype) {
@@ -297,7 +306,7 @@ fn copied(datatype: &hyperslab::Datatype, element: &[u8]) -> Outcome<Vec<u8>> {
     Ok(copy)
 }
 
-/// Returns the mapping with the given index in a list.
+/// Returns the virtual dataset mapping with the given index in a dataset creation list.
 fn mapping(list: hid_t, index: usize) -> Outcome<MappingChoice> {
     let list = dataset_create(list)?;
     if list.layout != LayoutChoice::Virtual {
@@ -307,7 +316,7 @@ fn mapping(list: hid_t, index: usize) -> Outcome<MappingChoice> {
 }
 
 export! {
-    /// Adds a mapping to a list and sets a virtual layout.
+    /// Adds a virtual dataset mapping to a dataset creation list and sets the virtual layout.
     fn H5Pset_virtual(
         dcpl_id: hid_t,
         vspace_id: hid_t,
@@ -335,7 +344,7 @@ export! {
         })
     }
 
-    /// Stores in `count` the number of virtual dataset mappings in a list.
+    /// Stores in `count` the number of virtual dataset mappings in a dataset creation list.
     fn H5Pget_virtual_count(dcpl_id: hid_t, count: Out<usize>) -> herr_t {
         let list = dataset_create(dcpl_id)?;
         if list.layout != LayoutChoice::Virtual {
@@ -345,23 +354,26 @@ export! {
         Ok(0)
     }
 
-    /// Copies the source dataset's name of a mapping to `name` and returns its length.
+    /// Copies the source dataset's name of a virtual dataset mapping to `name` and returns its
+    /// length.
     fn H5Pget_virtual_dsetname(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
         copy_text(&mapping(dcpl_id, index)?.dataset, name, size)
     }
 
-    /// Copies the source file's name of a mapping to `name` and returns its length.
+    /// Copies the source file's name of a virtual dataset mapping to `name` and returns its length.
     fn H5Pget_virtual_filename(dcpl_id: hid_t, index: usize, name: TextBuffer, size: usize) -> isize {
         copy_text(&mapping(dcpl_id, index)?.file, name, size)
     }
 
-    /// Returns a new dataspace with a mapping's selection in the virtual dataset.
+    /// Returns a new dataspace with the selection in the virtual dataset of a virtual dataset
+    /// mapping.
     fn H5Pget_virtual_vspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.space;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))
     }
 
-    /// Returns a new dataspace with a mapping's selection in the source dataset.
+    /// Returns a new dataspace with the selection in the source dataset of a virtual dataset
+    /// mapping.
     fn H5Pget_virtual_srcspace(dcpl_id: hid_t, index: usize) -> hid_t {
         let (extent, selection) = mapping(dcpl_id, index)?.source;
         Ok(space::register(CSpace { extent, selection, offset: Vec::new() }))

@@ -17,9 +17,9 @@ use crate::symbols as s;
 
 /// The default page size in bytes for the tracking of changes in the core driver.
 const DEFAULT_PAGE: usize = 512 << 10;
-/// The default number of bytes by which a file in memory grows.
+/// The default number of bytes by which a file of the core driver, which is in memory, grows.
 const DEFAULT_INCREMENT: usize = 64 << 10;
-/// The default size of a family's members in bytes.
+/// The default size in bytes of the members of a file of the family driver.
 const DEFAULT_MEMBER: hsize_t = 100 << 20;
 
 /// Sets the driver of a file access list.
@@ -35,12 +35,12 @@ pub fn set(list: hid_t, choice: DriverChoice) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Returns the failure for a list with another driver than the function expects.
+/// Returns the failure for a file access list with another driver than the function expects.
 pub fn wrong_driver() -> Failure {
     Failure::new(codes::PLIST, codes::BADVALUE, "the list uses a different driver")
 }
 
-/// Returns a copy of a member's access list, or `None` for the default list.
+/// Returns a copy of the access list of a member file, or `None` for the default list.
 ///
 /// # Errors
 /// Fails if `list` is not a file access list.
@@ -52,7 +52,7 @@ pub fn member_access(list: hid_t) -> Outcome<Option<Arc<PropertyList>>> {
     Ok(Some(crate::plist::find(list)?.duplicate()))
 }
 
-/// Returns a driver of the library with its default configuration.
+/// Returns a file driver of the library with its default configuration.
 fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
     Ok(match id {
         s::SEC2_DRIVER => DriverChoice::Sec2,
@@ -70,7 +70,7 @@ fn library_choice(id: hid_t) -> Outcome<DriverChoice> {
     })
 }
 
-/// Sets the driver of a list with a configuration that the driver interprets.
+/// Sets the driver of a file access list with a configuration that only the driver interprets.
 fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t> {
     let choice = match &*driver {
         DriverHandle::Library { id, .. } => library_choice(*id)?,
@@ -82,7 +82,7 @@ fn choose(list: hid_t, driver: Arc<DriverHandle>, info: Data) -> Outcome<herr_t>
     set(list, choice)
 }
 
-/// Returns the first registered driver of a user whose function table meets a condition.
+/// Returns the first registered user's file driver whose function table meets a condition.
 fn find_user(condition: impl Fn(&driver::H5FD_class_t) -> bool) -> Option<Arc<DriverHandle>> {
     let drivers = id::list(crate::ctypes::IdKind::Driver as c_int);
     drivers.into_iter().find_map(|(_, entry)| match entry {
@@ -94,7 +94,7 @@ fn find_user(condition: impl Fn(&driver::H5FD_class_t) -> bool) -> Option<Arc<Dr
     })
 }
 
-/// Sets the driver of a list with a configuration text.
+/// Sets the driver of a file access list with a configuration text.
 fn choose_with_text(list: hid_t, driver: Option<Arc<DriverHandle>>, text: Text) -> Outcome<herr_t> {
     let missing = || Failure::new(codes::VFL, codes::CANTREGISTER, "the driver is not registered");
     choose(list, driver.ok_or_else(missing)?, Data::of(std::ptr::null()))?;
@@ -118,7 +118,8 @@ export! {
         Ok(file_access(plist_id)?.driver.id())
     }
 
-    /// Returns the address of the configuration of a user's driver, or null if there is none.
+    /// Returns the address of the configuration of a user's driver in a file access list, or null
+    /// without one.
     fn H5Pget_driver_info(plist_id: hid_t) -> *const c_void {
         Ok(match file_access(plist_id)?.driver {
             DriverChoice::User(_, info) => info.0.block.cast_const(),
@@ -126,7 +127,7 @@ export! {
         })
     }
 
-    /// Sets the file driver of an access list to the driver with the name `driver_name`.
+    /// Sets the driver of a file access list to the driver with the name `driver_name`.
     fn H5Pset_driver_by_name(plist_id: hid_t, driver_name: Text, driver_config: Text) -> herr_t {
         let name = driver_name.name("name of the driver")?;
         file_access(plist_id)?;
@@ -137,7 +138,7 @@ export! {
         choose_with_text(plist_id, driver, driver_config)
     }
 
-    /// Sets the file driver of an access list to the driver with the number `driver_value`.
+    /// Sets the driver of a file access list to the driver with the number `driver_value`.
     fn H5Pset_driver_by_value(plist_id: hid_t, driver_value: c_int, driver_config: Text) -> herr_t {
         file_access(plist_id)?;
         let driver = match driver_value {
@@ -154,27 +155,29 @@ export! {
         choose_with_text(plist_id, driver, driver_config)
     }
 
-    /// Copies the configuration text of the driver to `config_buf` and returns its length.
+    /// Copies the configuration text of a file access list's driver to `config_buf` and returns its
+    /// length.
     fn H5Pget_driver_config_str(fapl_id: hid_t, config_buf: TextBuffer, buf_size: usize) -> isize {
         copy_optional_text(file_access(fapl_id)?.driver_config.as_deref(), config_buf, buf_size)
     }
 
-    /// Sets the sec2 driver, which stores a single file with positioned reads and writes.
+    /// Sets the sec2 driver, which stores a single file with positioned reads and writes, in a file
+    /// access list.
     fn H5Pset_fapl_sec2(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Sec2)
     }
 
-    /// Sets the stdio driver, which stores a single file with C streams.
+    /// Sets the stdio driver, which stores a single file with C streams, in a file access list.
     fn H5Pset_fapl_stdio(fapl_id: hid_t) -> herr_t {
         set(fapl_id, DriverChoice::Stdio)
     }
 
-    /// Sets the core driver, which keeps the file in memory.
+    /// Sets the core driver, which keeps the file in memory, in a file access list.
     fn H5Pset_fapl_core(fapl_id: hid_t, increment: usize, backing_store: bool) -> herr_t {
         set(fapl_id, DriverChoice::Core { increment, backing_store, tracking: (false, DEFAULT_PAGE) })
     }
 
-    /// Stores the configuration of the core driver.
+    /// Stores the configuration of the core driver from a file access list.
     fn H5Pget_fapl_core(fapl_id: hid_t, increment: Out<usize>, backing_store: Out<bool>) -> herr_t {
         let DriverChoice::Core { increment: bytes, backing_store: stores, .. } = file_access(fapl_id)?.driver
         else {
@@ -210,13 +213,14 @@ export! {
         Ok(0)
     }
 
-    /// Sets the family driver, which stores members of `memb_size` bytes.
+    /// Sets the family driver, which stores the file in members of `memb_size` bytes, in a file
+    /// access list.
     fn H5Pset_fapl_family(fapl_id: hid_t, memb_size: hsize_t, memb_fapl_id: hid_t) -> herr_t {
         let access = member_access(memb_fapl_id)?;
         set(fapl_id, DriverChoice::Family { member_size: memb_size, access })
     }
 
-    /// Stores the configuration of the family driver.
+    /// Stores the configuration of the family driver from a file access list.
     fn H5Pget_fapl_family(fapl_id: hid_t, memb_size: Out<hsize_t>, memb_fapl_id: Out<hid_t>) -> herr_t {
         let DriverChoice::Family { member_size, access } = file_access(fapl_id)?.driver else {
             return Err(wrong_driver());
@@ -232,7 +236,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the log driver, which stores a single file and writes a log of accesses to `logfile`.
+    /// Sets the log driver, which stores a single file and writes a log of accesses to `logfile`,
+    /// in a file access list.
     fn H5Pset_fapl_log(fapl_id: hid_t, logfile: Text, flags: c_ulonglong, buf_size: usize) -> herr_t {
         set(fapl_id, DriverChoice::Log { log: optional_text(logfile), flags, buffer: buf_size })
     }

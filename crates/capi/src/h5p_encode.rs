@@ -17,12 +17,13 @@ use crate::plist::{self, PropertyList};
 use crate::pointer::{Buffer, Data, Out, Stream};
 use crate::symbols as s;
 
-/// The version of the property list encoding.
+/// The version of the encoding of property lists.
 const VERSION: u8 = 0;
-/// The maximum size in bytes of an encoding that the library decodes.
+/// The maximum size in bytes of an encoded property list that the library decodes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The class numbers in an encoding, with the classes and their identifiers.
+/// The class numbers in an encoded property list, with the property list classes and their
+/// identifiers.
 const KINDS: &[(u8, LibraryClass, hid_t)] = {
     use LibraryClass as L;
     &[
@@ -78,17 +79,17 @@ fn encode(list: &PropertyList) -> Vec<u8> {
     bytes
 }
 
-/// Returns the next `count` bytes of an encoding.
+/// Returns the next `count` bytes of an encoded property list.
 fn take(bytes: &mut Stream, count: usize) -> Outcome<Vec<u8>> {
     bytes.take(count).because(codes::PLIST, codes::CANTDECODE, "the encoding is too long")
 }
 
-/// Returns the next byte of an encoding.
+/// Returns the next byte of an encoded property list.
 fn take_byte(bytes: &mut Stream) -> Outcome<u8> {
     Ok(take(bytes, 1)?.first().copied().unwrap_or(0))
 }
 
-/// Returns the next name of an encoding, without its zero byte.
+/// Returns the next name of an encoded property list, without its zero byte.
 fn take_name(bytes: &mut Stream) -> Outcome<Vec<u8>> {
     let mut name = Vec::new();
     loop {
@@ -99,7 +100,7 @@ fn take_name(bytes: &mut Stream) -> Outcome<Vec<u8>> {
     }
 }
 
-/// Decodes a property list.
+/// Decodes a property list from the caller's bytes.
 fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     let bad = |text: &'static str| Failure::new(codes::PLIST, codes::BADVALUE, text);
     if take_byte(bytes)? != VERSION {
@@ -124,7 +125,8 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
     }
 }
 
-/// Encodes a list into a buffer, or stores only the size if the buffer is null or too small.
+/// Encodes a property list into the caller's buffer, or stores only the size if the buffer is null
+/// or too small.
 fn store_encoding(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
     let bytes = encode(&*plist::find(list)?);
     let space = size.require("size")?.get().unwrap_or(0);
@@ -148,7 +150,8 @@ export! {
         store_encoding(plist_id, buf, nalloc)
     }
 
-    /// Decodes a property list and returns its new identifier. The encoding states its own length.
+    /// Decodes a property list and returns the list's new identifier. The encoding states its own
+    /// length.
     fn H5Pdecode(buf: Data) -> hid_t {
         let mut bytes = buf.stream(MAX_BYTES).ok_or_else(|| Failure::bad_value("no encoding"))?;
         let list = decode(&mut bytes).because(codes::PLIST, codes::CANTDECODE, "the list cannot be decoded")?;

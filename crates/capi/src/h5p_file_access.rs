@@ -13,7 +13,7 @@ use crate::pointer::{Data, Out};
 /// The C type of a user's function that the library calls when an object is flushed.
 pub type FlushFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
 
-/// The number of the newest library version (`H5F_LIBVER_LATEST`).
+/// The number that stands for the newest library version (`H5F_LIBVER_LATEST`).
 const LATEST: c_int = 5;
 
 /// Defines a pair of functions that set and return a property without a check of the value.
@@ -53,7 +53,7 @@ values! {
 }
 
 export! {
-    /// Sets the alignment of blocks of at least `threshold` bytes.
+    /// Sets the alignment of file blocks of at least `threshold` bytes in a file access list.
     fn H5Pset_alignment(fapl_id: hid_t, threshold: hsize_t, alignment: hsize_t) -> herr_t {
         if alignment < 1 {
             return Err(Failure::bad_value("the alignment must be positive"));
@@ -64,7 +64,7 @@ export! {
         })
     }
 
-    /// Stores the minimum size of aligned blocks and their alignment.
+    /// Stores a file access list's minimum size of aligned file blocks, and their alignment.
     fn H5Pget_alignment(fapl_id: hid_t, threshold: Out<hsize_t>, alignment: Out<hsize_t>) -> herr_t {
         let list = file_access(fapl_id)?;
         threshold.put(list.alignment_threshold);
@@ -106,7 +106,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the close degree of files.
+    /// Sets the close degree of files in a file access list.
     fn H5Pset_fclose_degree(fapl_id: hid_t, degree: c_int) -> herr_t {
         if !(0..=3).contains(&degree) {
             return Err(Failure::bad_value("unknown close degree"));
@@ -117,13 +117,14 @@ export! {
         })
     }
 
-    /// Stores in `degree` the close degree of files.
+    /// Stores in `degree` the close degree of files from a file access list.
     fn H5Pget_fclose_degree(fapl_id: hid_t, degree: Out<c_int>) -> herr_t {
         degree.put(file_access(fapl_id)?.close_degree);
         Ok(0)
     }
 
-    /// Sets the lowest and the highest library version whose format a file may use.
+    /// Sets the lowest and the highest library version whose format a file may use, in a file
+    /// access list.
     fn H5Pset_libver_bounds(plist_id: hid_t, low: c_int, high: c_int) -> herr_t {
         if !(0..=LATEST).contains(&low) {
             return Err(Failure::bad_value("the low bound is not a library version"));
@@ -148,7 +149,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the memory kind for which the multi driver returns its handle.
+    /// Sets the kind of data (memory type) for which the multi driver returns its file handle.
     fn H5Pset_multi_type(fapl_id: hid_t, r#type: c_int) -> herr_t {
         if !(0..7).contains(&r#type) {
             return Err(Failure::bad_value("unknown kind of memory"));
@@ -159,13 +160,15 @@ export! {
         })
     }
 
-    /// Stores in `type` the memory kind for which the multi driver returns its handle.
+    /// Stores in `type` the kind of data (memory type) for which the multi driver returns its file
+    /// handle.
     fn H5Pget_multi_type(fapl_id: hid_t, r#type: Out<c_int>) -> herr_t {
         r#type.put(file_access(fapl_id)?.multi_type);
         Ok(0)
     }
 
-    /// Sets the use of file locks, and whether missing lock support is ignored.
+    /// Sets whether file locks are used and whether missing lock support is ignored, in a file
+    /// access list.
     fn H5Pset_file_locking(fapl_id: hid_t, use_file_locking: bool, ignore_when_disabled: bool) -> herr_t {
         change_file_access(fapl_id, |it| {
             it.locking = Some((use_file_locking, ignore_when_disabled));
@@ -173,7 +176,8 @@ export! {
         })
     }
 
-    /// Stores whether file locks are used and whether missing lock support is ignored.
+    /// Stores a file access list's two settings of file locks: whether they are used, and whether
+    /// missing lock support is ignored.
     fn H5Pget_file_locking(
         fapl_id: hid_t,
         use_file_locking: Out<bool>,
@@ -204,7 +208,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the callback for the flush of an object.
+    /// Sets the user's function that is called when an object is flushed, in a file access list.
     fn H5Pset_object_flush_cb(plist_id: hid_t, func: Option<FlushFunction>, udata: *mut c_void) -> herr_t {
         if func.is_none() && !udata.is_null() {
             return Err(Failure::bad_value("callback data was passed without a callback function"));
@@ -215,7 +219,7 @@ export! {
         })
     }
 
-    /// Stores the callback for the flush of an object, and its data.
+    /// Stores the user's function that is called when an object is flushed, and its data.
     fn H5Pget_object_flush_cb(plist_id: hid_t, func: Out<Option<FlushFunction>>, udata: Out<*mut c_void>) -> herr_t {
         let callback = file_access(plist_id)?.object_flush;
         func.put(callback.function);
@@ -240,7 +244,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the virtual object layer connector; only the native connector is accepted.
+    /// Sets the virtual object layer connector in a file access list; only the native connector is
+    /// accepted.
     fn H5Pset_vol(plist_id: hid_t, new_vol_id: hid_t, new_vol_info: Data) -> herr_t {
         let _ = new_vol_info;
         let Some(Entry::Connector(_)) = id::find(new_vol_id) else {
@@ -252,7 +257,7 @@ export! {
         })
     }
 
-    /// Stores in `vol_id` the identifier of the virtual object layer connector.
+    /// Stores in `vol_id` the identifier of a file access list's virtual object layer connector.
     fn H5Pget_vol_id(plist_id: hid_t, vol_id: Out<hid_t>) -> herr_t {
         let connector = file_access(plist_id)?.connector;
         id::increment(connector).because(codes::PLIST, codes::CANTINC, "the connector is closed")?;
@@ -260,14 +265,16 @@ export! {
         Ok(0)
     }
 
-    /// Stores null in `vol_info`, because the native connector has no configuration.
+    /// Stores null in `vol_info`, because the native virtual object layer connector has no
+    /// configuration.
     fn H5Pget_vol_info(plist_id: hid_t, vol_info: Out<*mut c_void>) -> herr_t {
         file_access(plist_id)?;
         vol_info.put(std::ptr::null_mut());
         Ok(0)
     }
 
-    /// Stores the capabilities of the native connector: all except asynchronous operations.
+    /// Stores the capabilities of the native virtual object layer connector: all except
+    /// asynchronous operations.
     fn H5Pget_vol_cap_flags(plist_id: hid_t, cap_flags: Out<u64>) -> herr_t {
         file_access(plist_id)?;
         cap_flags.put(NATIVE_CAPABILITIES);
@@ -275,7 +282,7 @@ export! {
     }
 }
 
-/// The capabilities of the native connector (`H5VL_CAP_FLAG_*`).
+/// The capabilities of the native virtual object layer connector (`H5VL_CAP_FLAG_*`).
 pub const NATIVE_CAPABILITIES: u64 = 0x001f_ffff_9ffc;
 
 #[cfg(test)]

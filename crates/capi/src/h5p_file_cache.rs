@@ -15,14 +15,16 @@ use crate::{call_user, export, memory};
 const _: () = assert!(size_of::<H5AC_cache_config_t>() == 1216 && size_of::<ImageCallbacks>() == 56);
 const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
 
-/// The version of the metadata cache configuration.
+/// The version of the metadata cache configuration's C struct.
 const CONFIGURATION_VERSION: c_int = 1;
-/// The operation number that a user's image function receives when a list is set.
+/// The operation number that a user's function for file images receives when an image is set in a
+/// list.
 const SET: c_int = 1;
-/// The operation number that a user's image function receives when the image is returned.
+/// The operation number that a user's function for file images receives when a list returns its
+/// image.
 const GET: c_int = 3;
 
-/// The configuration of the metadata cache image.
+/// The configuration of the metadata cache image of a file, as a C struct.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5AC_cache_image_config_t {
@@ -36,7 +38,7 @@ pub struct H5AC_cache_image_config_t {
     pub entry_ageout: c_int,
 }
 
-/// Checks the version and the value ranges of a metadata cache configuration.
+/// Checks the version and the value ranges of a configuration of the metadata cache.
 ///
 /// # Errors
 /// Fails with a bad value if the version is unknown or a value is out of range.
@@ -66,7 +68,7 @@ pub fn check_configuration(it: &H5AC_cache_config_t) -> Outcome<()> {
 }
 
 export! {
-    /// Sets the configuration of the metadata cache.
+    /// Sets the configuration of the metadata cache in a file access list.
     fn H5Pset_mdc_config(plist_id: hid_t, config_ptr: In<H5AC_cache_config_t>) -> herr_t {
         let configuration = config_ptr.value("configuration")?;
         check_configuration(&configuration)?;
@@ -76,7 +78,7 @@ export! {
         })
     }
 
-    /// Stores the configuration of the metadata cache in `config_ptr`.
+    /// Stores the metadata cache configuration of a file access list in `config_ptr`.
     fn H5Pget_mdc_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_config_t>) -> herr_t {
         let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
         if version != CONFIGURATION_VERSION {
@@ -86,7 +88,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the configuration of the metadata cache image.
+    /// Sets the configuration of the metadata cache image in a file access list.
     fn H5Pset_mdc_image_config(plist_id: hid_t, config_ptr: In<H5AC_cache_image_config_t>) -> herr_t {
         let it = config_ptr.value("configuration")?;
         if it.version != CONFIGURATION_VERSION || !(-1..=100).contains(&it.entry_ageout) {
@@ -98,7 +100,7 @@ export! {
         })
     }
 
-    /// Stores the configuration of the metadata cache image in `config_ptr`.
+    /// Stores the metadata cache image configuration of a file access list in `config_ptr`.
     fn H5Pget_mdc_image_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_image_config_t>) -> herr_t {
         let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
         if version != CONFIGURATION_VERSION {
@@ -109,7 +111,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the log of the metadata cache: whether it is enabled, its path, and its start.
+    /// Sets the log of the metadata cache in a file access list: whether it is enabled, its path,
+    /// and its start.
     fn H5Pset_mdc_log_options(
         plist_id: hid_t,
         is_enabled: bool,
@@ -123,7 +126,8 @@ export! {
         })
     }
 
-    /// Stores the settings of the metadata cache log. The size of the path includes the zero byte.
+    /// Stores a file access list's settings of the metadata cache log. The size of the path
+    /// includes the zero byte.
     fn H5Pget_mdc_log_options(
         plist_id: hid_t,
         is_enabled: Out<bool>,
@@ -141,7 +145,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the size of the page buffer and its minimum percentages of metadata and raw data.
+    /// Sets the size of the page buffer and its minimum percentages of metadata and raw data, in a
+    /// file access list.
     fn H5Pset_page_buffer_size(
         plist_id: hid_t,
         buf_size: usize,
@@ -157,7 +162,8 @@ export! {
         })
     }
 
-    /// Stores the size of the page buffer and its minimum percentages of metadata and raw data.
+    /// Stores a file access list's size of the page buffer, and its minimum percentages of metadata
+    /// and raw data.
     fn H5Pget_page_buffer_size(
         plist_id: hid_t,
         buf_size: Out<usize>,
@@ -172,7 +178,7 @@ export! {
     }
 }
 
-/// Returns a copy of an image in memory from the user's functions, or from C's allocator.
+/// Copies a file image in memory, with the user's functions for file images or C's allocator.
 fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Outcome<*mut c_void> {
     let none = || Failure::new(codes::RESOURCE, codes::NOSPACE, "no memory for the image");
     let block = match functions.image_malloc {
@@ -196,8 +202,8 @@ fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Out
 }
 
 export! {
-    /// Sets the initial bytes of a file in memory from a copy of the buffer. An empty buffer
-    /// removes the image.
+    /// Sets the initial bytes of a file in memory (its file image) from a copy of the buffer. An
+    /// empty buffer removes the image.
     fn H5Pset_file_image(fapl_id: hid_t, buf_ptr: Data, buf_len: usize) -> herr_t {
         if buf_ptr.pointer().is_null() != (buf_len == 0) {
             return Err(Failure::bad_value("a null image needs the size 0, and any other image a positive size"));
@@ -223,7 +229,7 @@ export! {
         })
     }
 
-    /// Stores a copy of the initial image in `buf_ptr_ptr`, which the program frees.
+    /// Stores a copy of a file access list's file image in `buf_ptr_ptr`, which the program frees.
     fn H5Pget_file_image(fapl_id: hid_t, buf_ptr_ptr: Out<*mut c_void>, buf_len_ptr: Out<usize>) -> herr_t {
         let list = file_access(fapl_id)?;
         buf_len_ptr.put(list.image.as_ref().map_or(0, |image| image.len()));
@@ -236,7 +242,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the functions that manage the memory of images. The list must not have an image yet.
+    /// Sets the functions that manage the memory of file images. The list must not have a file
+    /// image yet.
     fn H5Pset_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: In<ImageCallbacks>) -> herr_t {
         let mut functions = callbacks_ptr.value("functions")?;
         let list = file_access(fapl_id)?;
@@ -259,7 +266,7 @@ export! {
         })
     }
 
-    /// Stores the functions that manage the memory of images, with a copy of their data.
+    /// Stores the functions that manage the memory of file images, with a copy of their data.
     fn H5Pget_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: Out<ImageCallbacks>) -> herr_t {
         let mut functions = file_access(fapl_id)?.image_callbacks;
         if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {

@@ -8,20 +8,20 @@ use crate::export;
 use crate::plist::{change_file_create, file_create};
 use crate::pointer::Out;
 
-/// The exclusive upper limit for the entry count of a B-tree node.
+/// The exclusive upper limit for the number of entries of a B-tree node in a new file.
 const MAX_ENTRIES: c_uint = 65_536;
-/// The maximum number of shared message indexes.
+/// The maximum number of shared message indexes in a file.
 const MAX_INDEXES: c_uint = 8;
 /// All message type flags of shared message indexes.
 const ALL_MESSAGES: c_uint = 0x182a;
 /// The default minimum size of a shared message in bytes.
 const DEFAULT_MESSAGE_BYTES: c_uint = 250;
-/// The maximum number of messages in an index that is stored as a list.
+/// The maximum number of messages in a shared message index that is stored as a list.
 const MAX_LIST: c_uint = 5000;
-/// The valid page sizes for paged allocation in bytes.
+/// The valid page sizes in bytes for files with paged allocation.
 const PAGE_BYTES: std::ops::RangeInclusive<hsize_t> = 512..=1 << 30;
 
-/// Converts the size of addresses or lengths to bytes, or returns `None` for 0, which keeps the
+/// Converts a size of file addresses or lengths to bytes, or returns `None` for 0, which keeps the
 /// current size.
 fn width(bytes: usize) -> Outcome<Option<u8>> {
     match bytes {
@@ -32,7 +32,7 @@ fn width(bytes: usize) -> Outcome<Option<u8>> {
 }
 
 export! {
-    /// Sets the size of the user block in bytes.
+    /// Sets the size in bytes of the user block of a new file.
     fn H5Pset_userblock(plist_id: hid_t, size: hsize_t) -> herr_t {
         change_file_create(plist_id, |it| {
             if size != 0 && (size < 512 || !size.is_power_of_two()) {
@@ -43,13 +43,13 @@ export! {
         })
     }
 
-    /// Stores in `size` the size of the user block in bytes.
+    /// Stores in `size` the size in bytes of the user block of a new file.
     fn H5Pget_userblock(plist_id: hid_t, size: Out<hsize_t>) -> herr_t {
         size.put(file_create(plist_id)?.user_block);
         Ok(0)
     }
 
-    /// Sets the number of bytes of addresses and lengths.
+    /// Sets the number of bytes of addresses and lengths in a new file.
     fn H5Pset_sizes(plist_id: hid_t, sizeof_addr: usize, sizeof_size: usize) -> herr_t {
         let (address, length) = (width(sizeof_addr)?, width(sizeof_size)?);
         change_file_create(plist_id, |it| {
@@ -59,7 +59,7 @@ export! {
         })
     }
 
-    /// Stores the number of bytes of addresses and lengths.
+    /// Stores the number of bytes of addresses and lengths in a new file.
     fn H5Pget_sizes(plist_id: hid_t, sizeof_addr: Out<usize>, sizeof_size: Out<usize>) -> herr_t {
         let list = file_create(plist_id)?;
         sizeof_addr.put(list.offset_bytes.into());
@@ -67,7 +67,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets half of the entry counts of a symbol table's B-tree nodes (`ik`) and leaf nodes (`lk`).
+    /// Sets half of the numbers of entries of a symbol table's B-tree nodes (`ik`) and leaf nodes
+    /// (`lk`) in a new file.
     fn H5Pset_sym_k(plist_id: hid_t, ik: c_uint, lk: c_uint) -> herr_t {
         change_file_create(plist_id, |it| {
             if ik >= MAX_ENTRIES / 2 {
@@ -83,7 +84,8 @@ export! {
         })
     }
 
-    /// Stores half of the entry counts of a symbol table's B-tree nodes and leaf nodes.
+    /// Stores half of the numbers of entries of a symbol table's B-tree nodes and leaf nodes in a
+    /// new file.
     fn H5Pget_sym_k(plist_id: hid_t, ik: Out<c_uint>, lk: Out<c_uint>) -> herr_t {
         let list = file_create(plist_id)?;
         ik.put(list.group_internal_k);
@@ -91,7 +93,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets half of the entry count of B-tree nodes in a chunk index.
+    /// Sets half of the number of entries of the B-tree nodes that index chunks in a new file.
     fn H5Pset_istore_k(plist_id: hid_t, ik: c_uint) -> herr_t {
         if ik == 0 || ik >= MAX_ENTRIES / 2 {
             return Err(Failure::bad_value("the number of entries of a B-tree node is out of range"));
@@ -102,13 +104,15 @@ export! {
         })
     }
 
-    /// Stores in `ik` half of the entry count of B-tree nodes in a chunk index.
+    /// Stores in `ik` half of the number of entries of the B-tree nodes that index chunks in a new
+    /// file.
     fn H5Pget_istore_k(plist_id: hid_t, ik: Out<c_uint>) -> herr_t {
         ik.put(file_create(plist_id)?.chunk_k);
         Ok(0)
     }
 
-    /// Stores the superblock version in `boot`, and 0 for the other versions.
+    /// Stores the superblock version of a file creation list in `boot`, and 0 for the other
+    /// versions.
     fn H5Pget_version(
         plist_id: hid_t,
         boot: Out<c_uint>,
@@ -125,7 +129,7 @@ export! {
 }
 
 export! {
-    /// Sets the number of shared message indexes.
+    /// Sets the number of shared message indexes of a new file.
     fn H5Pset_shared_mesg_nindexes(plist_id: hid_t, nindexes: c_uint) -> herr_t {
         let count = usize::try_from(nindexes).ok().filter(|_| nindexes <= MAX_INDEXES);
         let Some(count) = count else {
@@ -137,13 +141,13 @@ export! {
         })
     }
 
-    /// Stores in `nindexes` the number of shared message indexes.
+    /// Stores in `nindexes` the number of shared message indexes of a new file.
     fn H5Pget_shared_mesg_nindexes(plist_id: hid_t, nindexes: Out<c_uint>) -> herr_t {
         nindexes.put(c_uint::try_from(file_create(plist_id)?.shared_indexes.len()).unwrap_or(MAX_INDEXES));
         Ok(0)
     }
 
-    /// Sets the message types and the minimum message size of a shared message index.
+    /// Sets the message types and the minimum message size of a shared message index in a new file.
     fn H5Pset_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -161,7 +165,8 @@ export! {
         })
     }
 
-    /// Stores the message types and the minimum message size of a shared message index.
+    /// Stores the message types and the minimum message size of a shared message index in a new
+    /// file.
     fn H5Pget_shared_mesg_index(
         plist_id: hid_t,
         index_num: c_uint,
@@ -176,7 +181,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the message counts at which a shared message index changes between list and B-tree.
+    /// Sets the numbers of messages at which a shared message index changes between a list and a
+    /// B-tree.
     fn H5Pset_shared_mesg_phase_change(plist_id: hid_t, max_list: c_uint, min_btree: c_uint) -> herr_t {
         if max_list > MAX_LIST || min_btree > max_list + 1 {
             return Err(Failure::bad_value("the maximum list size and the minimum B-tree size of the index contradict each other"));
@@ -188,7 +194,8 @@ export! {
         })
     }
 
-    /// Stores the message counts at which a shared message index changes between list and B-tree.
+    /// Stores the numbers of messages at which a shared message index changes between a list and a
+    /// B-tree.
     fn H5Pget_shared_mesg_phase_change(
         plist_id: hid_t,
         max_list: Out<c_uint>,
@@ -200,8 +207,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the file space strategy. Only strategies with free-space managers use `persist` and
-    /// `threshold`; for other strategies, the list keeps its earlier values.
+    /// Sets the file space strategy of a new file. Only strategies with free-space managers use
+    /// `persist` and `threshold`; for other strategies, the list keeps its earlier values.
     fn H5Pset_file_space_strategy(
         plist_id: hid_t,
         strategy: c_int,
@@ -220,7 +227,7 @@ export! {
         })
     }
 
-    /// Stores the file space strategy and its parameters.
+    /// Stores the file space strategy of a new file and its parameters.
     fn H5Pget_file_space_strategy(
         plist_id: hid_t,
         strategy: Out<c_int>,
@@ -234,7 +241,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the file space strategy with the constants of HDF5 1.10.0.
+    /// Sets the file space strategy of a new file with the constants of HDF5 1.10.0.
     fn H5Pset_file_space(plist_id: hid_t, strategy: c_int, threshold: hsize_t) -> herr_t {
         let chosen = match strategy {
             0 => None,
@@ -253,7 +260,7 @@ export! {
         })
     }
 
-    /// Stores the file space strategy as a constant of HDF5 1.10.0.
+    /// Stores the file space strategy of a new file as a constant of HDF5 1.10.0.
     fn H5Pget_file_space(plist_id: hid_t, strategy: Out<c_int>, threshold: Out<hsize_t>) -> herr_t {
         let list = file_create(plist_id)?;
         strategy.put(match (list.strategy, list.persist) {
@@ -267,7 +274,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the page size for paged allocation in bytes.
+    /// Sets the page size in bytes for paged allocation in a new file.
     fn H5Pset_file_space_page_size(plist_id: hid_t, fsp_size: hsize_t) -> herr_t {
         if !PAGE_BYTES.contains(&fsp_size) {
             return Err(Failure::bad_value("the page size must be from 512 bytes to 1 GiB"));
@@ -278,7 +285,7 @@ export! {
         })
     }
 
-    /// Stores in `fsp_size` the page size for paged allocation in bytes.
+    /// Stores in `fsp_size` the page size in bytes for paged allocation in a new file.
     fn H5Pget_file_space_page_size(plist_id: hid_t, fsp_size: Out<hsize_t>) -> herr_t {
         fsp_size.put(file_create(plist_id)?.page_size);
         Ok(0)

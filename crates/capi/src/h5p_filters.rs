@@ -12,14 +12,14 @@ use crate::{export, filter};
 
 /// The flag of an optional filter, which a writer may skip (`H5Z_FLAG_OPTIONAL`).
 pub const OPTIONAL: c_uint = 1;
-/// The filter flags that a property list may store.
+/// The flags of a filter that a property list may store.
 const DEFINED_FLAGS: c_uint = 0xff;
-/// The maximum number of filters in a pipeline.
+/// The maximum number of filters in a filter pipeline.
 const MAX_FILTERS: usize = 32;
-/// The maximum number of client data values that a caller may request.
+/// The maximum number of client data values of a filter that a caller may request.
 const MAX_VALUES: usize = 256;
 
-/// Returns a filter entry from the arguments of a C function.
+/// Returns a filter entry for a property list from the arguments of a C function.
 ///
 /// # Errors
 /// Fails with a bad value if the identifier, the flags or the client data are invalid.
@@ -34,7 +34,7 @@ pub fn entry(id: c_int, flags: c_uint, count: usize, values: In<c_uint>) -> Outc
     Ok(FilterEntry { id, flags, data, name })
 }
 
-/// Appends a filter to a pipeline.
+/// Appends a filter to a filter pipeline.
 ///
 /// # Errors
 /// Fails if the pipeline already has the maximum number of filters.
@@ -46,8 +46,8 @@ pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()
     Ok(())
 }
 
-/// Appends a filter to the pipeline of a list, or to the pipeline of each section for structured
-/// chunks.
+/// Appends a filter to the filter pipeline of a creation list, or to the pipeline of each section
+/// for structured chunks.
 fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
     change_dataset_create(list, |it| {
         let structured = it.layout == LayoutChoice::Structured;
@@ -63,7 +63,7 @@ fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
     })
 }
 
-/// Appends a filter of the library to the pipeline of a list.
+/// Appends a filter of the library to the filter pipeline of a creation list.
 fn add_built_in(list: hid_t, id: c_int, flags: c_uint, data: &[c_uint]) -> Outcome<herr_t> {
     let name = filter::name(id);
     add(list, &FilterEntry { id, flags, data: data.to_vec(), name })
@@ -88,7 +88,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Checks the caller's limit and array for client data values.
+    /// Checks the caller's limit and array for client data values of a filter.
     ///
     /// # Errors
     /// Fails with a bad value if the limit is too large, or if the array is missing.
@@ -105,7 +105,8 @@ impl Places {
         Ok(())
     }
 
-    /// Writes the flags, client data, name and configuration of a filter to the caller's memory.
+    /// Writes the flags, client data, name and configuration of a filter to the caller's output
+    /// arguments.
     ///
     /// # Errors
     /// Fails if the array for client data values is not aligned.
@@ -122,19 +123,21 @@ impl Places {
     }
 }
 
-/// Returns the failure for a filter that the pipeline does not contain.
+/// Returns the failure for a filter that the filter pipeline does not contain.
 pub fn missing() -> Failure {
     Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the pipeline")
 }
 
-/// Returns the filters of a list; for structured chunks, the filters of the value section.
+/// Returns the filters of a creation list; for structured chunks, the filters of the section with
+/// the values.
 fn pipeline(list: hid_t) -> Outcome<Vec<FilterEntry>> {
     let list = dataset_create(list)?;
     let [_, values, _] = list.structured.filters;
     Ok(if list.layout == LayoutChoice::Structured { values } else { list.filters })
 }
 
-/// Stores the properties of the filter at an index and returns the filter's identifier.
+/// Stores the properties of a creation list's filter at an index, and returns the filter's
+/// identifier.
 fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
     places.check()?;
     let pipeline = pipeline(list)?;
@@ -144,7 +147,7 @@ fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
     Ok(entry.id)
 }
 
-/// Stores the properties of the filter with the given identifier.
+/// Stores the properties of a creation list's filter with the given identifier.
 fn get_by_id(list: hid_t, id: c_int, places: &Places) -> Outcome<herr_t> {
     places.check()?;
     check_id(id)?;
@@ -154,7 +157,7 @@ fn get_by_id(list: hid_t, id: c_int, places: &Places) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Replaces the flags and client data of a filter in a pipeline.
+/// Replaces the flags and client data of a filter in a filter pipeline.
 ///
 /// # Errors
 /// Fails if the pipeline does not contain the filter.
@@ -164,7 +167,7 @@ pub fn modify(pipeline: &mut [FilterEntry], new: FilterEntry) -> Outcome<herr_t>
     Ok(0)
 }
 
-/// Removes a filter from a pipeline, or all filters for the identifier 0.
+/// Removes a filter from a filter pipeline, or all filters for the identifier 0.
 ///
 /// # Errors
 /// Fails if the pipeline does not contain the filter.
@@ -179,7 +182,7 @@ pub fn remove(pipeline: &mut Vec<FilterEntry>, id: c_int) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Appends a filter to the pipeline of a creation list.
+    /// Appends a filter to the filter pipeline of a creation list.
     fn H5Pset_filter(
         plist_id: hid_t,
         filter: c_int,
@@ -190,7 +193,7 @@ export! {
         add(plist_id, &entry(filter, flags, cd_nelmts, cd_values)?)
     }
 
-    /// Replaces the flags and client data of a filter in the pipeline.
+    /// Replaces the flags and client data of a filter in the filter pipeline of a creation list.
     fn H5Pmodify_filter(
         plist_id: hid_t,
         filter: c_int,
@@ -202,18 +205,20 @@ export! {
         change_dataset_create(plist_id, |it| modify(&mut it.filters, new))
     }
 
-    /// Removes a filter from the pipeline, or all filters for the identifier 0.
+    /// Removes a filter from the filter pipeline of a creation list, or all filters for the
+    /// identifier 0.
     fn H5Premove_filter(plist_id: hid_t, filter: c_int) -> herr_t {
         check_id(filter)?;
         change_dataset_create(plist_id, |it| remove(&mut it.filters, filter))
     }
 
-    /// Returns the number of filters in the pipeline.
+    /// Returns the number of filters in the filter pipeline of a creation list.
     fn H5Pget_nfilters(plist_id: hid_t) -> c_int {
         Ok(c_int::try_from(pipeline(plist_id)?.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Stores the properties of the filter at index `idx` and returns the filter's identifier.
+    /// Stores the properties of a creation list's filter at index `idx` and returns the filter's
+    /// identifier.
     fn H5Pget_filter2(
         plist_id: hid_t,
         idx: c_uint,
@@ -230,8 +235,8 @@ export! {
         get_by_index(plist_id, idx, &places)
     }
 
-    /// Stores the properties of a filter, except its configuration, and returns the filter's
-    /// identifier.
+    /// Stores the properties of a creation list's filter, except its configuration, and returns the
+    /// filter's identifier.
     fn H5Pget_filter1(
         plist_id: hid_t,
         filter: c_uint,
@@ -246,7 +251,7 @@ export! {
         get_by_index(plist_id, filter, &places)
     }
 
-    /// Stores the properties of the filter with the identifier `filter_id`.
+    /// Stores the properties of a creation list's filter with the identifier `filter_id`.
     fn H5Pget_filter_by_id2(
         plist_id: hid_t,
         filter_id: c_int,
@@ -263,7 +268,8 @@ export! {
         get_by_id(plist_id, filter_id, &places)
     }
 
-    /// Stores the properties of the filter with the identifier `id`, except its configuration.
+    /// Stores the properties of a creation list's filter with the identifier `id`, except its
+    /// configuration.
     fn H5Pget_filter_by_id1(
         plist_id: hid_t,
         id: c_int,
@@ -278,14 +284,14 @@ export! {
         get_by_id(plist_id, id, &places)
     }
 
-    /// Returns whether all filters of the pipeline are available.
+    /// Returns whether all filters of a creation list's filter pipeline are available.
     fn H5Pall_filters_avail(plist_id: hid_t) -> htri_t {
         Ok(htri_t::from(pipeline(plist_id)?.iter().all(|entry| filter::is_available(entry.id))))
     }
 }
 
 export! {
-    /// Appends the deflate filter with a compression level from 0 to 9.
+    /// Appends the deflate filter with a compression level from 0 to 9 to the filter pipeline.
     fn H5Pset_deflate(plist_id: hid_t, level: c_uint) -> herr_t {
         if level > 9 {
             return Err(Failure::bad_value("the deflate level must be from 0 to 9"));
@@ -293,17 +299,18 @@ export! {
         add_built_in(plist_id, 1, OPTIONAL, &[level])
     }
 
-    /// Appends the shuffle filter to the pipeline.
+    /// Appends the shuffle filter to the filter pipeline of a creation list.
     fn H5Pset_shuffle(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 2, OPTIONAL, &[])
     }
 
-    /// Appends the Fletcher-32 checksum filter to the pipeline.
+    /// Appends the Fletcher-32 checksum filter to the filter pipeline of a creation list.
     fn H5Pset_fletcher32(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 3, 0, &[])
     }
 
-    /// Appends the szip filter. The stored options describe encoded data without a header.
+    /// Appends the szip filter to the filter pipeline. The stored options describe encoded data
+    /// without a header.
     fn H5Pset_szip(plist_id: hid_t, options_mask: c_uint, pixels_per_block: c_uint) -> herr_t {
         if pixels_per_block % 2 == 1 {
             return Err(Failure::bad_value("the number of pixels in a block must be even"));
@@ -317,12 +324,12 @@ export! {
         add_built_in(plist_id, 4, OPTIONAL, &[options, pixels_per_block])
     }
 
-    /// Appends the nbit filter to the pipeline.
+    /// Appends the nbit filter to the filter pipeline of a creation list.
     fn H5Pset_nbit(plist_id: hid_t) -> herr_t {
         add_built_in(plist_id, 5, OPTIONAL, &[])
     }
 
-    /// Appends the scaleoffset filter with a scale type and a scale factor.
+    /// Appends the scaleoffset filter with a scale type and a scale factor to the filter pipeline.
     fn H5Pset_scaleoffset(plist_id: hid_t, scale_type: c_int, scale_factor: c_int) -> herr_t {
         let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("negative factor"))?;
         let kind = c_uint::try_from(scale_type).ok().filter(|kind| *kind <= 2);

@@ -27,7 +27,7 @@ pub type ElinkTraverse = unsafe extern "C" fn(
 ) -> herr_t;
 
 export! {
-    /// Sets whether the library creates missing groups of a path.
+    /// Sets whether the creation of a link also creates the missing groups of its path.
     fn H5Pset_create_intermediate_group(plist_id: hid_t, crt_intmd: c_uint) -> herr_t {
         change_link_create(plist_id, |it| {
             it.intermediate_groups = c_uint::from(crt_intmd > 0);
@@ -35,7 +35,8 @@ export! {
         })
     }
 
-    /// Stores in `crt_intmd` whether the library creates missing groups of a path.
+    /// Stores in `crt_intmd` whether the creation of a link also creates the missing groups of its
+    /// path.
     fn H5Pget_create_intermediate_group(plist_id: hid_t, crt_intmd: Out<c_uint>) -> herr_t {
         crt_intmd.put(link_create(plist_id)?.intermediate_groups);
         Ok(0)
@@ -84,12 +85,13 @@ export! {
         })
     }
 
-    /// Copies the name of the folder of external link files to `prefix` and returns its length.
+    /// Copies the name of the folder of external link files to `prefix` and returns the name's
+    /// length.
     fn H5Pget_elink_prefix(plist_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
         copy_optional_text(link_access(plist_id)?.external_prefix.as_deref(), prefix, size)
     }
 
-    /// Sets the access list with which the library opens the files of external links.
+    /// Sets the file access list with which the library opens the files of external links.
     fn H5Pset_elink_fapl(lapl_id: hid_t, fapl_id: hid_t) -> herr_t {
         let access = if fapl_id == H5P_DEFAULT {
             None
@@ -103,7 +105,7 @@ export! {
         })
     }
 
-    /// Returns the identifier of a copy of the access list for the files of external links.
+    /// Returns the identifier of a copy of the file access list for the files of external links.
     fn H5Pget_elink_fapl(lapl_id: hid_t) -> hid_t {
         Ok(match link_access(lapl_id)?.external_access {
             Some(list) => register(Entry::PropertyList(list.duplicate())),
@@ -135,7 +137,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the callback before the traversal of an external link.
+    /// Sets the user's function that the library calls before it follows an external link.
     fn H5Pset_elink_cb(lapl_id: hid_t, func: Option<ElinkTraverse>, op_data: *mut c_void) -> herr_t {
         if func.is_none() && !op_data.is_null() {
             return Err(Failure::bad_value("callback data was passed without a callback function"));
@@ -146,7 +148,8 @@ export! {
         })
     }
 
-    /// Stores the callback before the traversal of an external link, and its data.
+    /// Stores the user's function that the library calls before it follows an external link, and
+    /// its data.
     fn H5Pget_elink_cb(lapl_id: hid_t, func: Out<Option<ElinkTraverse>>, op_data: Out<*mut c_void>) -> herr_t {
         let callback = link_access(lapl_id)?.external_callback;
         func.put(callback.function);

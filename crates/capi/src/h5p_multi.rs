@@ -14,14 +14,14 @@ use crate::plist::{PropertyList, file_access};
 use crate::pointer::{In, Out, Text};
 use crate::{export, memory};
 
-/// The number of memory kinds, including the default kind (`H5FD_mem_t`).
+/// The number of memory kinds (kinds of data in a file), including the default kind (`H5FD_mem_t`).
 const KINDS: usize = 7;
 /// The letter of each memory kind in the names of the multi driver's members.
 const LETTERS: &[u8; KINDS] = b"Xsbrglo";
-/// The constant that identifies a configuration of the splitter driver.
+/// The constant that identifies the C struct of a splitter driver configuration.
 const SPLITTER_MAGIC: i32 = 0x2B91_6880;
 
-/// The configuration of the onion driver (`H5FD_onion_fapl_info_t`).
+/// The configuration of the onion driver as a C struct (`H5FD_onion_fapl_info_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_onion_fapl_info_t {
@@ -57,7 +57,8 @@ pub fn defaults() -> MultiConfiguration {
     MultiConfiguration { map: [0; KINDS], access: Default::default(), names, starts, relax: true }
 }
 
-/// Replaces the values of an array by the caller's values, unless the caller's pointer is null.
+/// Replaces the values of an array of memory kinds by the caller's values, unless the caller's
+/// pointer is null.
 fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     if let Some(values) = values.optional(KINDS, "array of members")? {
         array.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
@@ -65,18 +66,19 @@ fn take<T: Copy>(array: &mut [T; KINDS], values: In<T>) -> Outcome<()> {
     Ok(())
 }
 
-/// Copies the access list of a member and returns the identifier of the copy, which the caller
+/// Copies the access list of a member file and returns the identifier of the copy, which the caller
 /// closes. Returns the default list if the member has no access list.
 fn copy_of_list(list: Option<&Arc<PropertyList>>) -> hid_t {
     list.map_or(H5P_DEFAULT, |list| id::register(id::Entry::PropertyList(list.duplicate())))
 }
 
-/// Returns the bytes of a C string in an array, without its zero byte.
+/// Returns the bytes of a C string in a fixed array of a C struct, without the zero byte.
 fn text_of(array: &[c_char]) -> Vec<u8> {
     array.iter().take_while(|byte| **byte != 0).map(|byte| byte.cast_unsigned()).collect()
 }
 
-/// Stores a text with a zero byte in an array, and shortens the text if necessary.
+/// Stores a text with a zero byte in a fixed array of a C struct, and shortens the text if
+/// necessary.
 fn store(array: &mut [c_char], text: &[u8]) {
     let length = array.len().saturating_sub(1).min(text.len());
     for (to, from) in array.iter_mut().zip(text.iter().take(length).chain([&0])) {
@@ -85,7 +87,8 @@ fn store(array: &mut [c_char], text: &[u8]) {
 }
 
 export! {
-    /// Sets the multi driver, which stores each memory kind in a member of its own.
+    /// Sets the multi driver in a file access list. The driver stores each memory kind in a member
+    /// of its own.
     fn H5Pset_fapl_multi(
         fapl_id: hid_t,
         memb_map: In<c_int>,
@@ -114,8 +117,8 @@ export! {
         set(fapl_id, DriverChoice::Multi(Arc::new(it)))
     }
 
-    /// Stores the configuration of the multi driver. The program closes the access lists and frees
-    /// the names.
+    /// Stores a file access list's configuration of the multi driver. The program closes the access
+    /// lists and frees the names.
     fn H5Pget_fapl_multi(
         fapl_id: hid_t,
         memb_map: Out<c_int>,
@@ -141,7 +144,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the split driver, which stores metadata and raw data in two members.
+    /// Sets the split driver in a file access list. The driver stores metadata and raw data in two
+    /// members.
     fn H5Pset_fapl_split(
         fapl: hid_t,
         meta_ext: Text,
@@ -167,7 +171,8 @@ export! {
         set(fapl, DriverChoice::Split { metadata, raw, multi: Arc::new(multi) })
     }
 
-    /// Sets the splitter driver, which writes a copy of the file through a second driver.
+    /// Sets the splitter driver in a file access list. The driver writes a copy of the file through
+    /// a second driver.
     fn H5Pset_fapl_splitter(fapl_id: hid_t, config_ptr: In<H5FD_splitter_vfd_config_t>) -> herr_t {
         let it = config_ptr.value("configuration")?;
         if it.magic != SPLITTER_MAGIC || it.version != 1 {
@@ -198,8 +203,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the onion driver, which stores revisions of a file. The list stores only the revision
-    /// number.
+    /// Sets the onion driver in a file access list. The driver stores revisions of a file; the list
+    /// stores only the revision number.
     fn H5Pset_fapl_onion(fapl_id: hid_t, fa: In<H5FD_onion_fapl_info_t>) -> herr_t {
         let it = fa.value("configuration")?;
         let page = it.page_size;

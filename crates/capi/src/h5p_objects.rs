@@ -11,16 +11,19 @@ use crate::plist::{
 };
 use crate::pointer::{Out, Text};
 
-/// The maximum number of attributes or links in compact storage.
+/// The maximum number of attributes or links in compact storage that a creation list accepts.
 const MAX_COMPACT: c_uint = 65_535;
-/// The flag that tracks the creation order (`H5P_CRT_ORDER_TRACKED`).
+/// The flag that an object tracks the creation order of links or attributes
+/// (`H5P_CRT_ORDER_TRACKED`).
 const TRACKED: c_uint = 1;
-/// The flag that indexes the creation order (`H5P_CRT_ORDER_INDEXED`).
+/// The flag that an object indexes the creation order of links or attributes
+/// (`H5P_CRT_ORDER_INDEXED`).
 const INDEXED: c_uint = 2;
 /// All flags that `H5Pset_copy_object` accepts.
 const COPY_ALL: c_uint = 0x3f;
 
-/// Checks the limits at which links or attributes change between compact and dense storage.
+/// Checks the limits for the number of links or attributes at which their storage changes between
+/// compact and dense.
 fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     if max_compact < min_dense {
         return Err(Failure::new(
@@ -35,7 +38,8 @@ fn check_phase_change(max_compact: c_uint, min_dense: c_uint) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that creation order flags are known, and that an indexed order is also tracked.
+/// Checks that the flags of creation order tracking are known, and that an indexed creation order
+/// is also tracked.
 fn check_order(flags: c_uint) -> Outcome<()> {
     if flags & !(TRACKED | INDEXED) != 0 {
         return Err(Failure::bad_value("unknown flags of a creation order"));
@@ -47,8 +51,8 @@ fn check_order(flags: c_uint) -> Outcome<()> {
 }
 
 export! {
-    /// Sets the maximum number of attributes in compact storage and the minimum number in dense
-    /// storage.
+    /// Sets the maximum number of an object's attributes in compact storage and the minimum number
+    /// in dense storage.
     fn H5Pset_attr_phase_change(plist_id: hid_t, max_compact: c_uint, min_dense: c_uint) -> herr_t {
         check_phase_change(max_compact, min_dense)?;
         change_object_create(plist_id, |it| {
@@ -57,8 +61,8 @@ export! {
         })
     }
 
-    /// Stores the maximum number of attributes in compact storage and the minimum number in dense
-    /// storage.
+    /// Stores the maximum number of an object's attributes in compact storage and the minimum
+    /// number in dense storage.
     fn H5Pget_attr_phase_change(plist_id: hid_t, max_compact: Out<c_uint>, min_dense: Out<c_uint>) -> herr_t {
         let list = object_create(plist_id)?;
         max_compact.put(list.max_compact);
@@ -66,7 +70,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the flags of creation order tracking for attributes.
+    /// Sets the flags of creation order tracking for the attributes of a new object.
     fn H5Pset_attr_creation_order(plist_id: hid_t, crt_order_flags: c_uint) -> herr_t {
         check_order(crt_order_flags)?;
         change_object_create(plist_id, |it| {
@@ -75,7 +79,8 @@ export! {
         })
     }
 
-    /// Stores in `crt_order_flags` the flags of creation order tracking for attributes.
+    /// Stores in `crt_order_flags` the flags of creation order tracking for the attributes of a new
+    /// object.
     fn H5Pget_attr_creation_order(plist_id: hid_t, crt_order_flags: Out<c_uint>) -> herr_t {
         crt_order_flags.put(object_create(plist_id)?.attribute_order);
         Ok(0)
@@ -109,7 +114,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the maximum number of links in compact storage and the minimum number in dense storage.
+    /// Sets the maximum number of a group's links in compact storage and the minimum number in
+    /// dense storage.
     fn H5Pset_link_phase_change(plist_id: hid_t, max_compact: c_uint, min_dense: c_uint) -> herr_t {
         check_phase_change(max_compact, min_dense)?;
         change_group_create(plist_id, |it| {
@@ -118,8 +124,8 @@ export! {
         })
     }
 
-    /// Stores the maximum number of links in compact storage and the minimum number in dense
-    /// storage.
+    /// Stores the maximum number of a group's links in compact storage and the minimum number in
+    /// dense storage.
     fn H5Pget_link_phase_change(plist_id: hid_t, max_compact: Out<c_uint>, min_dense: Out<c_uint>) -> herr_t {
         let list = group_create(plist_id)?;
         max_compact.put(list.max_compact);
@@ -146,7 +152,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the flags of creation order tracking for links.
+    /// Sets the flags of creation order tracking for the links of a new group.
     fn H5Pset_link_creation_order(plist_id: hid_t, crt_order_flags: c_uint) -> herr_t {
         check_order(crt_order_flags)?;
         change_group_create(plist_id, |it| {
@@ -155,7 +161,8 @@ export! {
         })
     }
 
-    /// Stores in `crt_order_flags` the flags of creation order tracking for links.
+    /// Stores in `crt_order_flags` the flags of creation order tracking for the links of a new
+    /// group.
     fn H5Pget_link_creation_order(plist_id: hid_t, crt_order_flags: Out<c_uint>) -> herr_t {
         crt_order_flags.put(group_create(plist_id)?.link_order);
         Ok(0)
@@ -163,7 +170,7 @@ export! {
 }
 
 export! {
-    /// Sets the flags of `H5Ocopy` (`H5O_COPY_*`).
+    /// Sets the copy flags of `H5Ocopy` (`H5O_COPY_*`) in an object copy list.
     fn H5Pset_copy_object(plist_id: hid_t, copy_options: c_uint) -> herr_t {
         if copy_options & !COPY_ALL != 0 {
             return Err(Failure::bad_value("unknown flags of a copy"));
@@ -174,7 +181,7 @@ export! {
         })
     }
 
-    /// Stores in `copy_options` the flags of `H5Ocopy`.
+    /// Stores in `copy_options` the copy flags of `H5Ocopy` from an object copy list.
     fn H5Pget_copy_object(plist_id: hid_t, copy_options: Out<c_uint>) -> herr_t {
         copy_options.put(object_copy(plist_id)?.flags);
         Ok(0)
@@ -197,7 +204,7 @@ export! {
         })
     }
 
-    /// Sets the callback that decides how `H5Ocopy` searches for equal committed datatypes.
+    /// Sets the user's function that decides how `H5Ocopy` searches for equal committed datatypes.
     fn H5Pset_mcdt_search_cb(
         plist_id: hid_t,
         func: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
@@ -212,7 +219,8 @@ export! {
         })
     }
 
-    /// Stores the callback that decides how `H5Ocopy` searches for equal committed datatypes.
+    /// Stores the user's function that decides how `H5Ocopy` searches for equal committed
+    /// datatypes.
     fn H5Pget_mcdt_search_cb(
         plist_id: hid_t,
         func: Out<Option<unsafe extern "C" fn(*mut c_void) -> c_int>>,

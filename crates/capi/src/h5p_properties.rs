@@ -11,10 +11,10 @@ use crate::plist::{self, PropertyList};
 use crate::pointer::{Buffer, Data, Out, Text};
 use crate::{call_user, export};
 
-/// The C type of a user's function that visits a property.
+/// The C type of a user's function that visits a property of a property list or class.
 pub type IterateFunction = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> c_int;
 
-/// Returns a property with the name, value and functions that the caller passes.
+/// Returns a user's property with the name, value and functions that the caller passes.
 fn property(name: Text, size: usize, value: Data, callbacks: PropertyCallbacks) -> Outcome<Property> {
     let name = name.name("name")?.to_vec();
     let value = value.bytes(size, "value of the property")?.to_vec();
@@ -44,18 +44,18 @@ fn add_to_list(list: hid_t, property: Property) -> Outcome<herr_t> {
     Ok(0)
 }
 
-/// Returns the failure for a property name that the list or class does not contain.
+/// Returns the failure for a property name that the property list or class does not contain.
 fn missing() -> Failure {
     Failure::new(codes::PLIST, codes::NOTFOUND, "there is no property with this name")
 }
 
-/// Returns a copy of the user's property with the given name in a list.
+/// Returns a copy of the user's property with the given name in a property list.
 fn user_property(list: &PropertyList, name: &[u8]) -> Option<Property> {
     list.user.read().find(name).cloned()
 }
 
-/// Returns the names of all properties of a list or class: first the library's, then the user's
-/// properties.
+/// Returns the names of all properties of a property list or class: first the library's, then the
+/// user's properties.
 fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
     let (library, user) = match list_or_class(id)? {
         ListOrClass::List(list) => (names::all(list.class.library), list.user.read().clone()),
@@ -74,8 +74,8 @@ fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
 }
 
 export! {
-    /// Adds a property to a property list class. Existing lists of the class do not receive the
-    /// property.
+    /// Adds a user's property to a property list class. Existing lists of the class do not receive
+    /// the property.
     fn H5Pregister2(
         cls_id: hid_t,
         name: Text,
@@ -94,7 +94,8 @@ export! {
         add_to_class(cls_id, property(name, size, def_value, callbacks)?)
     }
 
-    /// Adds a property to a property list class (HDF5 1.6 form without a comparison function).
+    /// Adds a user's property to a property list class (HDF5 1.6 form without a comparison
+    /// function).
     fn H5Pregister1(
         cls_id: hid_t,
         name: Text,
@@ -120,7 +121,7 @@ export! {
         add_to_class(cls_id, property(name, size, def_value, callbacks)?)
     }
 
-    /// Adds a property to a property list.
+    /// Adds a user's property to a property list.
     fn H5Pinsert2(
         plist_id: hid_t,
         name: Text,
@@ -138,7 +139,7 @@ export! {
         add_to_list(plist_id, property(name, size, value, callbacks)?)
     }
 
-    /// Adds a property to a property list (HDF5 1.6 form without a comparison function).
+    /// Adds a user's property to a property list (HDF5 1.6 form without a comparison function).
     fn H5Pinsert1(
         plist_id: hid_t,
         name: Text,
@@ -183,7 +184,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the value of the property with the given name.
+    /// Sets the value of a property list's property with the given name.
     fn H5Pset(plist_id: hid_t, name: Text, value: Data) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
@@ -207,7 +208,7 @@ export! {
         Ok(0)
     }
 
-    /// Copies the value of the property with the given name to `value`.
+    /// Copies the value of a property list's property with the given name to `value`.
     fn H5Pget(plist_id: hid_t, name: Text, value: Buffer) -> herr_t {
         let list = plist::find(plist_id)?;
         let name = name.name("name")?;
@@ -232,7 +233,7 @@ export! {
 }
 
 export! {
-    /// Returns whether a list or a class has a property with the given name.
+    /// Returns whether a property list or class has a property with the given name.
     fn H5Pexist(plist_id: hid_t, name: Text) -> htri_t {
         let name = name.name("name")?;
         Ok(htri_t::from(match list_or_class(plist_id)? {
@@ -245,7 +246,7 @@ export! {
         }))
     }
 
-    /// Stores in `size` the size of a property's value in bytes.
+    /// Stores in `size` the size in bytes of the value of a property of a list or class.
     fn H5Pget_size(id: hid_t, name: Text, size: Out<usize>) -> herr_t {
         let name = name.name("name")?;
         let (user, library) = match list_or_class(id)? {
@@ -261,13 +262,15 @@ export! {
         Ok(0)
     }
 
-    /// Stores in `nprops` the number of properties. For a class, inherited properties do not count.
+    /// Stores in `nprops` the number of properties of a property list or class. For a class,
+    /// inherited properties do not count.
     fn H5Pget_nprops(id: hid_t, nprops: Out<usize>) -> herr_t {
         nprops.require("result")?.put(all_names(id, false)?.len());
         Ok(0)
     }
 
-    /// Calls `iter_func` for each property from index `idx` on, until it returns a nonzero value.
+    /// Calls the user's function `iter_func` for each property of a list or class from index `idx`
+    /// on, until the function returns a nonzero value.
     fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
         let names = all_names(id, true)?;
         let function = iter_func.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -286,7 +289,8 @@ export! {
         Ok(result)
     }
 
-    /// Copies a property to another list or class, in place of a property with the same name.
+    /// Copies a property to another property list or class, in place of a property with the same
+    /// name.
     fn H5Pcopy_prop(dst_id: hid_t, src_id: hid_t, name: Text) -> herr_t {
         let name = name.name("name")?;
         match (list_or_class(dst_id)?, list_or_class(src_id)?) {
@@ -321,7 +325,7 @@ mod tests {
     use super::*;
     use crate::h5p::{H5Pcopy, H5Pcreate, H5Pcreate_class, H5Pequal};
 
-    /// Doubles a property.
+    /// Doubles the value of a property, as a test's callback.
     ///
     /// # Safety
     /// The value is a number of four bytes.

@@ -18,7 +18,7 @@ const SPARSE_CHUNK: c_uint = 1;
 /// The flag of structured chunks with variable-length data (`H5D_VL_CHUNK`).
 const VL_CHUNK: c_uint = 2;
 
-/// Returns the filters of the section with the given number.
+/// Returns the filters of the section of structured chunks that has the given number.
 fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEntry>> {
     if list.layout != LayoutChoice::Structured {
         return Err(Failure::bad_value("the layout has no structured chunks"));
@@ -28,7 +28,8 @@ fn section(list: &mut DatasetCreate, number: c_int) -> Outcome<&mut Vec<FilterEn
 }
 
 export! {
-    /// Sets a layout of structured chunks with the chunk shape `dim` and the chunk kind `flag`.
+    /// Sets a layout of structured chunks with the chunk shape `dim` and the chunk kind `flag` in a
+    /// dataset creation list.
     fn H5Pset_struct_chunk(dcpl: hid_t, ndims: c_int, dim: In<hsize_t>, flag: c_uint) -> herr_t {
         let chunk = chunk_shape(ndims, dim)?;
         if flag != SPARSE_CHUNK && flag != VL_CHUNK && flag != SPARSE_CHUNK | VL_CHUNK {
@@ -41,7 +42,8 @@ export! {
         })
     }
 
-    /// Stores the shape and the kind of structured chunks and returns the rank.
+    /// Stores the shape and the kind of a dataset creation list's structured chunks and returns the
+    /// rank.
     fn H5Pget_struct_chunk(dcpl: hid_t, max_ndims: c_int, dim: Out<hsize_t>, flag: Out<c_uint>) -> c_int {
         let list = dataset_create(dcpl)?;
         if list.layout != LayoutChoice::Structured {
@@ -52,8 +54,9 @@ export! {
         Ok(c_int::try_from(list.structured.chunk.len()).unwrap_or(c_int::MAX))
     }
 
-    /// Stores the number and the kinds of the sections. The heap section exists only for
-    /// variable-length datatypes, which the list does not know, so only `H5D_VL_CHUNK` counts it.
+    /// Stores the number and the kinds of the sections of structured chunks. The heap section
+    /// exists only for variable-length datatypes, which the list does not know, so only
+    /// `H5D_VL_CHUNK` counts it.
     fn H5Pget_struct_chunk_sections(dcpl: hid_t, num: Out<c_int>, buf: Out<c_int>) -> herr_t {
         let list = dataset_create(dcpl)?;
         if list.layout != LayoutChoice::Structured {
@@ -69,7 +72,7 @@ export! {
         Ok(0)
     }
 
-    /// Appends a filter to the section `sec` of structured chunks.
+    /// Appends a filter to the filter pipeline of the section `sec` of structured chunks.
     fn H5Pset_filter2(
         plist: hid_t,
         sec: c_int,
@@ -82,15 +85,15 @@ export! {
         change_dataset_create(plist, |it| append(section(it, sec)?, new).map(|()| 0))
     }
 
-    /// Stores in `n` the number of filters of the section `sec`.
+    /// Stores in `n` the number of filters of the section `sec` of structured chunks.
     fn H5Pget_nfilters2(plist: hid_t, sec: c_int, n: Out<c_int>) -> herr_t {
         let count = section(&mut dataset_create(plist)?, sec)?.len();
         n.require("result")?.put(c_int::try_from(count).unwrap_or(c_int::MAX));
         Ok(0)
     }
 
-    /// Stores the properties of the filter at index `idx` in a section and returns the filter's
-    /// identifier.
+    /// Stores the properties of the filter at index `idx` in a section of structured chunks and
+    /// returns the filter's identifier.
     fn H5Pget_filter3(
         plist: hid_t,
         sec: c_int,
@@ -111,7 +114,8 @@ export! {
         Ok(entry.id)
     }
 
-    /// Stores the properties of the filter with the identifier `id` in a section.
+    /// Stores the properties of the filter with the identifier `id` in a section of structured
+    /// chunks.
     fn H5Pget_filter_by_id3(
         plist: hid_t,
         sec: c_int,
@@ -131,13 +135,13 @@ export! {
         Ok(0)
     }
 
-    /// Removes a filter from a section, or all filters for the identifier 0.
+    /// Removes a filter from a section of structured chunks, or all filters for the identifier 0.
     fn H5Premove_filter2(plist: hid_t, sec: c_int, id: c_int) -> herr_t {
         check_id(id)?;
         change_dataset_create(plist, |it| remove(section(it, sec)?, id))
     }
 
-    /// Replaces the flags and client data of a filter in a section.
+    /// Replaces the flags and client data of a filter in a section of structured chunks.
     fn H5Pmodify_filter2(
         plist: hid_t,
         sec: c_int,

@@ -12,22 +12,23 @@ use crate::plist::callbacks::{Allocate, FilterCallback, Free, TypeConversionCall
 use crate::plist::{change_transfer, transfer};
 use crate::pointer::{In, Out, Text, TextBuffer};
 
-/// The C type of a user's callback for conversion exceptions.
+/// The C type of a user's function that the library calls for exceptions of datatype conversions.
 pub type ConversionFunction =
     unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
-/// The C type of a user's callback for failed filters.
+/// The C type of a user's function that the library calls for failed filters.
 pub type FilterFunction = unsafe extern "C" fn(c_int, *mut c_void, usize, *mut c_void) -> c_int;
-/// The C type of a user's function that allocates variable-length data.
+/// The C type of a user's function that allocates memory for variable-length data.
 pub type AllocateFunction = unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void;
-/// The C type of a user's function that frees variable-length data.
+/// The C type of a user's function that frees memory of variable-length data.
 pub type FreeFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The size of each dimension when the library combines selections of `H5S_PLIST`, because no
-/// extent is known.
+/// The size of each dimension when the library combines hyperslabs for `H5S_PLIST` in a transfer
+/// list, because no dataset dimensions are known.
 const UNKNOWN_DIMENSION: u64 = 1 << 62;
 
 export! {
-    /// Sets the size and the memory of the conversion buffer and the background buffer.
+    /// Sets the size and the memory of the buffers for datatype conversion and background elements
+    /// in a transfer list.
     fn H5Pset_buffer(plist_id: hid_t, size: usize, tconv: *mut c_void, bkg: *mut c_void) -> herr_t {
         if size == 0 {
             return Err(Failure::bad_value("the size of the buffer must be positive"));
@@ -38,7 +39,8 @@ export! {
         })
     }
 
-    /// Stores the addresses of the conversion and background buffers and returns their size.
+    /// Stores the addresses of a transfer list's buffers for datatype conversion and background
+    /// elements, and returns their size.
     fn H5Pget_buffer(plist_id: hid_t, tconv: Out<*mut c_void>, bkg: Out<*mut c_void>) -> usize {
         let (size, conversion, background) = transfer(plist_id)?.buffer;
         tconv.put(conversion as *mut c_void);
@@ -46,7 +48,7 @@ export! {
         Ok(size)
     }
 
-    /// Sets the split ratios of B-tree nodes, which hyperslab does not use.
+    /// Sets the split ratios of B-tree nodes in a transfer list, which hyperslab does not use.
     fn H5Pset_btree_ratios(plist_id: hid_t, left: f64, middle: f64, right: f64) -> herr_t {
         if ![left, middle, right].iter().all(|ratio| (0.0..=1.0).contains(ratio)) {
             return Err(Failure::bad_value("a split ratio must be from 0 to 1"));
@@ -57,7 +59,7 @@ export! {
         })
     }
 
-    /// Stores the split ratios of B-tree nodes.
+    /// Stores the split ratios of B-tree nodes from a transfer list.
     fn H5Pget_btree_ratios(plist_id: hid_t, left: Out<f64>, middle: Out<f64>, right: Out<f64>) -> herr_t {
         let ratios = transfer(plist_id)?.btree_ratios;
         for (out, ratio) in [left, middle, right].into_iter().zip(ratios) {
@@ -66,7 +68,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets whether a write keeps compound members of the file that the memory datatype lacks.
+    /// Sets whether a write keeps compound members of the stored elements that the memory datatype
+    /// lacks.
     fn H5Pset_preserve(plist_id: hid_t, status: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.preserve = status;
@@ -74,12 +77,13 @@ export! {
         })
     }
 
-    /// Returns whether a write keeps compound members of the file that the memory datatype lacks.
+    /// Returns whether a write keeps compound members of the stored elements that the memory
+    /// datatype lacks.
     fn H5Pget_preserve(plist_id: hid_t) -> c_int {
         Ok(c_int::from(transfer(plist_id)?.preserve))
     }
 
-    /// Sets whether reads verify checksums.
+    /// Sets whether reads with a transfer list verify checksums of chunks.
     fn H5Pset_edc_check(plist_id: hid_t, check: c_int) -> herr_t {
         if check != 0 && check != 1 {
             return Err(Failure::bad_value("unknown value for the verification of checksums"));
@@ -90,12 +94,12 @@ export! {
         })
     }
 
-    /// Returns whether reads verify checksums.
+    /// Returns whether reads with a transfer list verify checksums of chunks.
     fn H5Pget_edc_check(plist_id: hid_t) -> c_int {
         Ok(transfer(plist_id)?.check_errors)
     }
 
-    /// Sets the callback for failed filters.
+    /// Sets the user's function that is called for failed filters, in a transfer list.
     fn H5Pset_filter_callback(plist_id: hid_t, func: Option<FilterFunction>, op_data: *mut c_void) -> herr_t {
         change_transfer(plist_id, |it| {
             it.filter_callback = FilterCallback { function: func, data: op_data };
@@ -103,7 +107,8 @@ export! {
         })
     }
 
-    /// Sets the callback for conversion exceptions.
+    /// Sets the user's function that is called for exceptions of datatype conversions, in a
+    /// transfer list.
     fn H5Pset_type_conv_cb(dxpl_id: hid_t, op: Option<ConversionFunction>, operate_data: *mut c_void) -> herr_t {
         change_transfer(dxpl_id, |it| {
             it.conversion_callback = TypeConversionCallback { function: op, data: operate_data };
@@ -111,7 +116,8 @@ export! {
         })
     }
 
-    /// Stores the callback for conversion exceptions, and its data.
+    /// Stores the user's function that is called for exceptions of datatype conversions, and its
+    /// data.
     fn H5Pget_type_conv_cb(
         dxpl_id: hid_t,
         op: Out<Option<ConversionFunction>>,
@@ -123,7 +129,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the functions that allocate and free variable-length data in memory.
+    /// Sets the user's functions that allocate and free variable-length data in memory.
     fn H5Pset_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Option<AllocateFunction>,
@@ -138,7 +144,7 @@ export! {
         })
     }
 
-    /// Stores the functions that allocate and free variable-length data, and their data.
+    /// Stores the user's functions that allocate and free variable-length data, and their data.
     fn H5Pget_vlen_mem_manager(
         plist_id: hid_t,
         alloc_func: Out<Option<AllocateFunction>>,
@@ -154,7 +160,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the number of vectors of a hyperslab transfer, which hyperslab does not use.
+    /// Sets the number of I/O vectors of a hyperslab transfer, which hyperslab does not use.
     fn H5Pset_hyper_vector_size(plist_id: hid_t, size: usize) -> herr_t {
         if size < 1 {
             return Err(Failure::bad_value("the number of vectors must be positive"));
@@ -165,7 +171,7 @@ export! {
         })
     }
 
-    /// Stores in `size` the number of vectors of a hyperslab transfer.
+    /// Stores in `size` the number of I/O vectors of a hyperslab transfer.
     fn H5Pget_hyper_vector_size(fapl_id: hid_t, size: Out<usize>) -> herr_t {
         size.put(transfer(fapl_id)?.hyper_vector_size);
         Ok(0)
@@ -173,7 +179,7 @@ export! {
 }
 
 export! {
-    /// Sets the data transform expression, which hyperslab does not apply.
+    /// Sets the data transform expression in a transfer list, which hyperslab does not apply.
     fn H5Pset_data_transform(plist_id: hid_t, expression: Text) -> herr_t {
         let expression = expression.bytes("expression")?.to_vec();
         if !balanced(&expression) {
@@ -185,7 +191,7 @@ export! {
         })
     }
 
-    /// Copies the data transform expression to `expression` and returns its length.
+    /// Copies a transfer list's data transform expression to `expression` and returns its length.
     fn H5Pget_data_transform(plist_id: hid_t, expression: TextBuffer, size: usize) -> isize {
         let list = transfer(plist_id)?;
         let text = list.transform.as_deref();
@@ -193,7 +199,7 @@ export! {
         copy_text(text.ok_or_else(none)?, expression, size)
     }
 
-    /// Sets the mode of selection I/O, which hyperslab does not use.
+    /// Sets the mode of selection I/O in a transfer list, which hyperslab does not use.
     fn H5Pset_selection_io(plist_id: hid_t, selection_io_mode: c_int) -> herr_t {
         if !(0..=2).contains(&selection_io_mode) {
             return Err(Failure::bad_value("unknown mode"));
@@ -204,13 +210,13 @@ export! {
         })
     }
 
-    /// Stores in `selection_io_mode` the mode of selection I/O.
+    /// Stores in `selection_io_mode` the mode of selection I/O from a transfer list.
     fn H5Pget_selection_io(plist_id: hid_t, selection_io_mode: Out<c_int>) -> herr_t {
         selection_io_mode.put(transfer(plist_id)?.selection_io);
         Ok(0)
     }
 
-    /// Sets whether a write may change the program's buffer.
+    /// Sets whether a write may change the program's buffer of elements.
     fn H5Pset_modify_write_buf(plist_id: hid_t, modify_write_buf: bool) -> herr_t {
         change_transfer(plist_id, |it| {
             it.modify_buffer = modify_write_buf;
@@ -218,7 +224,7 @@ export! {
         })
     }
 
-    /// Stores in `modify_write_buf` whether a write may change the program's buffer.
+    /// Stores in `modify_write_buf` whether a write may change the program's buffer of elements.
     fn H5Pget_modify_write_buf(plist_id: hid_t, modify_write_buf: Out<bool>) -> herr_t {
         modify_write_buf.put(transfer(plist_id)?.modify_buffer);
         Ok(0)
@@ -238,7 +244,8 @@ export! {
         Ok(0)
     }
 
-    /// Sets the file selection that `H5S_PLIST` stands for, or combines it with another hyperslab.
+    /// Sets the file selection of a transfer list for which `H5S_PLIST` stands, or combines the
+    /// selection with another hyperslab.
     fn H5Pset_dataset_io_hyperslab_selection(
         plist_id: hid_t,
         rank: c_uint,
@@ -281,7 +288,7 @@ export! {
     }
 }
 
-/// Returns whether an expression consists of characters of data transforms and has balanced
+/// Returns whether a data transform expression consists of valid characters and has balanced
 /// parentheses.
 fn balanced(expression: &[u8]) -> bool {
     let mut depth = 0_i32;

@@ -9,12 +9,12 @@ use crate::filter::plugin::PLUGINS;
 use crate::h5p::copy_text;
 use crate::pointer::{Out, Text, TextBuffer};
 
-/// Returns the folder name that a caller passes.
+/// Returns the name of the plugin folder that a caller passes.
 fn folder(path: Text) -> Outcome<Vec<u8>> {
     Ok(path.name("path")?.to_vec())
 }
 
-/// Checks that the table contains the folder with the given index, and returns the index.
+/// Checks that the table of plugin folders contains the given index, and returns the index.
 fn position(index: c_uint, count: usize) -> Outcome<usize> {
     let index = usize::try_from(index).ok().filter(|index| *index < count);
     index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "the table has no such folder"))
@@ -62,8 +62,8 @@ export! {
         Ok(0)
     }
 
-    /// Copies the plugin folder with the given index to `path_buf` and returns the length of its
-    /// name.
+    /// Copies the name of the plugin folder with the given index to `path_buf` and returns its
+    /// length.
     fn H5PLget(index: c_uint, path_buf: TextBuffer, buf_size: usize) -> isize {
         let plugins = PLUGINS.lock();
         let index = position(index, plugins.folders.len())?;

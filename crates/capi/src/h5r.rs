@@ -15,13 +15,14 @@ use crate::file::traverse::{self, Place};
 use crate::pointer::{Buffer, Data, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// The number of the object reference type (`H5R_OBJECT1`).
+/// The type number of object references in the form of HDF5 1.10 and earlier (`H5R_OBJECT1`).
 const OBJECT: c_int = 0;
-/// The number of the region reference type (`H5R_DATASET_REGION1`).
+/// The type number of region references in the form of HDF5 1.10 and earlier
+/// (`H5R_DATASET_REGION1`).
 const REGION: c_int = 1;
-/// The size of an object reference in memory, in bytes.
+/// The size in bytes of an object reference (`hobj_ref_t`) in memory.
 const OBJECT_BYTES: usize = 8;
-/// The size of a region reference in memory, in bytes.
+/// The size in bytes of a region reference (`hdset_reg_ref_t`) in memory.
 const REGION_BYTES: usize = 12;
 
 /// Returns the kind and the size in bytes of the reference type with the given number.
@@ -34,8 +35,8 @@ fn kind(number: c_int) -> Outcome<(Kind, usize)> {
     }
 }
 
-/// Stores a reference to the object at the path `name`, or to a region of it, in the caller's
-/// memory.
+/// Stores a reference to the object at the path `name`, or to a selection of its elements, in the
+/// caller's memory.
 fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> Outcome<()> {
     let (kind, size) = kind(number)?;
     let (object, place) = traverse::open(loc, name.name("name")?, H5P_DEFAULT)?;
@@ -65,7 +66,8 @@ fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t
     Ok(())
 }
 
-/// Decodes the reference in the caller's memory. Fails for a null reference.
+/// Decodes the reference in the caller's memory, and returns it with its location. Fails for a null
+/// reference.
 fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Reference, Location)> {
     let (kind, size) = kind(number)?;
     let (_, place) = location::find(loc)?;
@@ -77,7 +79,7 @@ fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Refer
     Ok((reference, place))
 }
 
-/// Opens the object to which a reference leads.
+/// Opens the object to which a reference leads, and returns it with its location.
 fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place> {
     let object = reference.object()?;
     if object.link_count()? == 0 {
@@ -86,7 +88,7 @@ fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place
     Ok((object, place.with_name(Name::default())))
 }
 
-/// Returns a new dataspace with the selection of a region reference.
+/// Returns the identifier of a new dataspace with the elements that a region reference selects.
 fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
     let (reference, _) = reference(loc, REGION, data)?;
     let (dataset, selection) = reference.region()?;
@@ -94,7 +96,8 @@ fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
     Ok(space::register(space))
 }
 
-/// Returns the kind of the object to which a reference leads (`H5G_obj_t`).
+/// Returns the kind of the object to which a reference leads, in the numbering of HDF5 1.6
+/// (`H5G_obj_t`).
 fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     let (object, _place) = target(reference(loc, number, data)?)?;
     Ok(match object.kind() {
@@ -105,8 +108,8 @@ fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     })
 }
 
-/// Returns the first path to an object that a walk over its file finds, or `None` if no path
-/// exists.
+/// Returns the first path to the object with a header address that a walk over the file finds, or
+/// `None` if no path exists.
 ///
 /// # Errors
 /// Returns the errors of reading the file.
@@ -138,7 +141,7 @@ export! {
         Ok(0)
     }
 
-    /// Opens the object to which a reference leads and returns its identifier.
+    /// Opens the object to which a reference leads and returns the object's identifier.
     fn H5Rdereference2(loc: hid_t, oapl: hid_t, number: c_int, data: Data) -> hid_t {
         let _ = oapl;
         reference(loc, number, data).and_then(target)
@@ -146,7 +149,7 @@ export! {
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
     }
 
-    /// Opens the object to which a reference leads with default properties and returns its
+    /// Opens the object to which a reference leads with default properties and returns the object's
     /// identifier.
     fn H5Rdereference1(loc: hid_t, number: c_int, data: Data) -> hid_t {
         reference(loc, number, data).and_then(target)
@@ -154,7 +157,7 @@ export! {
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
     }
 
-    /// Returns a new dataspace with the selection of a region reference.
+    /// Returns the identifier of a new dataspace with the elements that a region reference selects.
     fn H5Rget_region(loc: hid_t, number: c_int, data: Data) -> hid_t {
         if number != REGION {
             return Err(Failure::bad_value("invalid reference type"));
@@ -170,13 +173,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns the kind of the object to which a reference leads in the numbering of HDF5 1.6.
+    /// Returns the kind of the object to which a reference leads, in the numbering of HDF5 1.6.
     fn H5Rget_obj_type1(loc: hid_t, number: c_int, data: Data) -> c_int {
         object_kind(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")
     }
 
-    /// Copies a path of the object to which a reference leads to `name` and returns its length.
+    /// Copies a path of the object to which a reference leads to `name` and returns the path's
+    /// length.
     fn H5Rget_name(loc: hid_t, number: c_int, data: Data, name: TextBuffer, size: usize) -> isize {
         let (found, place) = reference(loc, number, data)
             .because(codes::REFERENCE, codes::CANTGET, "unable to get name for object reference")?;

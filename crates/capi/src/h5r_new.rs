@@ -21,7 +21,7 @@ use crate::file::traverse::{self, Place};
 use crate::pointer::{In, Out, Text, TextBuffer};
 use crate::space::{self, CSpace};
 
-/// A reference in the memory of a program (`H5R_ref_t`).
+/// A reference to an object, elements or an attribute in the memory of a program (`H5R_ref_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5R_ref_t {
@@ -31,7 +31,7 @@ pub struct H5R_ref_t {
 
 const _: () = assert!(size_of::<H5R_ref_t>() == 64);
 
-/// The target of a reference that a program holds.
+/// The target of a reference that a program holds in its memory, with the location of the file.
 #[derive(Debug, Clone)]
 pub struct Held {
     /// The file that contains the target.
@@ -40,35 +40,37 @@ pub struct Held {
     pub target: ReferenceTarget,
 }
 
-/// The number of the object reference type (`H5R_OBJECT2`).
+/// The type number of object references since HDF5 1.12 (`H5R_OBJECT2`).
 const OBJECT: c_int = 2;
-/// The number of the region reference type (`H5R_DATASET_REGION2`).
+/// The type number of region references since HDF5 1.12 (`H5R_DATASET_REGION2`).
 const REGION: c_int = 3;
-/// The number of the attribute reference type (`H5R_ATTR`).
+/// The type number of attribute references (`H5R_ATTR`).
 const ATTRIBUTE: c_int = 4;
 
-/// The targets of all references that programs hold, by the number of the reference.
+/// The table of the targets of all references that programs hold, by the number of the reference.
 static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
-/// The number of the next reference that a program creates.
+/// The number of the next reference in memory form that a program creates.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The first word of each reference in memory, which distinguishes references from arbitrary bytes.
+/// The first word of each reference in memory form, which distinguishes references from arbitrary
+/// bytes.
 const MARK: u64 = 0x4852_4546_0000_0000;
 
 impl H5R_ref_t {
-    /// Adds a target to the table and returns a new reference in memory form.
+    /// Adds the target of a reference to the table of held references and returns a new reference
+    /// in memory form.
     pub fn hold(held: Held) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         HELD.lock().get_or_insert_default().insert(number, held);
         Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
     }
 
-    /// Returns the bytes of the reference as an element in memory.
+    /// Returns the bytes of the reference in memory form, as an element in memory.
     pub fn bytes(self) -> Vec<u8> {
         self.data.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// Returns the reference that the bytes of an element in memory contain.
+    /// Returns the reference in memory form that the bytes of an element in memory contain.
     #[expect(clippy::host_endian_bytes, reason = "elements in memory have the byte order of the host")]
     pub fn of_bytes(element: &[u8]) -> Self {
         let mut data = [0; 8];
@@ -78,7 +80,8 @@ impl H5R_ref_t {
         Self { data }
     }
 
-    /// Removes the target from the table. Has no effect on bytes that the library did not create.
+    /// Removes the target of the reference from the table of held references. Has no effect on
+    /// bytes that the library did not create.
     ///
     /// # Errors
     /// Returns the error of closing the file of the target.
@@ -91,7 +94,7 @@ impl H5R_ref_t {
         Ok(())
     }
 
-    /// Returns the target of the reference from the table.
+    /// Returns the target of the reference from the table of held references.
     ///
     /// # Errors
     /// Fails if the library did not create the bytes of the reference.
@@ -103,7 +106,8 @@ impl H5R_ref_t {
     }
 }
 
-/// Creates a reference whose target `target` computes from the object at the path `name`.
+/// Creates a reference in memory form. The function `target` computes its target from the object at
+/// the path `name`.
 fn create(
     loc: hid_t,
     name: Text,
@@ -116,7 +120,7 @@ fn create(
     Ok(H5R_ref_t::hold(Held { shared: place.1.shared, target }))
 }
 
-/// Returns the token of the object to which a target belongs. Fails for a null reference.
+/// Returns the token of the object to which a reference target belongs. Fails for a null reference.
 fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     match target {
         ReferenceTarget::Object(token)
@@ -126,7 +130,7 @@ fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     }
 }
 
-/// Opens the object to which a reference leads.
+/// Opens the object to which a reference in the caller's memory leads.
 fn object(reference: In<H5R_ref_t>) -> Outcome<Place> {
     let held = reference.value("reference pointer")?.held()?;
     let object = held.shared.file.root().object_at(token(&held.target)?)?;
@@ -139,7 +143,7 @@ fn put(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
     crate::text::length(text)
 }
 
-/// Returns the number of the reference type for a target (`H5R_type_t`).
+/// Returns the type number of references to a target (`H5R_type_t`).
 fn kind(target: &ReferenceTarget) -> c_int {
     match target {
         ReferenceTarget::Region(..) => REGION,
@@ -210,14 +214,14 @@ export! {
         Ok(0)
     }
 
-    /// Opens the object to which a reference leads and returns its identifier.
+    /// Opens the object to which a reference leads and returns the object's identifier.
     fn H5Ropen_object(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
         let _ = (rapl, oapl);
         object(reference).and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open object by reference")
     }
 
-    /// Returns a new dataspace with the selection of a region reference.
+    /// Returns the identifier of a new dataspace with the elements that a region reference selects.
     fn H5Ropen_region(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
         let _ = (rapl, oapl);
         let held = reference.value("reference pointer")?.held()?;
@@ -229,7 +233,7 @@ export! {
         Ok(space::register(space))
     }
 
-    /// Opens the attribute to which a reference leads and returns its identifier.
+    /// Opens the attribute to which a reference leads and returns the attribute's identifier.
     fn H5Ropen_attr(reference: In<H5R_ref_t>, rapl: hid_t, aapl: hid_t) -> hid_t {
         let _ = (rapl, aapl);
         let held = reference.value("reference pointer")?.held()?;
@@ -240,7 +244,7 @@ export! {
             .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open attribute by reference")
     }
 
-    /// Stores in `result` the kind of the object to which a reference leads.
+    /// Stores in `result` the kind of the object to which a reference leads (`H5O_type_t`).
     fn H5Rget_obj_type3(reference: In<H5R_ref_t>, rapl: hid_t, result: Out<c_int>) -> herr_t {
         let _ = rapl;
         let (object, _place) = object(reference)

@@ -18,7 +18,7 @@ const SIMPLE: c_int = 1;
 /// The class number of null dataspaces (`H5S_NULL`).
 const NULL: c_int = 2;
 
-/// Returns the class number of an extent (`H5S_class_t`).
+/// Returns the class number of a dataspace's extent: null, scalar or simple (`H5S_class_t`).
 fn class_of(extent: &Dataspace) -> c_int {
     match extent {
         Dataspace::Null => NULL,
@@ -27,7 +27,8 @@ fn class_of(extent: &Dataspace) -> c_int {
     }
 }
 
-/// Returns the simple extent with the dimensions and maximum dimensions that a caller passes.
+/// Returns the simple dataspace extent with the dimensions and maximum dimensions that a caller
+/// passes.
 fn extent_of(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> Outcome<Dataspace> {
     let rank = usize::try_from(rank).map_err(|_| Failure::bad_value("the rank is negative"))?;
     if rank > MAX_RANK {
@@ -49,7 +50,7 @@ fn extent_of(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> Outcome<Datasp
 }
 
 export! {
-    /// Creates a dataspace of a class and returns its identifier.
+    /// Creates a dataspace of a class and returns the dataspace's identifier.
     fn H5Screate(class: c_int) -> hid_t {
         let extent = match class {
             SCALAR => Dataspace::Scalar,
@@ -60,7 +61,7 @@ export! {
         Ok(space::register(CSpace::all(extent)))
     }
 
-    /// Creates a simple dataspace with `rank` dimensions and returns its identifier.
+    /// Creates a simple dataspace with `rank` dimensions and returns the dataspace's identifier.
     fn H5Screate_simple(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> hid_t {
         Ok(space::register(CSpace::all(extent_of(rank, dims, max)?)))
     }
@@ -90,7 +91,8 @@ export! {
         rank(&space::find(space)?.0.read().extent)
     }
 
-    /// Stores the current and maximum dimensions of an extent and returns the number of dimensions.
+    /// Stores the current and maximum dimensions of a dataspace's extent and returns the number of
+    /// dimensions.
     fn H5Sget_simple_extent_dims(space: hid_t, dims: Out<hsize_t>, max: Out<hsize_t>) -> c_int {
         let space = space::find(space)?;
         let space = space.0.read();
@@ -115,7 +117,7 @@ export! {
         Ok(htri_t::from(class == SIMPLE || class == SCALAR))
     }
 
-    /// Sets a simple extent with `rank` dimensions in a dataspace.
+    /// Replaces the extent of a dataspace by a simple extent with `rank` dimensions.
     fn H5Sset_extent_simple(space: hid_t, rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> herr_t {
         let space = space::find(space)?;
         let extent = extent_of(rank, dims, max)?;
@@ -129,7 +131,7 @@ export! {
         Ok(0)
     }
 
-    /// Replaces the extent of `target` by the extent of `source`.
+    /// Replaces the extent of the dataspace `target` by the extent of the dataspace `source`.
     fn H5Sextent_copy(target: hid_t, source: hid_t) -> herr_t {
         let target = space::find(target)?;
         let extent = space::copy_of(source)?.extent;
@@ -144,7 +146,7 @@ export! {
         Ok(htri_t::from(equal))
     }
 
-    /// Sets the offset that moves the selection of a dataspace.
+    /// Sets the offset by which the selection of a dataspace is moved.
     fn H5Soffset_simple(space: hid_t, offset: In<hssize_t>) -> herr_t {
         let space = space::find(space)?;
         let rank = space.0.read().extent.rank();
@@ -159,7 +161,7 @@ export! {
     }
 }
 
-/// Returns the number of dimensions of an extent as a C integer.
+/// Returns the number of dimensions of a dataspace's extent as a C integer.
 fn rank(extent: &Dataspace) -> Outcome<c_int> {
     c_int::try_from(extent.rank()).map_err(|_| Failure::bad_value("the rank is too large"))
 }

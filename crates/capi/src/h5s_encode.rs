@@ -18,18 +18,19 @@ use crate::plist::settings::Settings;
 use crate::pointer::{Buffer, Data, Out};
 use crate::space::{self, CSpace};
 
-/// The message type number of a dataspace message.
+/// The object header message type number of a dataspace message.
 const MESSAGE: u8 = 1;
-/// The version of the dataspace encoding.
+/// The version of the encoding of dataspaces (`H5Sencode`).
 const VERSION: u8 = 0;
-/// The number of bytes in which the encoding stores a length.
+/// The number of bytes in which an encoded dataspace stores a length.
 const LENGTH_BYTES: u8 = 8;
-/// The number of bytes before the dataspace message in the encoding.
+/// The number of bytes before the dataspace message in an encoded dataspace.
 const HEADER: usize = 7;
-/// The first library version that writes selections in the compact form (`H5F_LIBVER_V112`).
+/// The first library version that writes encoded selections in the compact form
+/// (`H5F_LIBVER_V112`).
 const COMPACT_SINCE: i32 = 3;
 
-/// Returns the encoding of a dataspace with its selection.
+/// Returns the encoding of a dataspace with its selection in the format `form`.
 fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     let mut extent = space.extent.clone();
     if let Dataspace::Simple(SimpleExtent { max_dims, .. }) = &mut extent {
@@ -43,8 +44,8 @@ fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     Ok([header, message, selection].concat())
 }
 
-/// Stores the size of an encoding in `size`, and the encoding in `buffer` if it fits. All encoding
-/// functions of the C interface return their result in this way.
+/// Stores the size of an encoded dataspace or datatype in `size`, and the encoding in `buffer` if
+/// it fits. All encoding functions of the C interface return their result in this way.
 ///
 /// # Errors
 /// Fails with a bad value if `size` is null.
@@ -57,7 +58,7 @@ pub fn store(bytes: &[u8], buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> 
     Ok(0)
 }
 
-/// Encodes a dataspace into the caller's buffer.
+/// Encodes a dataspace into the caller's buffer in the selection format `form`.
 fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionFormat) -> Outcome<herr_t> {
     let space = space::copy_of(space)?;
     size.require("size of the buffer")?;
@@ -65,7 +66,7 @@ fn encode_to(space: hid_t, buffer: Buffer, size: Out<usize>, form: SelectionForm
     store(&encode(&space, form).because(codes::DATASPACE, codes::CANTENCODE, text)?, buffer, size)
 }
 
-/// Returns the selection format that the version bounds of a file access list permit.
+/// Returns the format of encoded selections that the version bounds of a file access list permit.
 fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     if list == H5P_DEFAULT {
         return Ok(SelectionFormat::Compatible);
@@ -77,8 +78,8 @@ fn form_of(list: hid_t) -> Outcome<SelectionFormat> {
     })
 }
 
-/// Returns the little-endian number of `width` bytes at the offset `at`, or `None` if bytes are
-/// missing.
+/// Returns the little-endian number of `width` bytes at the offset `at` of an encoding, or `None`
+/// if bytes are missing.
 fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     let value = bytes
@@ -88,7 +89,7 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// Returns a lower bound for the size of a serialized selection from its first bytes. The bound is
+/// Returns a lower bound for the size of an encoded selection from its first bytes. The bound is
 /// the exact size if it stays the same with more bytes.
 fn selection_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < 14 {
@@ -118,8 +119,8 @@ fn selection_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Decodes a dataspace. The encoding states its own length, and the function reads only bytes of
-/// the encoding.
+/// Decodes a dataspace from the caller's bytes. The encoding states its own length, and the
+/// function reads only bytes of the encoding.
 fn decode(data: Data) -> Outcome<CSpace> {
     let damaged = || Failure::new(codes::DATASPACE, codes::CANTDECODE, "not an encoded dataspace");
     let header = data.get(HEADER).ok_or_else(|| Failure::bad_value("no buffer"))?;
@@ -164,7 +165,7 @@ export! {
         encode_to(space, buffer, size, form_of(access)?)
     }
 
-    /// Decodes a dataspace and returns its new identifier.
+    /// Decodes a dataspace and returns the dataspace's new identifier.
     fn H5Sdecode(buffer: Data) -> hid_t {
         if buffer.pointer().is_null() {
             return Err(Failure::bad_value("no buffer"));

@@ -12,8 +12,8 @@ use crate::id::{self, Entry};
 use crate::pointer::Out;
 use crate::space::{self, CSpace, SelectionIterator};
 
-/// All valid iterator flags: sorted sequences, and a selection that the iterator shares with the
-/// dataspace.
+/// All valid flags of a selection iterator: sorted sequences, and a selection that the iterator
+/// shares with the dataspace.
 const ALL_FLAGS: c_uint = 3;
 
 /// Returns the selection iterator to which an identifier refers.
@@ -24,7 +24,8 @@ fn find(id: hid_t) -> Outcome<Arc<SelectionIterator>> {
     }
 }
 
-/// Returns the runs of a dataspace's selection as byte offsets and lengths, in reverse order.
+/// Returns the runs of a dataspace's selected elements as byte offsets and lengths, in reverse
+/// order.
 fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     if space::count(space)? == 0 {
         return Ok(Vec::new());
@@ -40,8 +41,8 @@ fn runs(space: &CSpace, element_size: u64) -> Outcome<Vec<(u64, u64)>> {
     Ok(runs)
 }
 
-/// Removes and returns the next byte sequences: at most `sequences` sequences of at most `bytes`
-/// bytes in total.
+/// Removes and returns the next byte sequences of a selection iterator: at most `sequences`
+/// sequences of at most `bytes` bytes in total.
 fn take(runs: &mut Vec<(u64, u64)>, sequences: usize, mut bytes: u64) -> Vec<(u64, u64)> {
     let mut taken = Vec::new();
     while taken.len() < sequences && bytes > 0 {
@@ -57,7 +58,7 @@ fn take(runs: &mut Vec<(u64, u64)>, sequences: usize, mut bytes: u64) -> Vec<(u6
 }
 
 export! {
-    /// Creates an iterator over the selection of a dataspace and returns its identifier.
+    /// Creates an iterator over the selection of a dataspace and returns the iterator's identifier.
     fn H5Ssel_iter_create(space: hid_t, element_size: usize, flags: c_uint) -> hid_t {
         let space = space::copy_of(space)?;
         let element_size = match u64::try_from(element_size) {
@@ -76,7 +77,8 @@ export! {
         Ok(id::register(Entry::SelectionIterator(Arc::new(iterator))))
     }
 
-    /// Stores the byte offsets and lengths of the next sequences of an iterator.
+    /// Stores the byte offsets and lengths of the next sequences of selected elements from a
+    /// selection iterator.
     fn H5Ssel_iter_get_seq_list(
         iterator: hid_t,
         max_sequences: usize,
@@ -106,7 +108,7 @@ export! {
         Ok(0)
     }
 
-    /// Resets an iterator to the start of the selection of a dataspace.
+    /// Resets a selection iterator to the start of the selection of a dataspace.
     fn H5Ssel_iter_reset(iterator: hid_t, space: hid_t) -> herr_t {
         let iterator = find(iterator)?;
         let space = space::copy_of(space)?;
@@ -114,7 +116,7 @@ export! {
         Ok(0)
     }
 
-    /// Closes a selection iterator.
+    /// Closes the identifier of a selection iterator.
     fn H5Ssel_iter_close(iterator: hid_t) -> herr_t {
         find(iterator)?;
         id::decrement(iterator);

@@ -31,7 +31,7 @@ fn regular(space: &CSpace) -> Outcome<Option<RegularHyperslab>> {
     })
 }
 
-/// Returns the number of blocks of a hyperslab.
+/// Returns the number of blocks of a hyperslab selection.
 fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     match slab {
         Hyperslab::Regular(slab) if slab.is_unlimited() => {
@@ -49,8 +49,8 @@ fn block_count(slab: &Hyperslab) -> Outcome<u64> {
     }
 }
 
-/// Passes the start and end corners of blocks `first` to `first + number` of a regular hyperslab to
-/// `store`, in C order.
+/// Passes the lowest and the highest corner of the blocks `first` to `first + number` of a regular
+/// hyperslab to `store`, in C order.
 fn list_regular(slab: &RegularHyperslab, first: u64, number: u64, store: &mut dyn FnMut(&[u64], &[u64])) {
     let dimensions: Vec<(&u64, &u64, &u64, &u64)> = slab
         .start
@@ -91,7 +91,8 @@ export! {
         })
     }
 
-    /// Stores the lowest and the highest selected coordinates, including the offset.
+    /// Stores the lowest and the highest selected coordinates of a dataspace, including the
+    /// selection's offset.
     fn H5Sget_select_bounds(space: hid_t, start: Out<hsize_t>, end: Out<hsize_t>) -> herr_t {
         let space = space::find(space)?;
         let (start, end) = (start.require("start")?, end.require("end")?);
@@ -101,15 +102,15 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of blocks of a hyperslab selection.
+    /// Returns the number of blocks of a dataspace's hyperslab selection.
     fn H5Sget_select_hyper_nblocks(space: hid_t) -> hssize_t {
         let space = space::find(space)?;
         let number = block_count(hyperslab(&space.0.read())?)?;
         Ok(number.cast_signed())
     }
 
-    /// Stores the corner coordinates of `number` blocks of a hyperslab selection, beginning with
-    /// block `first`.
+    /// Stores the corner coordinates of `number` blocks of a dataspace's hyperslab selection,
+    /// beginning with the block `first`.
     fn H5Sget_select_hyper_blocklist(
         space: hid_t,
         first: hsize_t,
@@ -140,7 +141,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns the number of points of a point selection.
+    /// Returns the number of points of a dataspace's point selection.
     fn H5Sget_select_elem_npoints(space: hid_t) -> hssize_t {
         let space = space::find(space)?;
         match &space.0.read().selection {
@@ -150,8 +151,8 @@ export! {
         }
     }
 
-    /// Stores the coordinates of `number` points of a point selection, beginning with point
-    /// `first`.
+    /// Stores the coordinates of `number` points of a dataspace's point selection, beginning with
+    /// the point `first`.
     fn H5Sget_select_elem_pointlist(
         space: hid_t,
         first: hsize_t,
@@ -172,14 +173,14 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a hyperslab selection is regular.
+    /// Returns whether the hyperslab selection of a dataspace is regular.
     fn H5Sis_regular_hyperslab(space: hid_t) -> htri_t {
         let space = space::find(space)?;
         let slab = regular(&space.0.read())?;
         Ok(htri_t::from(slab.is_some()))
     }
 
-    /// Stores the start, stride, count and block of a regular hyperslab selection.
+    /// Stores the start, stride, count and block of a dataspace's regular hyperslab selection.
     fn H5Sget_regular_hyperslab(
         space: hid_t,
         start: Out<hsize_t>,

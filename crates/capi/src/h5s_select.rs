@@ -11,14 +11,16 @@ use crate::export;
 use crate::pointer::In;
 use crate::space::{self, CSpace};
 
-/// The operation number that replaces the selection (`H5S_SELECT_SET`).
+/// The number of the set operation that replaces the selection (`H5S_SELECT_SET`).
 const SET: c_int = 0;
-/// The operation number that adds points at the end (`H5S_SELECT_APPEND`).
+/// The number of the operation that adds points at the end of a point selection
+/// (`H5S_SELECT_APPEND`).
 const APPEND: c_int = 6;
-/// The operation number that adds points at the start (`H5S_SELECT_PREPEND`).
+/// The number of the operation that adds points at the start of a point selection
+/// (`H5S_SELECT_PREPEND`).
 const PREPEND: c_int = 7;
 
-/// A set operation with a hyperslab, as the caller requests it.
+/// A set operation of a selection with a hyperslab, as the caller requests it.
 struct Request {
     /// The set operation that combines the selection and the hyperslab.
     operation: SetOperation,
@@ -26,7 +28,8 @@ struct Request {
     slab: Option<RegularHyperslab>,
 }
 
-/// Returns the set operation and the hyperslab that the caller's arguments describe.
+/// Returns the set operation and the hyperslab that the caller's arguments for a selection
+/// describe.
 fn request(
     extent: &Dataspace,
     operation: c_int,
@@ -71,7 +74,7 @@ fn request(
     Ok(Request { operation, slab })
 }
 
-/// Returns the combination of a dataspace's selection and a requested hyperslab.
+/// Returns the combination of a dataspace's selection and the hyperslab that the caller requests.
 fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     let Some(slab) = request.slab else {
         return Ok(if request.operation.keeps(true, false) {
@@ -87,7 +90,7 @@ fn with_hyperslab(space: &CSpace, request: Request) -> Outcome<Selection> {
     space::combine(&space.selection, request.operation, &slab, &space.extent)
 }
 
-/// Returns the combination of the hyperslab selections of two dataspaces.
+/// Returns the combination of the hyperslab selections of two dataspaces by a set operation.
 fn combined(a: &CSpace, operation: c_int, b: &CSpace) -> Outcome<Selection> {
     let operation = match space::operation(operation)? {
         SetOperation::Set => return Err(Failure::arguments(codes::UNSUPPORTED, "not a selection operation")),
@@ -103,8 +106,8 @@ fn combined(a: &CSpace, operation: c_int, b: &CSpace) -> Outcome<Selection> {
     space::combine(&a.selection, operation, &b.selection, &a.extent)
 }
 
-/// Returns a point selection of the caller's points, combined with the points of the current
-/// selection.
+/// Returns a point selection of the caller's points, combined with the points of the dataspace's
+/// current selection.
 fn points(space: &CSpace, operation: c_int, new: &[u64]) -> Points {
     let rank = space.extent.rank();
     let coordinates = match &space.selection {
@@ -128,7 +131,8 @@ export! {
         Ok(0)
     }
 
-    /// Selects a hyperslab, or combines a hyperslab with the selection by a set operation.
+    /// Selects a hyperslab in a dataspace, or combines a hyperslab with the dataspace's selection
+    /// by a set operation.
     fn H5Sselect_hyperslab(
         space: hid_t,
         operation: c_int,
@@ -145,7 +149,8 @@ export! {
         Ok(0)
     }
 
-    /// Creates a dataspace whose selection combines the selection of `space` with a hyperslab.
+    /// Creates a dataspace whose selection combines the selection of the dataspace `space` with a
+    /// hyperslab.
     fn H5Scombine_hyperslab(
         space: hid_t,
         operation: c_int,
@@ -168,8 +173,8 @@ export! {
         Ok(space::register(a))
     }
 
-    /// Replaces the hyperslab selection of `first` by its combination with the hyperslab selection
-    /// of `second`.
+    /// Replaces the hyperslab selection of the dataspace `first` by its combination with the
+    /// hyperslab selection of `second`.
     fn H5Smodify_select(first: hid_t, operation: c_int, second: hid_t) -> herr_t {
         let (handle, b) = (space::find(first)?, space::copy_of(second)?);
         let mut a = handle.0.write();
@@ -177,7 +182,8 @@ export! {
         Ok(0)
     }
 
-    /// Selects `number` points, or adds the points to a point selection.
+    /// Selects `number` points in a dataspace, or adds the points to the dataspace's point
+    /// selection.
     fn H5Sselect_elements(
         space: hid_t,
         operation: c_int,
@@ -204,7 +210,7 @@ export! {
         Ok(0)
     }
 
-    /// Replaces the selection of `target` by the selection of `source`.
+    /// Replaces the selection of the dataspace `target` by the selection of the dataspace `source`.
     fn H5Sselect_copy(target: hid_t, source: hid_t) -> herr_t {
         let (target, source) = (space::find(target)?, space::copy_of(source)?);
         let mut target = target.0.write();
@@ -213,7 +219,7 @@ export! {
         Ok(0)
     }
 
-    /// Subtracts `offset` from the coordinates of the selection.
+    /// Subtracts `offset` from the coordinates of a dataspace's selection.
     fn H5Sselect_adjust(space: hid_t, offset: In<hssize_t>) -> herr_t {
         let space = space::find(space)?;
         let mut space = space.0.write();
@@ -228,7 +234,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether the selection lies within the extent.
+    /// Returns whether the selection of a dataspace lies within the dataspace's extent.
     fn H5Sselect_valid(space: hid_t) -> htri_t {
         Ok(htri_t::from(space::is_valid(&space::find(space)?.0.read())))
     }
@@ -244,7 +250,8 @@ export! {
         Ok(htri_t::from(same))
     }
 
-    /// Returns whether the selection contains an element of the box from `start` to `end`.
+    /// Returns whether the selection of a dataspace contains an element of the box from `start` to
+    /// `end`.
     fn H5Sselect_intersect_block(space: hid_t, start: In<hsize_t>, end: In<hsize_t>) -> htri_t {
         let space = space::find(space)?;
         let space = space.0.read();

@@ -12,10 +12,11 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::id::{self, Entry};
 use crate::{export, h5t_atomic};
 
-/// The size argument that stands for variable-length strings (`H5T_VARIABLE`).
+/// The size argument of datatype functions that stands for variable-length strings
+/// (`H5T_VARIABLE`).
 pub const VARIABLE: usize = usize::MAX;
 
-/// Converts a size to the 32 bits of a datatype's size.
+/// Converts a size in bytes from `usize` to the 32 bits of a datatype's size.
 ///
 /// # Errors
 /// Fails with a bad value if the size is 4 GiB or more.
@@ -30,7 +31,7 @@ pub fn variable_string(padding: StringPadding, charset: CharacterSet) -> Datatyp
     Datatype { class: DatatypeClass::VariableLength(VariableLength { kind, base }), size: STRING_BYTES }
 }
 
-/// Returns a new datatype of the class with the given number and size.
+/// Creates a datatype of the datatype class with the number `number`, with `size` bytes.
 fn create(number: c_int, size: usize) -> Outcome<Datatype> {
     let (padding, charset) = (StringPadding::NullTerminated, CharacterSet::Ascii);
     match number {
@@ -52,7 +53,7 @@ fn create(number: c_int, size: usize) -> Outcome<Datatype> {
     }
 }
 
-/// Sets the size of a datatype after a check that its class and members permit the size.
+/// Sets the size of a datatype after a check that the datatype's class and members permit the size.
 fn set_size(datatype: &mut Datatype, size: usize) -> Outcome<()> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) if !enumeration.members.is_empty() => {
@@ -105,7 +106,8 @@ fn close(id: hid_t) -> Outcome<herr_t> {
 }
 
 export! {
-    /// Creates a datatype of a class with `size` bytes and returns its identifier.
+    /// Creates a datatype of a datatype class with `size` bytes and returns the datatype's
+    /// identifier.
     fn H5Tcreate(class: c_int, size: usize) -> hid_t {
         if size == 0 {
             return Err(Failure::bad_value("the size must be positive"));

@@ -11,18 +11,18 @@ use crate::error::{Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::Out;
 
-/// The number of the little-endian byte order (`H5T_ORDER_LE`).
+/// The number of the little-endian byte order of a datatype (`H5T_ORDER_LE`).
 const LITTLE: c_int = 0;
-/// The number of the big-endian byte order (`H5T_ORDER_BE`).
+/// The number of the big-endian byte order of a datatype (`H5T_ORDER_BE`).
 const BIG: c_int = 1;
-/// The number of the VAX byte order (`H5T_ORDER_VAX`).
+/// The number of the VAX byte order of a datatype (`H5T_ORDER_VAX`).
 const VAX: c_int = 2;
-/// The number for compounds whose members have different byte orders (`H5T_ORDER_MIXED`).
+/// The number for compound datatypes whose members have different byte orders (`H5T_ORDER_MIXED`).
 const MIXED: c_int = 3;
 /// The number for datatypes without a byte order (`H5T_ORDER_NONE`).
 const NONE: c_int = 4;
 
-/// The significant bits of an element.
+/// The significant bits of an element of a numeric datatype: their position and number.
 #[derive(Debug, Clone, Copy)]
 struct Bits {
     /// The number of bits below the significant bits.
@@ -31,7 +31,8 @@ struct Bits {
     precision: u32,
 }
 
-/// Returns the significant bits of a datatype, or `None` if its class has none.
+/// Returns the significant bits of a datatype's elements, or `None` if the datatype's class has
+/// none.
 fn bits(datatype: &Datatype) -> Option<Bits> {
     let of =
         |offset: u16, precision: u16| Bits { offset: u32::from(offset), precision: u32::from(precision) };
@@ -48,7 +49,7 @@ fn bits(datatype: &Datatype) -> Option<Bits> {
     }
 }
 
-/// Sets the size and the significant bits of a numeric datatype.
+/// Sets the size and the significant bits of the elements of a numeric datatype.
 fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
     let narrow =
         |value: u32| u16::try_from(value).map_err(|_| Failure::bad_value("the precision is too large"));
@@ -114,7 +115,8 @@ pub fn resize(datatype: &mut Datatype, size: u32) -> Outcome<()> {
     })
 }
 
-/// Sets the number of significant bits, and enlarges the size if necessary.
+/// Sets the number of significant bits of a numeric datatype, and enlarges the datatype if
+/// necessary.
 fn set_precision(datatype: &mut Datatype, precision: u32) -> Outcome<()> {
     let Some(mut bits) = bits(datatype) else { return Err(unsupported()) };
     let (mut size, available) = (datatype.size, datatype.size.saturating_mul(8));
@@ -127,7 +129,8 @@ fn set_precision(datatype: &mut Datatype, precision: u32) -> Outcome<()> {
     set_bits(datatype, size, Bits { precision, ..bits })
 }
 
-/// Sets the number of bits below the significant bits, and enlarges the size if necessary.
+/// Sets the number of bits below the significant bits of a numeric datatype, and enlarges the
+/// datatype if necessary.
 fn set_offset(datatype: &mut Datatype, offset: u32) -> Outcome<()> {
     if matches!(datatype.class, DatatypeClass::String(_)) {
         return if offset == 0 { Ok(()) } else { Err(Failure::bad_value("the offset of a string is zero")) };
@@ -193,7 +196,7 @@ fn set_order(datatype: &mut Datatype, number: c_int) -> Outcome<()> {
     })
 }
 
-/// Returns the kinds of padding below and above the significant bits.
+/// Returns the kinds of padding below and above the significant bits of a datatype.
 fn pads(datatype: &Datatype) -> Outcome<(Padding, Padding)> {
     match &class::root(datatype).class {
         DatatypeClass::FixedPoint(fixed) => Ok((fixed.low_pad, fixed.high_pad)),
@@ -206,7 +209,7 @@ fn pads(datatype: &Datatype) -> Outcome<(Padding, Padding)> {
     }
 }
 
-/// Sets the kinds of padding below and above the significant bits.
+/// Sets the kinds of padding below and above the significant bits of a datatype.
 fn set_pads(datatype: &mut Datatype, low: Padding, high: Padding) -> Outcome<()> {
     match &mut datatype.class {
         DatatypeClass::FixedPoint(fixed) => (fixed.low_pad, fixed.high_pad) = (low, high),
@@ -218,7 +221,7 @@ fn set_pads(datatype: &mut Datatype, low: Padding, high: Padding) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the kind of padding with the given number (`H5T_pad_t`).
+/// Returns the kind of padding bits with the given number (`H5T_pad_t`).
 ///
 /// # Errors
 /// Fails with a bad value if the number is unknown.
@@ -231,7 +234,7 @@ pub fn padding(number: c_int) -> Outcome<Padding> {
     }
 }
 
-/// Returns the number of a kind of padding (`H5T_pad_t`).
+/// Returns the number of a kind of padding bits (`H5T_pad_t`).
 pub fn padding_number(padding: Padding) -> c_int {
     match padding {
         Padding::Zero => 0,
@@ -240,8 +243,8 @@ pub fn padding_number(padding: Padding) -> c_int {
     }
 }
 
-/// Returns the padding and the character set of a string datatype or of a datatype with a string as
-/// base type.
+/// Returns the padding and the character set of a string datatype, or of the string datatype that
+/// is the base type of a datatype.
 fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     match &datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => Ok((*padding, *charset)),
@@ -253,7 +256,7 @@ fn text(datatype: &Datatype) -> Outcome<(StringPadding, CharacterSet)> {
     }
 }
 
-/// Sets the padding or the character set of a string datatype.
+/// Sets the padding, the character set or both of a string datatype.
 fn change_text(datatype: &mut Datatype, new: (Option<StringPadding>, Option<CharacterSet>)) -> Outcome<()> {
     let (padding, charset) = match &mut datatype.class {
         DatatypeClass::String(FixedString { padding, charset }) => (padding, charset),
@@ -327,7 +330,7 @@ export! {
         Ok(0)
     }
 
-    /// Stores the kinds of padding below and above the significant bits.
+    /// Stores the kinds of padding below and above the significant bits of a datatype.
     fn H5Tget_pad(id: hid_t, low: Out<c_int>, high: Out<c_int>) -> herr_t {
         let pads = datatype::with(id, pads)?;
         low.put(padding_number(pads.0));
@@ -335,7 +338,7 @@ export! {
         Ok(0)
     }
 
-    /// Sets the kinds of padding below and above the significant bits.
+    /// Sets the kinds of padding below and above the significant bits of a datatype.
     fn H5Tset_pad(id: hid_t, low: c_int, high: c_int) -> herr_t {
         datatype::change(id, |datatype| {
             let (low, high) = (padding(low)?, padding(high)?);

@@ -25,13 +25,13 @@ fn check(type_id: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that two identifiers refer to a creation list and an access list of datatypes.
+/// Checks that two identifiers refer to a datatype creation list and a datatype access list.
 fn require_lists(tcpl: hid_t, tapl: hid_t) -> Outcome<()> {
     plist::require_class(tcpl, symbols::CLASS_DATATYPE_CREATE, "datatype creation list")?;
     plist::require_class(tapl, symbols::CLASS_DATATYPE_ACCESS, "datatype access list")
 }
 
-/// Stores a datatype as a committed datatype with a link at the path `name`.
+/// Stores a datatype in the file of `loc` as a committed datatype with a link at the path `name`.
 fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     check(type_id)?;
     let handle = datatype::find(type_id)?;
@@ -50,7 +50,7 @@ fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
     Ok(())
 }
 
-/// Opens the committed datatype at the path `name` and returns its identifier.
+/// Opens the committed datatype at the path `name` and returns the datatype's identifier.
 fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
     let (object, place) = traverse::open(loc, name.name("datatype name")?, tapl)?;
     if object.kind() != Some(hyperslab::ObjectKind::Datatype) {
@@ -60,7 +60,7 @@ fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
 }
 
 export! {
-    /// Stores a datatype as a committed datatype with a link at the path `name`.
+    /// Stores a datatype in the file as a committed datatype with a link at the path `name`.
     fn H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
         require_lists(tcpl, tapl)?;
         let name = name.name("datatype name")?;
@@ -69,7 +69,8 @@ export! {
         Ok(0)
     }
 
-    /// Stores a datatype as a committed datatype with a link at the path `name` (HDF5 1.6 form).
+    /// Stores a datatype in the file as a committed datatype with a link at the path `name` (HDF5
+    /// 1.6 form).
     fn H5Tcommit1(loc: hid_t, name: Text, type_id: hid_t) -> herr_t {
         let name = name.name("datatype name")?;
         commit(loc, name, type_id, H5P_DEFAULT)
@@ -110,7 +111,8 @@ export! {
         Ok(htri_t::from(datatype::find(type_id)?.0.read().committed.is_some()))
     }
 
-    /// Returns the identifier of a new creation list with the datatype's creation properties.
+    /// Returns the identifier of a new datatype creation list with the committed datatype's
+    /// creation properties.
     fn H5Tget_create_plist(type_id: hid_t) -> hid_t {
         let committed = datatype::find(type_id)?.0.read().committed.clone();
         let create = match committed {
@@ -120,7 +122,7 @@ export! {
         plist::make::register(symbols::CLASS_DATATYPE_CREATE, Settings::ObjectCreate(create))
     }
 
-    /// Writes the dirty data of the committed datatype's file.
+    /// Writes the dirty data of the file that contains a committed datatype.
     fn H5Tflush(type_id: hid_t) -> herr_t {
         if datatype::find(type_id)?.0.read().committed.is_none() {
             return Err(Failure::bad_type("not a committed datatype"));

@@ -36,7 +36,7 @@ fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
     Ok(datatype::register(Datatype::array(dims, base)))
 }
 
-/// Returns the array of a datatype, or an error for other classes.
+/// Returns the array datatype inside a datatype, or an error for other datatype classes.
 fn as_array(datatype: &Datatype) -> Outcome<&Array> {
     match &datatype.class {
         DatatypeClass::Array(array) => Ok(array),
@@ -55,7 +55,8 @@ fn dims_of(id: hid_t, dims: Out<hsize_t>) -> Outcome<c_int> {
 }
 
 export! {
-    /// Creates an array datatype and returns its identifier. Ignores the permutation.
+    /// Creates an array datatype and returns its identifier. Ignores the argument with a
+    /// permutation of the dimensions.
     fn H5Tarray_create1(base: hid_t, rank: c_int, dims: In<hsize_t>, permutation: In<c_int>) -> hid_t {
         let _ = permutation;
         array(base, usize::try_from(rank).unwrap_or(0), dims)
@@ -74,7 +75,8 @@ export! {
         })
     }
 
-    /// Stores the dimensions of an array datatype and returns their number. Stores no permutation.
+    /// Stores the dimensions of an array datatype and returns their number. Stores no permutation
+    /// of the dimensions.
     fn H5Tget_array_dims1(id: hid_t, dims: Out<hsize_t>, permutation: Out<c_int>) -> c_int {
         let _ = permutation;
         dims_of(id, dims)

@@ -11,7 +11,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::Text;
 use crate::{export, memory};
 
-/// Returns the member of a compound with the given index.
+/// Returns the member of a compound datatype with the given index.
 fn member(datatype: &Datatype, number: c_uint) -> Outcome<&Member> {
     let DatatypeClass::Compound(compound) = &datatype.class else {
         return Err(Failure::bad_type("not a compound"));
@@ -20,7 +20,7 @@ fn member(datatype: &Datatype, number: c_uint) -> Outcome<&Member> {
     member.ok_or_else(|| Failure::bad_value("no member has this number"))
 }
 
-/// Returns the names of the members of a compound or an enumeration.
+/// Returns the names of the members of a compound or enumeration datatype.
 fn names(datatype: &Datatype) -> Outcome<Vec<&[u8]>> {
     match &datatype.class {
         DatatypeClass::Compound(compound) => {
@@ -33,7 +33,8 @@ fn names(datatype: &Datatype) -> Outcome<Vec<&[u8]>> {
     }
 }
 
-/// Inserts a member into a compound of `size` bytes after a check of its name and its place.
+/// Inserts a member into a compound datatype of `size` bytes after a check of the member's name and
+/// position.
 fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     let refuse = |text| Err(Failure::new(codes::DATATYPE, codes::CANTINSERT, text));
     let end = |member: &Member| u64::from(member.offset) + u64::from(member.datatype.size);
@@ -52,8 +53,8 @@ fn insert(size: u32, compound: &mut Compound, new: Member) -> Outcome<()> {
     Ok(())
 }
 
-/// Removes the gaps between members in all compounds of a datatype, and sorts the members by
-/// offset.
+/// Removes the gaps between members in all compound datatypes nested in a datatype, and sorts the
+/// members by offset.
 fn pack(datatype: &mut Datatype) {
     if let DatatypeClass::Compound(compound) = &mut datatype.class {
         compound.members.sort_by_key(|member| member.offset);
@@ -74,7 +75,7 @@ fn pack(datatype: &mut Datatype) {
 }
 
 export! {
-    /// Inserts a member with the given name, offset and datatype into a compound.
+    /// Inserts a member with the given name, offset and datatype into a compound datatype.
     fn H5Tinsert(parent: hid_t, name: Text, offset: usize, member: hid_t) -> herr_t {
         if parent == member {
             return Err(Failure::bad_value("a compound cannot contain itself"));
@@ -101,7 +102,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes the gaps between the members of a compound.
+    /// Removes the gaps between the members of a compound datatype.
     fn H5Tpack(id: hid_t) -> herr_t {
         datatype::with(id, |datatype| match class::contains(datatype, class::COMPOUND) {
             true => Ok(()),
@@ -113,7 +114,7 @@ export! {
         })
     }
 
-    /// Returns the number of members of a compound or an enumeration.
+    /// Returns the number of members of a compound or enumeration datatype.
     fn H5Tget_nmembers(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             let names = names(datatype).because(codes::DATATYPE, codes::CANTCOUNT, "cannot count members")?;
@@ -121,7 +122,8 @@ export! {
         })
     }
 
-    /// Returns a copy of the name of a member, which the program frees.
+    /// Returns a copy of the name of a member of a compound or enumeration datatype, which the
+    /// program frees.
     fn H5Tget_member_name(id: hid_t, number: c_uint) -> *mut c_char {
         datatype::with(id, |datatype| {
             let names = names(datatype).because(codes::DATATYPE, codes::CANTGET, "cannot get the name")?;
@@ -135,8 +137,8 @@ export! {
         })
     }
 
-    /// Returns the index of the member with a name. Returns -1 without an error record if no member
-    /// has the name.
+    /// Returns the index of the member of a compound or enumeration datatype with a name. Returns
+    /// -1 without an error record if no member has the name.
     fn H5Tget_member_index(id: hid_t, name: Text) -> c_int {
         datatype::with(id, |datatype| {
             let names = names(datatype)?;
@@ -146,19 +148,19 @@ export! {
         })
     }
 
-    /// Returns the offset of a compound member in bytes.
+    /// Returns the offset in bytes of a member of a compound datatype.
     fn H5Tget_member_offset(id: hid_t, number: c_uint) -> usize {
         datatype::with(id, |datatype| {
             usize::try_from(member(datatype, number)?.offset).map_err(|_| Failure::bad_value("the offset"))
         })
     }
 
-    /// Returns the class of a compound member's datatype.
+    /// Returns the datatype class of a member of a compound datatype.
     fn H5Tget_member_class(id: hid_t, number: c_uint) -> c_int {
         datatype::with(id, |datatype| Ok(class::number(&member(datatype, number)?.datatype)))
     }
 
-    /// Returns a new identifier of the datatype of a compound member.
+    /// Returns a new identifier of the datatype of a member of a compound datatype.
     fn H5Tget_member_type(id: hid_t, number: c_uint) -> hid_t {
         let member = datatype::with(id, |datatype| Ok(member(datatype, number)?.datatype.clone()))?;
         Ok(datatype::register(member))

@@ -13,10 +13,11 @@ use crate::export;
 use crate::pointer::{Buffer, Out, Text};
 use crate::space;
 
-/// The maximum size in bytes of a block of elements that is converted in one step.
+/// The maximum size in bytes of a block of elements whose datatype is converted in one step.
 const BLOCK_BYTES: usize = 512 << 10;
 
-/// Converts `count` elements in a buffer that is large enough for both datatypes.
+/// Converts `count` elements in a buffer from one datatype to another. The buffer is large enough
+/// for both datatypes.
 ///
 /// # Errors
 /// Fails if the datatypes have no conversion, or if an element cannot be converted.
@@ -58,7 +59,7 @@ pub fn in_place(
     if to > from { starts.rev().try_for_each(convert) } else { starts.into_iter().try_for_each(convert) }
 }
 
-/// Frees the variable-length data of the elements that a dataspace selects in a buffer.
+/// Frees the variable-length data of the elements that a dataspace selects in a memory buffer.
 ///
 /// # Errors
 /// Fails with a bad type if an identifier refers to another kind of object.
@@ -82,7 +83,7 @@ pub fn reclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> 
 }
 
 export! {
-    /// Registers a user's conversion function for two datatypes or their classes.
+    /// Registers a user's conversion function for two datatypes or for their datatype classes.
     fn H5Tregister(kind: c_int, name: Text, source: hid_t, destination: hid_t, function: Option<Function>) -> herr_t {
         if !(0..=1).contains(&kind) {
             return Err(Failure::bad_value("invalid function persistence"));
@@ -94,7 +95,7 @@ export! {
         Ok(0)
     }
 
-    /// Removes the registered conversions that match all given arguments.
+    /// Removes the user's datatype conversions that match all given arguments.
     fn H5Tunregister(kind: c_int, name: Text, source: hid_t, destination: hid_t, function: Option<Function>) -> herr_t {
         let soft = match kind {
             -1 => None,
@@ -106,7 +107,8 @@ export! {
         Ok(0)
     }
 
-    /// Returns the function that converts between two datatypes, and stores its state in `state`.
+    /// Returns the function that converts between two datatypes, and stores the function's state in
+    /// `state`.
     fn H5Tfind(source: hid_t, destination: hid_t, state: Out<*mut H5T_cdata_t>) -> Option<Function> {
         let (source, destination) = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         state.require("state")?;
@@ -121,8 +123,8 @@ export! {
         Ok(Some(function))
     }
 
-    /// Returns false after a check that a conversion exists: hyperslab's own code converts all
-    /// datatypes.
+    /// Returns false after a check that a datatype conversion exists: hyperslab's own code converts
+    /// all datatypes.
     fn H5Tcompiler_conv(source: hid_t, destination: hid_t) -> htri_t {
         let (source, destination) = (datatype::copy_of(source)?, datatype::copy_of(destination)?);
         Rules::of(crate::ctypes::H5P_DEFAULT)?.plan(&source, &destination)
@@ -139,7 +141,7 @@ export! {
         Ok(0)
     }
 
-    /// Frees the variable-length data of the elements that a dataspace selects in a buffer.
+    /// Frees the variable-length data of the elements that a dataspace selects in a memory buffer.
     fn H5Treclaim(type_id: hid_t, space_id: hid_t, dxpl: hid_t, buffer: Buffer) -> herr_t {
         reclaim(type_id, space_id, dxpl, buffer)
     }
@@ -150,14 +152,15 @@ fn is_number(datatype: &Datatype) -> bool {
     matches!(user::class(datatype), 0 | 1)
 }
 
-/// Returns the state of a library conversion, which states whether it needs the old elements as
-/// background.
+/// Returns the state of a library conversion between two datatypes, which states whether the
+/// conversion needs the old elements as background.
 fn background_of(source: &Datatype, destination: &Datatype) -> H5T_cdata_t {
     let compound = user::class(source) == 6 && user::class(destination) == 6;
     H5T_cdata_t { command: 1, need_bkg: i32::from(compound), recalc: false, private: std::ptr::null_mut() }
 }
 
-/// Converts elements with the library's conversions. `H5Tfind` returns this function to programs.
+/// Converts elements between two datatypes with the library's conversions. `H5Tfind` returns this
+/// function to programs.
 extern "C" fn library(
     source: hid_t,
     destination: hid_t,

@@ -14,14 +14,14 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::{Buffer, Data, Out};
 use crate::{datatype, export, h5s_encode};
 
-/// The message type number of a datatype message.
+/// The object header message type number of a datatype message.
 const MESSAGE: u8 = 3;
-/// The version of the datatype encoding.
+/// The version of the encoding of datatypes (`H5Tencode`).
 const VERSION: u8 = 0;
-/// The number of bytes before the datatype message in the encoding.
+/// The number of bytes before the datatype message in an encoded datatype.
 const HEADER: usize = 2;
 
-/// Returns the encoding of a datatype.
+/// Returns the encoding of a datatype as `H5Tencode` stores it.
 fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
     let message = serialized::datatype_to_bytes(datatype)?;
     Ok([&[MESSAGE, VERSION], message.as_slice()].concat())
@@ -35,13 +35,14 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     Ok(serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?)
 }
 
-/// Decodes a datatype from a buffer of unknown size. The function reads only bytes of the encoding.
+/// Decodes a datatype from a buffer of unknown size. The function reads only the bytes of the
+/// encoded datatype.
 fn decode_unbounded(buffer: Data) -> Outcome<Datatype> {
     let end = length::end_of_message(buffer, HEADER)?;
     decode(buffer.bytes(end, "buffer")?)
 }
 
-/// Decodes a datatype from a buffer and returns the identifier of the datatype.
+/// Decodes a datatype from the caller's buffer, registers the datatype, and returns its identifier.
 fn from_bytes(buffer: Data, length: Option<usize>) -> Outcome<hid_t> {
     if buffer.pointer().is_null() {
         return Err(Failure::bad_value("no buffer"));
@@ -64,17 +65,18 @@ export! {
         h5s_encode::store(&bytes, buffer, size)
     }
 
-    /// Decodes a datatype and returns its new identifier, under the symbol name of HDF5 1.14.
+    /// Decodes a datatype and returns the datatype's new identifier, under the symbol name of HDF5
+    /// 1.14.
     fn H5Tdecode(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype from a buffer of unknown size and returns its new identifier.
+    /// Decodes a datatype from a buffer of unknown size and returns the datatype's new identifier.
     fn H5Tdecode1(buffer: Data) -> hid_t {
         from_bytes(buffer, None)
     }
 
-    /// Decodes a datatype from a buffer of `size` bytes and returns its new identifier.
+    /// Decodes a datatype from a buffer of `size` bytes and returns the datatype's new identifier.
     fn H5Tdecode2(buffer: Data, size: usize) -> hid_t {
         from_bytes(buffer, Some(size))
     }

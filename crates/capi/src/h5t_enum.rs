@@ -11,7 +11,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 use crate::pointer::{Buffer, Data, Text, TextBuffer};
 
-/// Returns the enumeration of a datatype, or an error for other classes.
+/// Returns the enumeration inside a datatype, or an error for other datatype classes.
 fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     match &datatype.class {
         DatatypeClass::Enumeration(enumeration) => Ok(enumeration),
@@ -19,13 +19,14 @@ fn enumeration(datatype: &Datatype) -> Outcome<&Enumeration> {
     }
 }
 
-/// Returns the number of bytes of an enumeration value.
+/// Returns the number of bytes of a value of an enumeration datatype.
 fn value_size(datatype: &Datatype) -> Outcome<usize> {
     usize::try_from(datatype.size).map_err(|_| Failure::bad_value("the size is too large"))
 }
 
 export! {
-    /// Creates an enumeration of integers with the base type `base` and returns its identifier.
+    /// Creates an enumeration datatype with the integer base type `base` and returns the
+    /// enumeration's identifier.
     fn H5Tenum_create(base: hid_t) -> hid_t {
         let base = match datatype::copy_of(base) {
             Ok(base) if matches!(base.class, DatatypeClass::FixedPoint(_)) => base,
@@ -34,7 +35,7 @@ export! {
         Ok(datatype::register(Datatype::enumeration(base, Vec::new())))
     }
 
-    /// Adds a member with a name and a value to an enumeration.
+    /// Adds a member with a name and a value to an enumeration datatype.
     fn H5Tenum_insert(id: hid_t, name: Text, value: Data) -> herr_t {
         datatype::with(id, |datatype| enumeration(datatype).map(|_| ()))?;
         datatype::change(id, |datatype| {
@@ -57,7 +58,7 @@ export! {
         })
     }
 
-    /// Stores in `name` the name of the enumeration member with the given value.
+    /// Stores in `name` the name of the member of an enumeration datatype that has the given value.
     fn H5Tenum_nameof(id: hid_t, value: Data, name: TextBuffer, size: usize) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -84,7 +85,8 @@ export! {
         })
     }
 
-    /// Stores in `value` the value of the enumeration member with the given name.
+    /// Stores in `value` the value of the member of an enumeration datatype that has the given
+    /// name.
     fn H5Tenum_valueof(id: hid_t, name: Text, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;
@@ -103,7 +105,8 @@ export! {
         })
     }
 
-    /// Stores the value of the enumeration member with the index `number` in `value`.
+    /// Stores the value of the member with the index `number` of an enumeration datatype in
+    /// `value`.
     fn H5Tget_member_value(id: hid_t, number: c_uint, value: Buffer) -> herr_t {
         datatype::with(id, |datatype| {
             let members = &enumeration(datatype)?.members;

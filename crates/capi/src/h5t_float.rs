@@ -12,7 +12,7 @@ use crate::export;
 use crate::h5t_atomic::{change_root, padding, padding_number};
 use crate::pointer::Out;
 
-/// Returns the floating-point number of a datatype or of its innermost base type.
+/// Returns the floating-point datatype that a datatype or its innermost base type is.
 fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     match &class::root(datatype).class {
         DatatypeClass::FloatingPoint(float) => Ok(float),
@@ -20,7 +20,7 @@ fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
     }
 }
 
-/// Changes the floating-point number of a datatype or of its innermost base type.
+/// Changes the floating-point datatype that a datatype or its innermost base type is.
 fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outcome<()>) -> Outcome<herr_t> {
     datatype::change(id, |datatype| {
         change_root(datatype, &mut |datatype| match &mut datatype.class {
@@ -31,14 +31,15 @@ fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outco
     Ok(0)
 }
 
-/// Converts a bit position or a bit count to the byte that stores it.
+/// Converts a bit position or a bit count of a floating-point datatype's field to the byte that
+/// stores it.
 fn field(value: usize) -> Outcome<u8> {
     u8::try_from(value)
         .map_err(|_| Failure::bad_value("a field value of the floating-point number exceeds 255"))
 }
 
-/// Sets the bit positions and sizes of a floating-point number's fields after a check that they do
-/// not overlap.
+/// Sets the bit positions and sizes of a floating-point datatype's sign, exponent and mantissa
+/// after a check that they do not overlap.
 fn set_fields(
     float: &mut FloatingPoint,
     [sign, exponent, exponent_size, mantissa, mantissa_size]: [u8; 5],
@@ -122,7 +123,7 @@ export! {
         })
     }
 
-    /// Returns the rule for the leading bit of the mantissa (`H5T_norm_t`).
+    /// Returns the rule for the leading bit of a floating-point datatype's mantissa (`H5T_norm_t`).
     fn H5Tget_norm(id: hid_t) -> c_int {
         datatype::with(id, |datatype| {
             Ok(match float(datatype)?.normalization {
@@ -133,7 +134,7 @@ export! {
         })
     }
 
-    /// Sets the rule for the leading bit of the mantissa (`H5T_norm_t`).
+    /// Sets the rule for the leading bit of a floating-point datatype's mantissa (`H5T_norm_t`).
     fn H5Tset_norm(id: hid_t, normalization: c_int) -> herr_t {
         change_float(id, &mut |float| {
             float.normalization = match normalization {
@@ -146,12 +147,12 @@ export! {
         })
     }
 
-    /// Returns the kind of padding between the fields of a floating-point datatype.
+    /// Returns the kind of padding bits between the fields of a floating-point datatype.
     fn H5Tget_inpad(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(padding_number(float(datatype)?.internal_pad)))
     }
 
-    /// Sets the kind of padding between the fields of a floating-point datatype.
+    /// Sets the kind of padding bits between the fields of a floating-point datatype.
     fn H5Tset_inpad(id: hid_t, pad: c_int) -> herr_t {
         change_float(id, &mut |float| {
             float.internal_pad = padding(pad)?;

@@ -10,7 +10,7 @@ use crate::datatype;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::export;
 
-/// A native datatype with the alignment of its values.
+/// A native datatype (the datatype of a C type of this machine) with the alignment of its values.
 struct Native {
     /// The native datatype.
     datatype: Datatype,
@@ -19,7 +19,7 @@ struct Native {
 }
 
 impl Native {
-    /// Returns a native number whose alignment equals its size.
+    /// Returns a native numeric datatype whose alignment equals its size.
     fn aligned(datatype: Datatype) -> Self {
         Self { align: datatype.size, datatype }
     }
@@ -46,7 +46,7 @@ fn float(size: u32) -> Native {
     }
 }
 
-/// Returns the native datatype for a datatype in memory form.
+/// Returns the native datatype (the matching C type of this machine) for a datatype in memory form.
 fn native(datatype: &Datatype) -> Outcome<Native> {
     Ok(match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => {
@@ -94,7 +94,7 @@ fn native(datatype: &Datatype) -> Outcome<Native> {
     })
 }
 
-/// Returns the native C struct for the members of a compound, with C's padding.
+/// Returns the native C struct for the members of a compound datatype, with C's padding.
 fn compound_of(members: &[Member]) -> Outcome<Native> {
     let large = || Failure::bad_value("the compound is too large");
     let (mut size, mut struct_align) = (0_u32, 1_u32);
@@ -110,7 +110,7 @@ fn compound_of(members: &[Member]) -> Outcome<Native> {
     Ok(Native { datatype: Datatype::compound(size, placed), align: struct_align })
 }
 
-/// Converts an integer value of an enumeration to a native integer of `size` bytes.
+/// Converts the integer value of an enumeration member to a native integer of `size` bytes.
 fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
     let DatatypeClass::FixedPoint(fixed) = &datatype.class else { return bytes.to_vec() };
     let FixedPoint { order, signed, bit_offset, precision, .. } = *fixed;
@@ -140,8 +140,8 @@ fn value(bytes: &[u8], datatype: &Datatype, size: u32) -> Vec<u8> {
 }
 
 export! {
-    /// Returns a new identifier of the native datatype for a datatype. The direction does not
-    /// change the result.
+    /// Returns a new identifier of the native datatype (the matching C type of this machine) for a
+    /// datatype. The direction argument does not change the result.
     fn H5Tget_native_type(id: hid_t, direction: c_int) -> hid_t {
         let datatype = datatype::copy_of(id)?;
         if !(0..=2).contains(&direction) {

@@ -8,12 +8,12 @@ use crate::export;
 use crate::filter::{self, class, user::UserFilter};
 use crate::pointer::{Data, Out};
 
-/// The largest filter identifier.
+/// The largest filter identifier that the C interface accepts.
 const MAX_ID: c_int = 65_535;
-/// The smallest filter identifier that users may register.
+/// The smallest identifier of a filter that users may register.
 const FIRST_USER_ID: c_int = 256;
 
-/// Checks that a filter identifier is in range and returns it.
+/// Checks that a filter identifier is in range and returns the identifier.
 ///
 /// # Errors
 /// Fails with a bad value if the identifier is out of range.
@@ -25,7 +25,7 @@ pub fn check_id(id: c_int) -> Outcome<c_int> {
 }
 
 export! {
-    /// Registers a filter that a C struct describes.
+    /// Registers a user's filter that a C struct describes.
     fn H5Zregister(cls: Data) -> herr_t {
         filter::register(UserFilter { class: class::read(cls.pointer())? });
         Ok(0)
@@ -42,7 +42,7 @@ export! {
         Ok(0)
     }
 
-    /// Returns whether a filter is available, and loads it from a plugin if necessary.
+    /// Returns whether a filter is available. Loads the filter from a plugin if necessary.
     fn H5Zfilter_avail(id: c_int) -> htri_t {
         Ok(htri_t::from(filter::is_available(check_id(id)?)))
     }
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Inverts bytes.
+    /// Inverts the bytes of a chunk, as a test's filter function.
     ///
     /// # Safety
     /// The arguments are those of a filter.

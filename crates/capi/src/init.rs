@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::id;
 
-/// True after the predefined identifiers were added to the table.
+/// A flag that is true after the predefined identifiers were added to the identifier table.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// A lock that serializes the start of the library.
+/// A lock that admits one thread at a time to the start of the library.
 static STARTING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
-/// Adds the predefined identifiers to the table if this has not happened yet.
+/// Adds the predefined identifiers to the identifier table if this has not happened yet.
 pub fn start() {
     if STARTED.load(Ordering::Acquire) {
         return;
@@ -21,7 +21,8 @@ pub fn start() {
     }
 }
 
-/// Closes all objects and removes all identifiers. The next library call starts the library again.
+/// Closes all files and objects and removes all identifiers. The next library call starts the
+/// library again.
 pub fn stop() {
     id::close_all();
     STARTED.store(false, Ordering::Release);

@@ -5,8 +5,8 @@
 
 use std::ffi::{c_char, c_void};
 
-/// Returns a new block of `size` bytes that the program frees with `free`. Returns null if `size`
-/// is 0 or memory is exhausted.
+/// Returns a new memory block of `size` bytes that the program frees with `free`. Returns null if
+/// `size` is 0 or memory is exhausted.
 pub(crate) fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     if size == 0 {
         return std::ptr::null_mut();
@@ -15,7 +15,7 @@ pub(crate) fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     unsafe { if zeroed { libc::calloc(1, size) } else { libc::malloc(size) } }
 }
 
-/// Changes the size of a block from [`allocate`] and returns the block's new address.
+/// Changes the size of a memory block from [`allocate`] and returns the block's new address.
 pub(crate) fn resize(block: *mut c_void, size: usize) -> *mut c_void {
     if size == 0 {
         free(block);
@@ -25,14 +25,14 @@ pub(crate) fn resize(block: *mut c_void, size: usize) -> *mut c_void {
     unsafe { libc::realloc(block, size) }
 }
 
-/// Frees a block from [`allocate`]. A null pointer has no effect.
+/// Frees a memory block from [`allocate`]. A null pointer has no effect.
 pub(crate) fn free(block: *mut c_void) {
     // SAFETY: the block is null or comes from C's allocator, as the callers of this function state.
     unsafe { libc::free(block) };
 }
 
-/// Copies `bytes` into a new block of C's allocator. Returns null if memory is exhausted. The copy
-/// of zero bytes is a block of one byte.
+/// Copies `bytes` into a new memory block of C's allocator. Returns null if memory is exhausted.
+/// The copy of zero bytes is a block of one byte.
 pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     let block = allocate(bytes.len().max(1), false);
     if !block.is_null() {
@@ -42,8 +42,8 @@ pub(crate) fn copy(bytes: &[u8]) -> *mut c_void {
     block
 }
 
-/// Copies `text` with a zero byte at its end into a new block of C's allocator. Returns null if
-/// memory is exhausted.
+/// Copies `text` with a zero byte at its end into a new memory block of C's allocator. Returns null
+/// if memory is exhausted.
 pub(crate) fn text(text: &[u8]) -> *mut c_char {
     let block = allocate(text.len() + 1, true);
     if !block.is_null() {
@@ -55,9 +55,9 @@ pub(crate) fn text(text: &[u8]) -> *mut c_char {
 
 // SAFETY: the declarations agree with the C standard, and a stream is an opaque pointer.
 unsafe extern "C" {
-    /// Writes `count` items to a stream (C standard library).
+    /// Writes `count` items of `size` bytes to a C stream (C standard library).
     fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
-    /// Writes the buffer of a stream to its file (C standard library).
+    /// Writes the buffered bytes of a C stream to its file (C standard library).
     fn fflush(stream: *mut c_void) -> i32;
 }
 
@@ -77,14 +77,16 @@ pub(crate) fn close_descriptor(descriptor: i32) {
     unsafe { libc::close(descriptor) };
 }
 
-/// Writes a value to the start of the struct to which `to` points, such as a driver's open file.
+/// Writes a value to the start of the C struct to which `to` points, such as the struct of a
+/// driver's open file.
 pub(crate) fn put<T>(to: *mut T, value: T) {
     // SAFETY: the driver returned the pointer to a struct that begins with `T`, as the
     // documentation of `H5FDregister` states.
     unsafe { to.write(value) };
 }
 
-/// Copies a value into a block of C's allocator that is never freed, and returns its address.
+/// Copies a value into a memory block of C's allocator that is never freed, and returns the block's
+/// address.
 pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     let block = allocate(size_of::<T>(), true).cast::<T>();
     if !block.is_null() {
@@ -93,7 +95,7 @@ pub(crate) fn keep<T: Copy>(value: T) -> *mut T {
     block
 }
 
-/// Returns the bytes in a buffer that a function of the user returned.
+/// Returns the `length` bytes of a memory buffer that a function of the user returned.
 pub(crate) fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
     if source.is_null() {
         return &[];
@@ -104,13 +106,14 @@ pub(crate) fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8
 
 use crate::driver::class::{H5FD_class_t, H5FD_t};
 
-/// Returns a copy of the function table of a driver.
+/// Returns a copy of the function table of a user's file driver.
 pub(crate) fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
     // SAFETY: the caller checks that the pointer is not null; the program promises a whole table.
     unsafe { class.read() }
 }
 
-/// Returns the function table of an open file's driver, or `None` if a pointer is null.
+/// Returns the function table of the user's driver that opened a file, or `None` if a pointer is
+/// null.
 pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     if file.is_null() {
         return None;
@@ -120,7 +123,8 @@ pub(crate) fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
     (!class.is_null()).then(|| driver_class(class))
 }
 
-/// Stores the driver and its function table in the library's part of a driver's open file.
+/// Stores the identifier and the function table of a user's driver in the library's part of the
+/// driver's open file.
 pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     // SAFETY: the driver returned the pointer to a struct that begins with `H5FD_t`; the table
     // lives as long as the driver is registered.
@@ -130,7 +134,8 @@ pub(crate) fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
     }
 }
 
-/// Returns the text of a C string in a function table, or an empty text for a null pointer.
+/// Returns the text of a C string in a function table of the program, or an empty text for a null
+/// pointer.
 pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
@@ -139,7 +144,7 @@ pub(crate) fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns the array of `count` values to which a struct of the program points.
+/// Returns the array of `count` values to which a pointer in a C struct of the program points.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or not aligned.

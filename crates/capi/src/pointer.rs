@@ -13,20 +13,20 @@ use std::marker::PhantomData;
 
 use crate::error::{Failure, Outcome, codes};
 
-/// A C string of the caller, or null.
+/// A C string that the caller passes to a function, or null.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub struct Text(*const c_char);
 
 impl Text {
-    /// Returns the bytes of the C string, or `None` for a null pointer.
+    /// Returns the bytes of the caller's C string, or `None` for a null pointer.
     pub fn get<'a>(self) -> Option<&'a [u8]> {
         // SAFETY: a pointer that is not null points to a text with a zero byte at its end, which
         // the caller keeps during the call (see the module).
         (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_bytes())
     }
 
-    /// Returns the bytes of the C string, or an error for a null pointer.
+    /// Returns the bytes of the caller's C string, or an error for a null pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null. `subject` names the argument.
@@ -34,7 +34,8 @@ impl Text {
         self.get().ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns the bytes of a C string that must not be empty.
+    /// Returns the bytes of the caller's C string, or an error for a null pointer or an empty
+    /// string.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or the text is empty.
@@ -45,7 +46,7 @@ impl Text {
         }
     }
 
-    /// Returns the C string as UTF-8 text.
+    /// Returns the caller's C string as UTF-8 text, or an error for other bytes.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or the text is not UTF-8.
@@ -59,7 +60,7 @@ impl Text {
         self.0
     }
 
-    /// Wraps a C pointer as a text argument.
+    /// Wraps a C pointer as a C string argument of the caller.
     pub fn of(pointer: *const c_char) -> Self {
         Self(pointer)
     }
@@ -71,8 +72,8 @@ impl Text {
 pub struct TextBuffer(*mut c_char);
 
 impl TextBuffer {
-    /// Copies `text` and a zero byte into a buffer of `size` bytes, and shortens the text if
-    /// necessary. Copies nothing if the pointer is null or the size is zero.
+    /// Copies `text` and a zero byte into the caller's buffer of `size` bytes, and shortens the
+    /// text if necessary. Copies nothing if the buffer pointer is null or the size is zero.
     pub fn put(self, text: &[u8], size: usize) {
         if self.0.is_null() || size == 0 {
             return;
@@ -90,8 +91,8 @@ impl TextBuffer {
         self.0.is_null()
     }
 
-    /// Copies `text` and a zero byte into a buffer of `size` bytes. A text that does not fit is cut
-    /// without a zero byte. Copies nothing if the pointer is null.
+    /// Copies `text` and a zero byte into the caller's buffer of `size` bytes. A text that does not
+    /// fit is cut without a zero byte. Copies nothing if the buffer pointer is null.
     pub fn put_cut(self, text: &[u8], size: usize) {
         if text.len() < size {
             return self.put(text, size);
@@ -99,7 +100,7 @@ impl TextBuffer {
         Buffer::of(self.0.cast()).put(text, size);
     }
 
-    /// Checks that the pointer is not null if the buffer has a size.
+    /// Checks that the pointer to the caller's text buffer is not null if the buffer has a size.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null and `size` is not 0. `subject` names the
@@ -111,7 +112,7 @@ impl TextBuffer {
         Ok(())
     }
 
-    /// Wraps a C pointer as a text buffer argument.
+    /// Wraps a C pointer as a buffer of the caller that receives a text.
     #[cfg(test)]
     pub fn of(pointer: *mut c_char) -> Self {
         Self(pointer)
@@ -132,7 +133,7 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
-    /// Wraps a C pointer as an input argument.
+    /// Wraps a C pointer as an input argument: a value or an array of the caller.
     pub fn of(pointer: *const T) -> Self {
         Self(pointer, PhantomData)
     }
@@ -142,14 +143,14 @@ impl<T: Copy> In<T> {
         self.0.is_null()
     }
 
-    /// Returns the value to which the pointer leads, or `None` for a null pointer.
+    /// Returns the caller's input value, or `None` for a null pointer.
     pub fn get(self) -> Option<T> {
         // SAFETY: a pointer that is not null points to a value (see the module). The value may be
         // unaligned in packed structs of callers.
         (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
-    /// Returns the value to which the pointer leads, or an error for a null pointer.
+    /// Returns the caller's input value, or an error for a null pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null. `subject` names the argument.
@@ -157,8 +158,8 @@ impl<T: Copy> In<T> {
         self.get().ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns the array of `count` values to which the pointer leads. A null pointer is valid only
-    /// if `count` is 0.
+    /// Returns the caller's input array of `count` values. A null pointer is valid only if `count`
+    /// is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null or not aligned.
@@ -170,8 +171,7 @@ impl<T: Copy> In<T> {
             .ok_or_else(|| Failure::arguments(codes::BADVALUE, format!("no {subject}")))
     }
 
-    /// Returns the array of `count` values to which the pointer leads, or `None` for a null
-    /// pointer.
+    /// Returns the caller's input array of `count` values, or `None` for a null pointer.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is not aligned.
@@ -205,7 +205,7 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T: Copy> Out<T> {
-    /// Wraps a C pointer as an output argument.
+    /// Wraps a C pointer as an output argument: memory of the caller that receives values.
     pub fn of(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }
@@ -215,7 +215,7 @@ impl<T: Copy> Out<T> {
         self.0.is_null()
     }
 
-    /// Writes a value to the caller's memory, unless the pointer is null.
+    /// Writes an output value to the caller's memory, unless the pointer is null.
     pub fn put(self, value: T) {
         if !self.0.is_null() {
             // SAFETY: a pointer that is not null points to memory for a value (see the module).
@@ -223,13 +223,14 @@ impl<T: Copy> Out<T> {
         }
     }
 
-    /// Returns the value that the caller stored before the call, or `None` for a null pointer.
+    /// Returns the value that the caller stored in the output memory before the call, or `None` for
+    /// a null pointer.
     pub fn get(self) -> Option<T> {
         // SAFETY: the caller's value is initialized where a function reads it (see the module).
         (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
-    /// Returns the argument, or an error if the pointer is null.
+    /// Returns the output argument, or an error if the pointer is null.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null. `subject` names the argument.
@@ -240,7 +241,7 @@ impl<T: Copy> Out<T> {
         Ok(self)
     }
 
-    /// Writes the first `count` of `values` to the caller's array of `count` values.
+    /// Writes the first `count` of `values` to the caller's output array of `count` values.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is not aligned.
@@ -268,7 +269,8 @@ impl<T: Copy> Out<T> {
     }
 }
 
-/// Checks that a pointer is aligned and that an array of `count` values fits in the address space.
+/// Checks that a pointer of the caller is aligned and that an array of `count` values fits in the
+/// address space.
 fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
     let possible = count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if !pointer.is_aligned() || !possible {
@@ -282,8 +284,8 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
 #[derive(Debug, Clone, Copy)]
 pub struct Data(*const c_void);
 
-/// Encoded bytes of the caller that are read step by step, because only the encoding states its
-/// length.
+/// An encoding in the caller's memory that is read step by step, because only the encoding states
+/// its length.
 #[derive(Debug)]
 pub struct Stream {
     /// The address of the next byte of the encoding.
@@ -293,7 +295,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the next `count` bytes, or `None` if the stream's limit is exceeded.
+    /// Returns the next `count` bytes of the caller's encoding, or `None` if the limit of the
+    /// stream is exceeded.
     pub fn take(&mut self, count: usize) -> Option<Vec<u8>> {
         self.remaining = self.remaining.checked_sub(count)?;
         // SAFETY: the bytes before these bytes state that the encoding continues, and the
@@ -306,8 +309,8 @@ impl Stream {
 }
 
 impl Data {
-    /// Returns a stream of at most `limit` bytes over an encoding that states its own length, or
-    /// `None` for a null pointer.
+    /// Returns a stream of at most `limit` bytes over the caller's encoding, which states its own
+    /// length, or `None` for a null pointer.
     pub fn stream(self, limit: usize) -> Option<Stream> {
         (!self.0.is_null()).then(|| Stream { next: self.0.cast(), remaining: limit })
     }
@@ -317,7 +320,7 @@ impl Data {
         Self(pointer)
     }
 
-    /// Returns the `length` bytes to which the pointer leads, or `None` for a null pointer.
+    /// Returns the caller's `length` input bytes, or `None` for a null pointer.
     pub fn get<'a>(self, length: usize) -> Option<&'a [u8]> {
         if self.0.is_null() || isize::try_from(length).is_err() {
             return None;
@@ -327,8 +330,7 @@ impl Data {
         Some(unsafe { std::slice::from_raw_parts(self.0.cast(), length) })
     }
 
-    /// Returns the `length` bytes to which the pointer leads. A null pointer is valid only if
-    /// `length` is 0.
+    /// Returns the caller's `length` input bytes. A null pointer is valid only if `length` is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null.
@@ -351,12 +353,13 @@ impl Data {
 pub struct Buffer(*mut c_void);
 
 impl Buffer {
-    /// Returns whether the caller passed no buffer (a null pointer).
+    /// Returns whether the caller passed no buffer for elements or bytes (a null pointer).
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Returns the `length` bytes of the buffer. A null pointer is valid only if `length` is 0.
+    /// Returns the `length` bytes of the caller's buffer. A null pointer is valid only if `length`
+    /// is 0.
     ///
     /// # Errors
     /// Fails with a bad value if the pointer is null.
@@ -372,8 +375,8 @@ impl Buffer {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), length) })
     }
 
-    /// Copies at most `size` bytes of `bytes` into the buffer. Copies nothing if the pointer is
-    /// null.
+    /// Copies at most `size` bytes of `bytes` into the caller's buffer. Copies nothing if the
+    /// buffer pointer is null.
     pub fn put(self, bytes: &[u8], size: usize) {
         let length = bytes.len().min(size);
         if !self.0.is_null() {
@@ -383,12 +386,12 @@ impl Buffer {
         }
     }
 
-    /// Returns the address of the caller's buffer, or null.
+    /// Returns the address of the caller's buffer for elements or bytes, or null.
     pub fn pointer(self) -> *mut c_void {
         self.0
     }
 
-    /// Wraps a C pointer as a buffer argument.
+    /// Wraps a C pointer as a buffer of the caller that receives elements or bytes.
     pub fn of(pointer: *mut c_void) -> Self {
         Self(pointer)
     }

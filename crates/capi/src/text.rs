@@ -2,7 +2,8 @@
 
 use crate::error::{Failure, Outcome};
 
-/// Returns the length of a text as C functions return it, not counting the zero byte.
+/// Returns the length of a text in the integer type that C functions return, not counting the zero
+/// byte.
 ///
 /// # Errors
 /// Fails if the length does not fit in the return type.

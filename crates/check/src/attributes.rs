@@ -23,7 +23,7 @@ use crate::totals::start_of;
 const NAME: &str = "attribute message";
 const INFO: &str = "attribute info message";
 
-/// Checks all attributes of the object.
+/// Checks all attributes of the object with the given object header.
 pub(crate) fn check(checker: &mut Checker, header: &Header) {
     let info = header.of(MessageType::ATTRIBUTE_INFO).next();
     let info = info.and_then(|message| {
@@ -72,8 +72,8 @@ impl Attributes {
         }
     }
 
-    /// Records the creation order of an attribute. Records a fault if the order is too large or
-    /// occurs twice.
+    /// Records the creation order of an attribute for the check. Records a fault if the order is
+    /// too large or occurs twice.
     fn order(&mut self, checker: &mut Checker, order: u32) {
         let Some(next) = self.info.and_then(|info| info.max_creation_index) else { return };
         if order >= u32::from(next) {
@@ -85,8 +85,8 @@ impl Attributes {
     }
 
     /// Checks an attribute message and returns the hash of the attribute's name. `seen` is true for
-    /// a shared message that was checked before; the shared messages inside it are not counted
-    /// again.
+    /// a shared message that was checked before; the shared messages inside the attribute message
+    /// are not counted again.
     fn attribute(&mut self, checker: &mut Checker, body: &Bytes, seen: bool) -> Option<u32> {
         checker.counted_before = seen;
         let hash = self.check_message(checker, body);

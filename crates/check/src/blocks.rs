@@ -12,7 +12,7 @@ use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::{add, end_of};
 
-/// A direct block of a fractal heap that the walk found.
+/// A direct block of a fractal heap that the walk of the heap found.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) address: Address,
@@ -39,11 +39,11 @@ pub(crate) struct Blocks {
     kept: u64,
 }
 
-/// The largest number of bytes of one fractal heap's blocks that stay in memory.
+/// The largest number of bytes of one fractal heap's blocks that the check keeps in memory.
 const MAX_KEPT_BYTES: u64 = 32 << 20;
 
 impl Blocks {
-    /// Walks all blocks of the fractal heap.
+    /// Walks all blocks of the fractal heap at the address `heap`, and returns its direct blocks.
     pub(crate) fn walk(
         checker: &mut Checker,
         heap: Address,
@@ -64,8 +64,8 @@ impl Blocks {
         blocks
     }
 
-    /// Walks an indirect block and all blocks below it. The recursion ends, because a child table
-    /// has fewer rows than its parent.
+    /// Walks an indirect block of the fractal heap and all blocks below it. The recursion ends,
+    /// because a child table has fewer rows than its parent.
     fn indirect_block(&mut self, checker: &mut Checker, address: Address, rows: u32, offset: u64) {
         let name = FractalHeapIndirectBlock::NAME;
         let context = self.table.indirect_block(checker.params, self.heap, rows);
@@ -123,7 +123,8 @@ impl Blocks {
         self.direct.push(Block { prefix, bytes, ..block });
     }
 
-    /// Returns the decoded bytes of a direct block with its prefix, and the length of the prefix.
+    /// Returns the decoded bytes of a direct block of the fractal heap with its prefix, and the
+    /// length of the prefix.
     fn read(&self, checker: &mut Checker, block: &Block) -> Option<(Bytes, usize)> {
         let name = FractalHeapDirectBlock::NAME;
         let context = self.table.direct_block(checker.params, self.heap, block.size);
@@ -141,7 +142,8 @@ impl Blocks {
         Some((bytes, context.prefix_size()))
     }
 
-    /// Decodes the bytes `stored` with the heap's filters, except the filters that `mask` skips.
+    /// Decodes the bytes `stored` of a direct block with the filters of the fractal heap, except
+    /// the filters that `mask` skips.
     pub(crate) fn unfilter(
         &self,
         checker: &mut Checker,
@@ -166,15 +168,16 @@ impl Blocks {
         checker.read_or_note("fractal heap", address, decoded)
     }
 
-    /// Returns the direct block that contains the offset `offset` of the heap's address space.
+    /// Returns the direct block that contains the offset `offset` of the fractal heap's address
+    /// space.
     pub(crate) fn find(&self, offset: u64) -> Option<&Block> {
         let after = self.direct.partition_point(|block| block.offset <= offset);
         let block = self.direct.get(after.checked_sub(1)?)?;
         (offset.saturating_sub(block.offset) < block.size).then_some(block)
     }
 
-    /// Returns the managed object of `length` bytes at `offset`. Records a fault if no block
-    /// contains the object.
+    /// Returns the managed object of `length` bytes at `offset` of the fractal heap's address
+    /// space. Records a fault if no block contains the object.
     pub(crate) fn object(&self, checker: &mut Checker, offset: u64, length: u64) -> Option<Bytes> {
         let Some(block) = self.find(offset) else {
             if self.complete {

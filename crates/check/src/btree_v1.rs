@@ -10,20 +10,20 @@ use crate::file::Checker;
 
 const NAME: &str = BTreeV1Node::NAME;
 
-/// The position of a B-tree key: the node that stores the key, and the number of the key in the
-/// node.
+/// The position of a key in a version 1 B-tree: the node that stores the key, and the number of the
+/// key in the node.
 pub(crate) type Key<'a> = (&'a BTreeV1Node, usize);
 
-/// The operations that differ between version 1 B-trees of groups and of chunks.
+/// The operations of a check that differ between version 1 B-trees of groups and of chunks.
 pub(crate) trait Leaves {
-    /// Compares two keys of the B-tree. Returns `None` if a key cannot be decoded.
+    /// Compares two keys of a version 1 B-tree. Returns `None` if a key cannot be decoded.
     fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering>;
 
-    /// Checks a leaf: a B-tree node of level 0.
+    /// Checks a leaf of a version 1 B-tree: a node of level 0.
     fn leaf(&mut self, checker: &mut Checker, address: Address, node: &BTreeV1Node);
 }
 
-/// Walks a version 1 B-tree from its root. Returns true if all nodes could be read.
+/// Walks a version 1 B-tree from its root node. Returns true if all nodes could be read.
 pub(crate) fn walk(
     checker: &mut Checker,
     root: Address,
@@ -50,8 +50,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Visits a B-tree node and all nodes below it. The recursion ends, because the level falls by
-    /// one at each step down.
+    /// Visits a node of a version 1 B-tree and all nodes below it. The recursion ends, because the
+    /// level falls by one at each step down.
     fn node(&mut self, address: Address, level: Option<u8>, above: Option<Key<'_>>) -> bool {
         let Some(node) = self.checker.block::<BTreeV1Node>(address, &self.context, self.kind) else {
             return false;

@@ -18,10 +18,11 @@ pub(crate) struct Tree {
     kind: BlockKind,
 }
 
-/// A function that receives each record of a B-tree, in the order of the tree.
+/// A function that receives each record of a version 2 B-tree, in the order of the tree.
 pub(crate) type AtRecord<'a> = dyn FnMut(&mut Checker, &[u8]) + 'a;
 
-/// Reads the header of the version 2 B-tree at `address`. The record type must be one of `types`.
+/// Reads the header of the version 2 B-tree at `address`. The type of the B-tree's records must be
+/// one of `types`.
 pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: BlockKind) -> Option<Tree> {
     let params = checker.params;
     let header: BTreeV2Header = checker.block(address, &params, kind)?;
@@ -43,13 +44,14 @@ pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: 
 }
 
 impl Tree {
-    /// Returns true if the tree's records have `size` bytes. Otherwise records a fault.
+    /// Returns true if the records of the version 2 B-tree have `size` bytes. Otherwise records a
+    /// fault.
     pub(crate) fn has_records_of(&self, checker: &mut Checker, size: usize) -> bool {
         checker.same(NAME, self.address, "bytes of a record", self.header.record_size.into(), size as u64)
     }
 
-    /// Visits all records of the tree. Returns the number of records, or `None` if a node could not
-    /// be read.
+    /// Visits all records of the version 2 B-tree. Returns the number of records, or `None` if a
+    /// node could not be read.
     pub(crate) fn walk(&self, checker: &mut Checker, visit: &mut AtRecord<'_>) -> Option<u64> {
         let found = if self.header.root.is_defined() && self.header.root_records > 0 {
             let mut walk = TreeWalk { tree: self, checker, visit };
@@ -69,8 +71,9 @@ struct TreeWalk<'a, 'v> {
 }
 
 impl TreeWalk<'_, '_> {
-    /// Visits a node and all nodes below it, and returns their number of records. The recursion
-    /// ends: the level falls by one at each step down, and no tree has more than 64 levels.
+    /// Visits a node of a version 2 B-tree and all nodes below it, and returns their number of
+    /// records. The recursion ends: the level falls by one at each step down, and no tree has more
+    /// than 64 levels.
     fn node(&mut self, level: u16, address: Address, records: u64) -> Option<u64> {
         let (tree, size) = (self.tree, self.tree.layout.record_size());
         if level == 0 {

@@ -13,8 +13,9 @@ use crate::totals::{add, end_of, start_of};
 
 const HEADER: &str = FixedArrayHeader::NAME;
 
-/// The map between a chunk's number in a chunk array and its coordinates. Numbers run in C order
-/// over the largest possible number of chunks; an unlimited dimension varies slowest.
+/// The map between the number of a chunk in an array-like chunk index and the coordinates of the
+/// chunk. Numbers run in C order over the largest possible number of chunks; an unlimited dimension
+/// varies slowest.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     /// Each dimension and the number of chunks along it, slowest first; `None` for an unlimited
@@ -31,12 +32,14 @@ impl Numbers {
         Self { dimensions }
     }
 
-    /// Returns the largest possible number of chunks, or `None` if a dimension is unlimited.
+    /// Returns the largest possible number of chunks of the dataset, or `None` if a dimension is
+    /// unlimited.
     pub(crate) fn total(&self) -> Option<u64> {
         self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(start_of(total, (*count)?)))
     }
 
-    /// Returns the coordinates of the chunk with a number, in units of chunks.
+    /// Returns the coordinates of the chunk with the number `number` in the chunk index, in units
+    /// of chunks.
     pub(crate) fn scaled(&self, number: u64) -> Dims {
         let mut scaled = Dims::from_elem(0, self.dimensions.len());
         let mut rest = number;
@@ -54,7 +57,8 @@ impl Numbers {
     }
 }
 
-/// A decoder of the elements of a chunk array, in the order of their numbers.
+/// A decoder of the entries of a fixed or extensible array that indexes chunks, in the order of
+/// their numbers.
 #[derive(Debug)]
 pub(crate) struct Elements<'a> {
     indexed: &'a Indexed<'a>,
@@ -65,7 +69,8 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the decoder for the chunk array whose header lies at `owner`.
+    /// Returns the decoder of the entries of the fixed or extensible array whose header lies at
+    /// `owner`.
     pub(crate) fn new(
         checker: &mut Checker,
         indexed: &'a Indexed<'a>,
@@ -87,7 +92,8 @@ impl<'a> Elements<'a> {
         Some(Self { indexed, numbers, layout, end: 0 })
     }
 
-    /// Checks a batch of array elements in `bytes`. The first element has the number `first`.
+    /// Checks a batch of entries of a fixed or extensible array in `bytes`. The first entry has the
+    /// number `first`.
     pub(crate) fn look(&mut self, checker: &mut Checker, bytes: &[u8], first: u64) {
         for (number, element) in (first..).zip(self.layout.iter(bytes)) {
             let Ok(element) = element else { return };
@@ -101,7 +107,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Checks the chunks of an implicit index, which are contiguous and have no index structure.
+/// Checks the chunks of a dataset with an implicit chunk index: the chunks are contiguous and have
+/// no index structure.
 pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     let (address, bytes) = (chunked.layout.address, chunked.chunk_bytes());
     let owner = chunked.dataset.owner;
@@ -123,7 +130,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     }
 }
 
-/// Checks a fixed array and the chunks in it.
+/// Checks a fixed array that indexes chunks, and the chunks in it.
 pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
     let header: FixedArrayHeader = checker.block(address, &params, BlockKind::ChunkIndex)?;

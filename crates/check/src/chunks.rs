@@ -36,7 +36,7 @@ pub(crate) struct Chunked<'a> {
     mask: u32,
 }
 
-/// The address, size and filter mask of a stored chunk, as the index states them.
+/// The address, size and filter mask of a stored chunk, as the chunk index states them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredChunk {
     pub(crate) address: Address,
@@ -44,7 +44,8 @@ pub(crate) struct StoredChunk {
     pub(crate) filtered: Option<(u64, u32)>,
 }
 
-/// A function that receives each chunk of an index: the chunk's coordinates and the index entry.
+/// A function that receives each chunk of a chunk index: the chunk's coordinates and its index
+/// entry.
 pub(crate) type AtChunk<'a> = dyn Fn(&mut Checker, &[u64], &ChunkElement<'_>) + 'a;
 
 /// A chunk index of any kind, under check.
@@ -69,7 +70,7 @@ impl std::fmt::Debug for Indexed<'_> {
     }
 }
 
-/// Checks the chunk index and all chunks.
+/// Checks the chunk index and all chunks of a dataset.
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLayout) {
     let owner = dataset.owner;
     checker.same(LAYOUT, owner, "bytes of an element", layout.element_size, dataset.datatype.size.into());
@@ -121,12 +122,12 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
 }
 
 impl Chunked<'_> {
-    /// Returns the size of a decoded chunk in bytes.
+    /// Returns the size of a decoded chunk of the dataset in bytes.
     pub(crate) fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes
     }
 
-    /// Checks one chunk: its coordinates, size, filter mask and elements.
+    /// Checks one chunk of the dataset: its coordinates, size, filter mask and elements.
     pub(crate) fn chunk(&self, checker: &mut Checker, scaled: &[u64], stored: StoredChunk) {
         checker.report.chunks += 1;
         let StoredChunk { address, filtered } = stored;
@@ -168,7 +169,7 @@ impl Chunked<'_> {
     }
 
     /// Records that a chunk has too few bytes. The finding is a remark if all missing bytes lie
-    /// beyond the extent of the dataset, and otherwise a fault.
+    /// beyond the current dimensions of the dataset, and otherwise a fault.
     fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
         if got >= self.bytes_inside(scaled) {
             let text = format!(
@@ -183,7 +184,8 @@ impl Chunked<'_> {
         }
     }
 
-    /// Returns the number of the chunk's bytes up to the end of the last element inside the extent.
+    /// Returns the number of the chunk's bytes up to the end of the last element inside the current
+    /// dimensions of the dataset.
     fn bytes_inside(&self, scaled: &[u64]) -> u64 {
         let mut last = 0_u64;
         for ((at, chunk), dim) in scaled.iter().zip(&self.layout.dims).zip(self.dataset.space.dims()) {
@@ -194,7 +196,8 @@ impl Chunked<'_> {
         start_of(end_of(last, 1), self.layout.element_size)
     }
 
-    /// Scans the elements of all chunks of an implicit index that begin inside the extent.
+    /// Scans the elements of all chunks of an implicit chunk index that begin inside the current
+    /// dimensions of the dataset.
     pub(crate) fn scan_all_of(&self, checker: &mut Checker, numbers: &chunk_arrays::Numbers, total: u64) {
         if self.dataset.plan.is_nothing() {
             return;
@@ -212,7 +215,7 @@ impl Chunked<'_> {
     }
 
     /// Scans the elements of a chunk for references to other parts of the file. Skips elements
-    /// outside the extent.
+    /// outside the current dimensions of the dataset.
     fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
         let Some(pipeline) = &self.dataset.pipeline else { return };
         let limits = *checker.store.limits();

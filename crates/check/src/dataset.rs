@@ -27,7 +27,7 @@ const LAYOUT: &str = "data layout message";
 /// The largest number of bytes that one read of contiguous raw data returns.
 const MAX_PIECE_BYTES: u64 = 1 << 20;
 
-/// The decoded messages of a dataset.
+/// The decoded object header messages of a dataset under check.
 #[derive(Debug)]
 pub(crate) struct Dataset {
     pub(crate) owner: Address,
@@ -40,7 +40,7 @@ pub(crate) struct Dataset {
     pub(crate) sections: Option<FilterPipeline>,
 }
 
-/// Checks the dataset with the given object header.
+/// Checks the dataset that the given object header describes.
 pub(crate) fn check(checker: &mut Checker, header: &Header) {
     let Some((dataset, layout)) = describe(checker, header) else { return };
     fill_value(checker, header, &dataset);
@@ -94,15 +94,16 @@ fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
     pipeline(&message).ok()
 }
 
-/// Returns the filter pipelines of the sections, if the dataset has structured chunks with filters.
+/// Returns the filter pipelines of the sections of structured chunks, if the dataset has structured
+/// chunks with filters.
 fn section_filters(checker: &Checker, header: &Header) -> Option<FilterPipeline> {
     let message = header.of(MessageType::FILTER_PIPELINE).next()?;
     let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
     message.chunk().is_none().then_some(message)
 }
 
-/// Checks that a fill value is one element, and scans the fill value for references to other parts
-/// of the file.
+/// Checks that the fill value of a dataset is one element, and scans the fill value for references
+/// to other parts of the file.
 fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     let mut look = |status: FillStatus<'_>, exact: bool| {
         let FillStatus::UserDefined(element) = status else { return };
@@ -129,8 +130,8 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     }
 }
 
-/// Returns true if the raw data lie in external files. Checks the local heap that contains the
-/// names of these files.
+/// Returns true if the raw data of the dataset lies in external files. Checks the local heap that
+/// contains the names of these files.
 fn external_files(checker: &mut Checker, header: &Header) -> bool {
     let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
     let Ok(files) = ExternalFilesMessage::decode(&message.body, checker.params) else { return true };
@@ -157,12 +158,12 @@ fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLa
 }
 
 impl Dataset {
-    /// Returns the size of an element in bytes.
+    /// Returns the size of an element of the dataset in bytes.
     pub(crate) fn element_size(&self) -> usize {
         to_usize(self.datatype.size.into())
     }
 
-    /// Returns the size of all elements in bytes.
+    /// Returns the size of all elements of the dataset in bytes.
     fn bytes(&self) -> u64 {
         let count = self.space.element_count().unwrap_or(u64::MAX);
         start_of(count, self.datatype.size.into())

@@ -6,8 +6,8 @@ use crate::btree_v2;
 use crate::extents::BlockKind;
 use crate::file::Checker;
 
-/// A record of a dense storage index: the heap ID of a link, attribute or message, and the key that
-/// orders the records.
+/// A record of an index of dense storage: the heap ID of a link, attribute or message, and the key
+/// that orders the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) key: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns an entry for a heap object whose ID has at most 8 bytes.
+    /// Returns a record of a dense storage index for a heap object whose ID has at most 8 bytes.
     pub(crate) fn new(id: &[u8], key: u64) -> Self {
         let mut bytes = [0; 8];
         for (to, from) in bytes.iter_mut().zip(id) {
@@ -29,13 +29,14 @@ impl Entry {
         Self { key, id_bytes: bytes, id_length: (id.len() as u64).min(8) as u8, flags: 0, order: 0 }
     }
 
-    /// Returns the heap ID of the entry.
+    /// Returns the heap ID in the record of the dense storage index.
     pub(crate) fn id(&self) -> &[u8] {
         self.id_bytes.get(..usize::from(self.id_length)).unwrap_or(&self.id_bytes)
     }
 }
 
-/// Reads the records of the B-tree index at `address`, and checks that their keys ascend.
+/// Reads the records of the B-tree at `address` that indexes dense storage, and checks that their
+/// keys ascend.
 pub(crate) fn entries(
     checker: &mut Checker,
     address: Address,
@@ -67,7 +68,8 @@ pub(crate) fn entries(
     Some(entries)
 }
 
-/// Checks that the creation order index at `address` contains the same objects as the name index.
+/// Checks that the creation order index of dense storage, at `address`, contains the same objects
+/// as the name index.
 pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
     let name = "version 2 B-tree";
     if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))

@@ -65,7 +65,8 @@ impl Plan {
         }
     }
 
-    /// Returns true if elements hold no references into the file.
+    /// Returns true if the plan scans nothing: elements of the datatype hold no references into the
+    /// file.
     pub(crate) fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }
@@ -203,7 +204,7 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
 }
 
 impl Checker {
-    /// Records that a reference leads to an object.
+    /// Records that a reference in an element leads to the object at `address`.
     fn record_reference(&mut self, address: Address) {
         if address.is_defined() && address.raw() != 0 {
             self.references.insert(address);

@@ -32,8 +32,8 @@ pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     Some(())
 }
 
-/// The counts of blocks and elements that the walk finds, for comparison with the header of the
-/// extensible array.
+/// The counts of blocks and elements of an extensible array that its walk finds, for comparison
+/// with the header of the array.
 #[derive(Debug, Default)]
 struct Counts {
     secondary_blocks: u64,
@@ -100,8 +100,8 @@ impl Array<'_> {
         }
     }
 
-    /// Walks data block `number` of a secondary block. For the first secondary blocks, whose
-    /// addresses are in the index block, `parent` is `None`.
+    /// Walks the data block `number` of a secondary block of an extensible array. For the first
+    /// secondary blocks, whose addresses are in the index block, `parent` is `None`.
     fn data_block(
         &mut self,
         checker: &mut Checker,

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::totals::end_of;
 
-/// The kind of a block of the file: the structure that the block stores.
+/// The kind of a block of the file: the structure, such as an object header or a B-tree node, that
+/// the block stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
@@ -45,7 +46,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Returns the name of the block kind for reports.
+    /// Returns the name of the kind of a file block, for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Superblock => "superblock",
@@ -69,7 +70,7 @@ impl BlockKind {
     }
 }
 
-/// A claimed extent of bytes: the range, and the kind of the block that claims it.
+/// A claimed range of bytes of the file, and the kind of the block that claims the range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     start: u64,
@@ -77,7 +78,7 @@ struct Claim {
     kind: BlockKind,
 }
 
-/// An extent that two blocks share.
+/// A range of bytes of the file that two blocks claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Overlap {
     /// Start of the shared extent.
@@ -87,13 +88,14 @@ pub(crate) struct Overlap {
     pub(crate) kinds: [BlockKind; 2],
 }
 
-/// The number of claims at which adjacent claims are joined for the first time.
+/// The number of claimed ranges of bytes at which adjacent claims are joined for the first time.
 const FIRST_JOIN_CLAIMS: usize = 1 << 20;
-/// The largest number of overlaps that are recorded.
+/// The largest number of overlaps between file blocks that are recorded.
 const MAX_OVERLAPS: usize = 1000;
 
-/// All claimed extents. Adjacent claims of one kind are joined from time to time. Memory therefore
-/// grows with the number of gaps and changes of kind in the file, not with the number of blocks.
+/// All ranges of bytes that blocks of the file claim. Adjacent claims of one kind are joined from
+/// time to time. Memory therefore grows with the number of gaps and changes of kind in the file,
+/// not with the number of blocks.
 #[derive(Debug)]
 pub(crate) struct Extents {
     claims: Vec<Claim>,
@@ -106,8 +108,8 @@ impl Extents {
         Self { claims: Vec::new(), next_join: FIRST_JOIN_CLAIMS, overlaps: Vec::new() }
     }
 
-    /// Claims `length` bytes at `start` for a block of the given kind. An empty extent claims
-    /// nothing.
+    /// Claims `length` bytes of the file at the address `start` for a block of the given kind. A
+    /// length of 0 claims nothing.
     pub(crate) fn claim(&mut self, start: u64, length: u64, kind: BlockKind) {
         if length == 0 {
             return;
@@ -119,8 +121,8 @@ impl Extents {
         }
     }
 
-    /// Sorts the claims, records overlaps, and joins adjacent claims of one kind. Afterwards no two
-    /// claims overlap.
+    /// Sorts the claimed ranges of bytes, records overlaps, and joins adjacent claims of one kind.
+    /// Afterwards no two claims overlap.
     fn join(&mut self) {
         self.claims.sort_unstable();
         let mut joined: Vec<Claim> = Vec::new();
@@ -146,7 +148,8 @@ impl Extents {
         self.claims = joined;
     }
 
-    /// Returns the overlaps, and the ranges of `0..end` that no block claims.
+    /// Returns the overlaps of claimed ranges, and the ranges of bytes of the file from 0 to `end`
+    /// that no block claims.
     pub(crate) fn finish(mut self, end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
         self.join();
         let mut gaps = Vec::new();

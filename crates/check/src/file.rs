@@ -15,10 +15,10 @@ use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 use crate::totals::{add, end_of};
 
-/// The largest number of names in the path that a finding shows.
+/// The largest number of names in the object path that a finding shows.
 const MAX_SHOWN_NAMES: usize = 32;
 
-/// The state of the check of a file.
+/// The state of the check of a file: its reader, findings and totals.
 #[derive(Debug)]
 pub(crate) struct Checker {
     pub(crate) store: Store,
@@ -66,7 +66,8 @@ pub(crate) struct Checker {
     max_findings: usize,
 }
 
-/// The uses of an object, its stated reference count, and its bytes in the file.
+/// The uses of an object that the check found, the object's stated reference count, and its bytes
+/// in the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectUse {
     /// Number of hard links, and of uses as a committed datatype.
@@ -117,17 +118,17 @@ impl Checker {
         }
     }
 
-    /// Records a fault: a contradiction between the file and the format.
+    /// Records a fault in the report: a contradiction between the file and the format.
     pub(crate) fn fault(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Fault, structure, address, text.into());
     }
 
-    /// Records a remark about a fact that is not a fault.
+    /// Records a remark in the report: a fact about the file that is not a fault.
     pub(crate) fn remark(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Remark, structure, address, text.into());
     }
 
-    /// Records that a structure could not be checked, with the reason.
+    /// Records that a structure of the file could not be checked, with the reason.
     pub(crate) fn not_checked(&mut self, structure: &'static str, address: Address, why: &str) {
         self.report.unchecked += 1;
         self.remark(structure, address, format!("not checked: {why}"));
@@ -147,7 +148,8 @@ impl Checker {
         }
     }
 
-    /// Returns true if the found and the expected number are equal. Otherwise records a fault.
+    /// Returns true if a number that the file states and the number that the check found are equal.
+    /// Otherwise records a fault.
     pub(crate) fn same(
         &mut self,
         structure: &'static str,
@@ -162,9 +164,9 @@ impl Checker {
         stated == found
     }
 
-    /// Records the reason why a block could not be read. The finding is a fault of the file, or a
-    /// remark if the checker itself lacks a filter or reaches a limit. Unknown versions and kinds
-    /// of metadata are faults.
+    /// Records the reason why a block of the file could not be read. The finding is a fault of the
+    /// file, or a remark if the checker itself lacks a filter or reaches a limit. Unknown versions
+    /// and kinds of metadata are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = error.to_string();
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
@@ -178,7 +180,8 @@ impl Checker {
         }
     }
 
-    /// Returns the value of a decoding result. Records an error as a finding, and returns `None`.
+    /// Returns the decoded structure of a decoding result. Records a decoding error as a finding,
+    /// and returns `None`.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -194,8 +197,8 @@ impl Checker {
         }
     }
 
-    /// Returns the value of a read result. Records an error of the engine as a finding, and returns
-    /// `None`.
+    /// Returns the value that was read from the file. Records a read error of the engine as a
+    /// finding, and returns `None`.
     pub(crate) fn read_or_note<T>(
         &mut self,
         structure: &'static str,
@@ -211,8 +214,8 @@ impl Checker {
         }
     }
 
-    /// Claims bytes for a block of raw data, or for a metadata block at its first visit. Returns
-    /// true if all bytes lie in the file.
+    /// Claims bytes of the file for a block of raw data, or for a metadata block at its first
+    /// visit. Returns true if all bytes lie in the file.
     pub(crate) fn claim(
         &mut self,
         structure: &'static str,
@@ -240,8 +243,8 @@ impl Checker {
         true
     }
 
-    /// Checks the alignment of a block in a file with paged allocation: the block lies in one page
-    /// or begins at a page boundary.
+    /// Checks the alignment of a file block in a file with paged allocation: the block lies in one
+    /// page or begins at a page boundary.
     fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: BlockKind) {
         let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != BlockKind::Free) else {
             return;
@@ -257,8 +260,8 @@ impl Checker {
         }
     }
 
-    /// Claims bytes for a metadata block to which only one structure may refer. Returns true at the
-    /// first visit of the block, if the bytes lie in the file.
+    /// Claims bytes of the file for a metadata block to which only one structure may refer. Returns
+    /// true at the first visit of the block, if the bytes lie in the file.
     pub(crate) fn enter(
         &mut self,
         structure: &'static str,
@@ -273,7 +276,7 @@ impl Checker {
         self.claim(structure, address, length, kind)
     }
 
-    /// Claims the bytes of a metadata block and returns them.
+    /// Claims the bytes of a metadata block of the file and returns them.
     pub(crate) fn block_bytes(
         &mut self,
         structure: &'static str,
@@ -288,7 +291,7 @@ impl Checker {
         self.read_or_note(structure, address, bytes)
     }
 
-    /// Claims the bytes of a metadata block and decodes the block.
+    /// Claims the bytes of a metadata block of the file and returns the decoded block.
     pub(crate) fn block<T: Structure>(
         &mut self,
         address: Address,
@@ -312,7 +315,8 @@ impl Checker {
         self.used(address, name);
     }
 
-    /// Records one more use of an object: a hard link, or a use as a committed datatype.
+    /// Records one more use of the object at `address`: a hard link, or a use as a committed
+    /// datatype.
     pub(crate) fn used(&mut self, address: Address, name: &[u8]) {
         if let Some(known) = self.objects.get_mut(&address) {
             known.uses = known.uses.saturating_add((!self.counted_before).into());
@@ -333,13 +337,13 @@ impl Checker {
         }
     }
 
-    /// Sets the object to which later findings refer.
+    /// Sets the object to which later findings of the check refer.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
         self.current_header = address;
         self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// Returns the path of the first link that led to an object.
+    /// Returns the path of names that the recorded link number `link` and the links before it form.
     fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
         let mut at = link;
@@ -359,7 +363,8 @@ impl Checker {
         format!("/{}", names.join("/"))
     }
 
-    /// Returns the body of the first message of a type in another object header.
+    /// Returns the body of the first object header message of the type `kind` in the header of
+    /// another object.
     pub(crate) fn committed_body(&mut self, address: Address, kind: MessageType) -> Option<Bytes> {
         if kind == MessageType::DATATYPE
             && let Some(body) = self.committed.get(&address)
@@ -384,7 +389,7 @@ impl Checker {
     }
 }
 
-/// Returns a name from the file as text for messages.
+/// Returns a name from the file as text for findings.
 pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -12,8 +12,8 @@ use crate::totals::end_of;
 
 const NAME: &str = FreeSpaceHeader::NAME;
 
-/// Walks the free-space manager at `address`. Returns its header, and its sections if they can be
-/// read.
+/// Walks the free-space manager at `address`. Returns its header, and its free-space sections if
+/// they can be read.
 pub(crate) fn walk(
     checker: &mut Checker,
     address: Address,
@@ -60,7 +60,7 @@ fn list(
     checker.decoded(name, header.list, sections).map(|sections| sections.sections)
 }
 
-/// Compares the statistics in the free-space manager's header with its sections.
+/// Compares the statistics in the header of a free-space manager with its free-space sections.
 fn statistics(
     checker: &mut Checker,
     address: Address,
@@ -84,7 +84,8 @@ fn statistics(
     }
 }
 
-/// Walks the free-space managers of the file, and claims their sections as free space.
+/// Walks the free-space managers of the file, and claims the bytes of their free-space sections as
+/// free space.
 pub(crate) fn of_file(checker: &mut Checker, info: &FileSpaceInfo) {
     let Some(managers) = info.managers else { return };
     let mut seen = Vec::new();

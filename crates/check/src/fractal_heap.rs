@@ -37,7 +37,7 @@ pub(crate) struct Heap {
     pub(crate) complete: bool,
 }
 
-/// Walks the fractal heap at `address`.
+/// Walks the fractal heap at `address` and returns the heap.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Heap> {
     let params = checker.params;
     let header_name = FractalHeapHeader::NAME;
@@ -74,7 +74,8 @@ fn filters(checker: &mut Checker, address: Address, header: &FractalHeapHeader) 
 }
 
 impl Heap {
-    /// Returns the heap object with an ID, and counts one more use of the object.
+    /// Returns the bytes of the fractal heap object with the heap ID `id`, and counts one more use
+    /// of the object.
     pub(crate) fn object(&mut self, checker: &mut Checker, id: &[u8]) -> Option<Bytes> {
         let object = self.look_up(checker, id);
         self.complete &= object.is_some();
@@ -121,7 +122,7 @@ impl Heap {
         }
     }
 
-    /// Walks the B-tree of the heap's huge objects.
+    /// Walks the B-tree of the fractal heap's huge objects.
     fn walk_huge(&mut self, checker: &mut Checker) {
         let address = self.header.huge_btree;
         if !address.is_defined() {

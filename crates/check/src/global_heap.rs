@@ -14,7 +14,7 @@ use crate::totals::add;
 
 const NAME: &str = GlobalHeapCollection::NAME;
 
-/// The global heap: the collections to which elements refer. The value is `None` for a collection
+/// The global heap: the collections to which elements refer. An entry is `None` for a collection
 /// that cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct GlobalHeap {
@@ -35,7 +35,8 @@ struct Object {
     length: u64,
 }
 
-/// The length of a global heap object to which an element refers, and true at its first use.
+/// The length of a global heap object to which an element refers, and a flag that is true at the
+/// first use of the object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Referred {
     /// Bytes of the object.

@@ -19,7 +19,7 @@ use crate::symbol_table;
 const LINK: &str = "link message";
 const INFO: &str = "link info message";
 
-/// Checks the links of the object, if it is a group.
+/// Checks the links of the object with the given object header, if the object is a group.
 pub(crate) fn check(checker: &mut Checker, header: &Header) {
     if let Some(message) = header.of(MessageType::SYMBOL_TABLE).next() {
         let table = SymbolTable::decode(&message.body, checker.params);
@@ -49,8 +49,8 @@ struct Links {
 }
 
 impl Links {
-    /// Checks a link message. Returns the hash of the link's name, and the creation order of the
-    /// link.
+    /// Checks a link message of a group. Returns the hash of the link's name, and the creation
+    /// order of the link.
     fn link(&mut self, checker: &mut Checker, body: &[u8]) -> Option<(u32, Option<u64>)> {
         let link = checker.decoded(LINK, self.owner, LinkMessage::decode(body, checker.params))?;
         if !self.names.insert(link.name.into()) {

@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) messages: Vec<HeaderMessage>,
 }
 
-/// A message of an object header, with its position.
+/// A message of an object header, with its position in the header.
 #[derive(Debug, Clone)]
 pub(crate) struct HeaderMessage {
     pub(crate) kind: MessageType,
@@ -40,12 +40,12 @@ pub(crate) struct HeaderMessage {
 }
 
 impl Header {
-    /// Returns the messages of a type in the header.
+    /// Returns the messages of the type `kind` in the object header.
     pub(crate) fn of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Returns true if the header has a message of a type.
+    /// Returns true if the object header has a message of the type `kind`.
     pub(crate) fn has(&self, kind: MessageType) -> bool {
         self.of(kind).next().is_some()
     }
@@ -70,7 +70,7 @@ pub(crate) fn walk(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// The state of a walk through the chunks of an object header.
+/// The state of a walk through the blocks (chunks) of an object header.
 struct Walk {
     header: Header,
     layout: EnvelopeLayout,
@@ -124,7 +124,7 @@ impl Walk {
         Self { header, layout, stated_messages: None, continuations: Vec::new() }
     }
 
-    /// Adds the messages of one header chunk to the object header.
+    /// Adds the messages of one block (chunk) of the object header to the walked object header.
     fn add_chunk(&mut self, checker: &mut Checker, address: Address, chunk: &Bytes) {
         let (mut end, mut has_nil) = (0, false);
         for envelope in Envelopes::new(chunk, self.layout) {
@@ -175,8 +175,8 @@ impl Walk {
         }
     }
 
-    /// Walks all continuation blocks of the header, including those to which other continuation
-    /// blocks refer.
+    /// Walks all continuation blocks of the object header, including those to which other
+    /// continuation blocks refer.
     fn walk_continuations(&mut self, checker: &mut Checker) {
         let mut next = 0;
         while let Some(continuation) = self.continuations.get(next).copied() {

@@ -77,13 +77,13 @@ impl Heap {
         total(checker, address, "free bytes in managed blocks", stated, free, stated > free);
     }
 
-    /// Returns the number of bytes before the objects of a direct block.
+    /// Returns the number of bytes before the objects of a direct block of the fractal heap.
     fn prefix(&self) -> u64 {
         self.blocks.direct.first().map_or(0, |block| block.prefix as u64)
     }
 
-    /// Walks the heap's free-space manager. Every byte of a direct block belongs to an object or a
-    /// free section.
+    /// Walks the fractal heap's free-space manager, and checks that every byte of a direct block
+    /// belongs to an object or to a free-space section.
     fn free_sections(&self, checker: &mut Checker) {
         let address = self.header.free_space_manager;
         if !address.is_defined() {
@@ -109,7 +109,8 @@ impl Heap {
         self.check_block_coverage(checker, &free);
     }
 
-    /// Checks that objects and free sections together fill the direct blocks without gaps.
+    /// Checks that objects and free-space sections together fill the direct blocks of the fractal
+    /// heap without gaps.
     fn check_block_coverage(&self, checker: &mut Checker, free: &[(u64, u64)]) {
         if !self.complete || !self.blocks.complete {
             return;
@@ -136,9 +137,9 @@ impl Heap {
     }
 }
 
-/// Compares a total that no reader needs with the walk. libhdf5 miscounts a block when it replaces
-/// an attribute that is the only object of the block. `lost` is true if the difference has this
-/// form; the finding is then a remark.
+/// Compares a total in the fractal heap's header that no reader needs with the result of the walk.
+/// libhdf5 miscounts a block when it replaces an attribute that is the only object of the block.
+/// `lost` is true if the difference has this form; the finding is then a remark.
 fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
         checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));
@@ -147,7 +148,7 @@ fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, fo
     }
 }
 
-/// Returns the size of the heap address space that the root block covers, in bytes.
+/// Returns the size in bytes of the fractal heap's address space that the root block covers.
 fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -156,7 +157,8 @@ fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     }
 }
 
-/// Returns the number of bytes for objects in all direct blocks that the root block can refer to.
+/// Returns the number of bytes for objects in all direct blocks to which the root block of the
+/// fractal heap can refer.
 fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -165,8 +167,9 @@ fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u
     }
 }
 
-/// Returns the number of bytes for objects in a table of `rows` rows. The recursion ends, because
-/// child tables have fewer rows than their parent, and no table has more than 64 rows.
+/// Returns the number of bytes for objects in the part of a fractal heap with a doubling table of
+/// `rows` rows. The recursion ends, because child tables have fewer rows than their parent, and no
+/// table has more than 64 rows.
 fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
     let mut below: Vec<u64> = Vec::new();
     let mut total = 0_u64;

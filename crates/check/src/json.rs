@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::report::{Finding, Report, Usage};
 
 impl Report {
-    /// Returns the report as a JSON object. Addresses count from the base address, sizes are in
-    /// bytes.
+    /// Returns the report of the check as a JSON object. Addresses count from the base address,
+    /// sizes are in bytes.
     pub fn to_json(&self) -> Value {
         let usage: Map<String, Value> =
             self.usage.iter().map(|(kind, usage)| (kind.name().to_owned(), usage.to_json())).collect();

@@ -7,7 +7,7 @@ use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::{add, end_of};
 
-/// The owner of metadata: a kind of object, or the file itself.
+/// The owner of metadata bytes in the report: a kind of object, or the file itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Owner {
@@ -23,8 +23,8 @@ pub enum Owner {
     Other,
 }
 
-/// The sizes of an owner's metadata by purpose. The superblock and the variable-length data in the
-/// global heap are not included.
+/// The sizes of the metadata of an owner (a kind of object, or the file), by purpose. The
+/// superblock and the variable-length data in the global heap are not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MetadataBytes {
     /// Object headers and their continuation blocks.
@@ -56,7 +56,7 @@ pub struct MetadataBytes {
 }
 
 impl MetadataBytes {
-    /// Returns the sum of all purposes, in bytes.
+    /// Returns the sum of the owner's metadata sizes over all purposes, in bytes.
     pub fn total(&self) -> u64 {
         let parts = [
             self.headers,
@@ -111,7 +111,7 @@ pub(crate) enum Purpose {
 }
 
 impl Checker {
-    /// Runs `walk`, which visits metadata blocks of the given purpose.
+    /// Runs `walk`, which visits metadata blocks, and counts their bytes for the purpose `purpose`.
     pub(crate) fn walking<T>(&mut self, purpose: Purpose, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose, (purpose, false));
         let result = walk(self);
@@ -119,7 +119,7 @@ impl Checker {
         result
     }
 
-    /// Runs `walk`, which visits metadata blocks of a heap.
+    /// Runs `walk`, which visits metadata blocks, and counts their bytes as bytes of a heap.
     pub(crate) fn in_heap<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose.1, true);
         let result = walk(self);
@@ -127,7 +127,7 @@ impl Checker {
         result
     }
 
-    /// Adds the size of a block to the metadata of the object under check.
+    /// Adds the size of a metadata block to the metadata of the object under check.
     pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: BlockKind) {
         let (purpose, in_heap) = self.purpose;
         let bytes = &mut self.metadata;
@@ -164,13 +164,14 @@ impl Checker {
         }
     }
 
-    /// Counts unused bytes of an object header: bytes without a message.
+    /// Counts `length` unused bytes of an object header: bytes without a message.
     pub(crate) fn unused_in_header(&mut self, length: usize) {
         let unused = &mut self.metadata.unused_in_headers;
         add(unused, length as u64);
     }
 
-    /// Assigns all metadata bytes that were counted since the last call to an owner's totals.
+    /// Assigns all metadata bytes that were counted since the last call to the totals of the owner
+    /// `owner`.
     pub(crate) fn assign_metadata(&mut self, owner: Owner) {
         let counted = std::mem::take(&mut self.metadata);
         self.report.metadata.entry(owner).or_default().add(&counted);

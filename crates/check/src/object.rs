@@ -30,7 +30,8 @@ const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::REFERENCE_COUNT,
 ];
 
-/// Walks the header of an object, and replaces references to shared messages by their bodies.
+/// Walks the object header at `address`, and replaces references to shared messages by the bodies
+/// of these messages.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
     let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
@@ -68,8 +69,8 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// Checks the object at `address`, and records the objects to which it refers. Returns the kind of
-/// the object.
+/// Checks the object at `address`, and records the other objects to which it refers. Returns the
+/// kind of the object.
 pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
     checker.report.objects += 1;
@@ -102,8 +103,8 @@ pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     }
 }
 
-/// Checks that the body of a message can be decoded. For a message of unknown kind, checks the
-/// message's flags.
+/// Checks that the body of an object header message can be decoded. For a message of unknown type,
+/// checks the message's flags.
 fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: MessageFlags, body: &[u8]) {
     fn is<M: for<'a> Message<'a>>(body: &[u8], params: FileParams) -> Result<(), FormatError> {
         M::decode(body, params).map(drop)
@@ -150,7 +151,8 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
 }
 
 impl Checker {
-    /// Checks all recorded objects, including objects that are found and recorded during this call.
+    /// Checks all recorded objects of the file, including objects that are found and recorded
+    /// during this call.
     pub(crate) fn check_objects(&mut self) {
         while let Some(address) = self.to_check.pop() {
             let owner = check(self, address);
@@ -158,8 +160,8 @@ impl Checker {
         }
     }
 
-    /// Compares the reference counts of all objects with the found links, and checks the targets of
-    /// references. All objects must be checked before.
+    /// Compares the stored reference counts of all objects with the found links, and checks the
+    /// targets of references. All objects must be checked before.
     pub(crate) fn finish_objects(&mut self) {
         let mut wrong: Vec<_> = self
             .objects

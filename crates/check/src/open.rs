@@ -22,10 +22,10 @@ use crate::{file_space, object, shared, symbol_table};
 
 const SUPERBLOCK: &str = "superblock";
 const EXTENSION: &str = "superblock extension";
-/// The name of the root group in paths.
+/// The name of the root group in the paths of findings.
 const ROOT: &[u8] = b"/";
 
-/// Options of a check.
+/// The options for a check of a file.
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
     /// Limits and filters for reading the file. The status flags of the superblock are always
@@ -190,8 +190,8 @@ impl Checker {
         self.decoded(name, address, said).map(drop)
     }
 
-    /// Checks the superblock extension. Checks the page size and the metadata cache image first,
-    /// because the image replaces other blocks.
+    /// Checks the superblock extension at `address`. Checks the page size and the metadata cache
+    /// image first, because the image replaces other blocks.
     fn extension(&mut self, address: Address) -> Result<()> {
         use hyperslab_engine::object::header::ObjectHeader;
         let early = ObjectHeader::load(&self.store, address);
@@ -236,8 +236,8 @@ impl Checker {
         Ok(())
     }
 
-    /// Computes the overlaps and the unclaimed ranges of the file, and returns the completed
-    /// report.
+    /// Computes the overlapping and the unclaimed ranges of bytes of the file, and returns the
+    /// completed report of the check.
     fn account(mut self) -> Report {
         let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
         let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));
@@ -252,7 +252,7 @@ impl Checker {
     }
 }
 
-/// Decodes the first message of type `M` in the superblock extension.
+/// Decodes the first message of the type `M` in the superblock extension.
 fn first<M: for<'a> Message<'a>>(checker: &Checker, header: &crate::header::Header) -> Option<M> {
     let message = header.of(M::TYPE).next()?;
     M::decode(&message.body, checker.params).ok()

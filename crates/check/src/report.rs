@@ -8,7 +8,7 @@ use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
 use crate::totals::add;
 
-/// The severity of a finding.
+/// The severity of a finding of the check: fault or remark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file contradicts the format.
@@ -32,7 +32,7 @@ pub struct Finding {
     pub text: String,
 }
 
-/// The number and the total size of the blocks of one kind.
+/// The number and the total size of the file's blocks of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Number of blocks.
@@ -60,7 +60,7 @@ pub struct ObjectBytes {
     pub heap: u64,
 }
 
-/// The report of a check.
+/// The report of a check of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Name of the file.
@@ -100,37 +100,39 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns true if the check found no fault.
+    /// Returns true if the check of the file found no fault.
     pub fn is_sound(&self) -> bool {
         self.faults == 0
     }
 
-    /// Returns a displayable summary of the report: the counts without the findings.
+    /// Returns a displayable summary of the check report: the counts without the findings.
     pub fn summary_only(&self) -> Summary<'_> {
         Summary(self)
     }
 
-    /// Returns the total size of all [`leaked`](Self::leaked) ranges in bytes.
+    /// Returns the total size of all [`leaked`](Self::leaked) ranges of the file in bytes: ranges
+    /// that no block uses.
     pub fn leaked_bytes(&self) -> u64 {
         self.leaked.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Returns the number and size of the blocks of one kind.
+    /// Returns the number and the total size of the file's blocks of one kind.
     pub fn usage_of(&self, kind: BlockKind) -> Usage {
         self.usage.get(&kind).copied().unwrap_or_default()
     }
 
-    /// Returns the metadata bytes of one kind of owner.
+    /// Returns the sizes of the metadata that one kind of owner (a kind of object, or the file)
+    /// has.
     pub fn metadata_of(&self, owner: Owner) -> MetadataBytes {
         self.metadata.get(&owner).copied().unwrap_or_default()
     }
 
-    /// Returns an iterator over the findings that are faults.
+    /// Returns an iterator over the findings of the report that are faults.
     pub fn fault_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Fault)
     }
 
-    /// Counts a finding in the totals of the report.
+    /// Counts a finding of the given severity in the totals of the report.
     pub(crate) fn count(&mut self, severity: Severity) {
         let count = match severity {
             Severity::Fault => &mut self.faults,

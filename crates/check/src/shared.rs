@@ -49,7 +49,7 @@ struct SharedMessage {
     seen: bool,
 }
 
-/// The body of a shared message, and true if the message was not checked before.
+/// The body of a shared message, and a flag that is true if the message was not checked before.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedBody {
     pub(crate) body: Bytes,
@@ -57,17 +57,17 @@ pub(crate) struct SharedBody {
     pub(crate) first: bool,
 }
 
-/// The largest number of zero bytes that may follow a message in a version 1 header.
+/// The largest number of zero bytes that may follow a message in a version 1 object header.
 const MAX_PADDING_BYTES: usize = 7;
 
 impl SharedIndexes {
-    /// Returns the shared message index for messages of a type.
+    /// Returns the index of shared messages for object header messages of the type `kind`.
     fn of(&mut self, kind: MessageType) -> Option<&mut SharedIndex> {
         self.indexes.iter_mut().find(|one| one.index.message_types.bits() & bit(kind) != 0)
     }
 }
 
-/// Walks the shared message table and its indexes.
+/// Walks the table of shared messages and its indexes.
 pub(crate) fn open(checker: &mut Checker, message: SharedMessageTableMessage) {
     let address = message.table;
     let context = SharedMessageTableContext { params: checker.params, indexes: message.index_count };
@@ -163,7 +163,8 @@ impl SharedIndex {
 }
 
 impl SharedIndex {
-    /// Returns true if `hash` is the hash of `body` as a message of one of the index's types.
+    /// Returns true if `hash` is the hash of `body` as a shared message of one of the index's
+    /// types.
     fn has_hash(&self, body: &[u8], hash: u32) -> bool {
         let types =
             (0..16_u16).map(MessageType).filter(|kind| self.index.message_types.bits() & bit(*kind) != 0);
@@ -171,15 +172,16 @@ impl SharedIndex {
     }
 }
 
-/// Returns the bit of a message type in the type flags of an index.
+/// Returns the bit of an object header message type in the type flags of an index of shared
+/// messages.
 fn bit(kind: MessageType) -> u16 {
     let kind = if kind == MessageType::FILL_VALUE_OLD { MessageType::FILL_VALUE } else { kind };
     1_u16.checked_shl(kind.0.into()).unwrap_or(0)
 }
 
 impl Checker {
-    /// Returns the message to which a shared reference in `bytes` refers, and counts one
-    /// more use of the message.
+    /// Returns the shared message to which the reference in `bytes` refers, and counts one more use
+    /// of the message.
     pub(crate) fn shared_body(
         &mut self,
         kind: MessageType,
@@ -197,8 +199,8 @@ impl Checker {
         }
     }
 
-    /// Returns the message with the given ID in the index of its type, and counts one more use of
-    /// the message.
+    /// Returns the shared message with the given heap ID in the index of its type, and counts one
+    /// more use of the message.
     pub(crate) fn shared_message(
         &mut self,
         kind: MessageType,
@@ -226,8 +228,8 @@ impl Checker {
         None
     }
 
-    /// Records a message in its own object header that other objects may share. If other objects
-    /// share the message, the object with the message also counts among its users.
+    /// Records an object header message that other objects may share from its own object header. If
+    /// other objects share the message, the object with the message also counts among its users.
     pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
         let zeros = body.iter().rev().take(MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::report::{Finding, Report, Severity};
 
-/// The largest number of leaked ranges that the displayed report lists.
+/// The largest number of leaked ranges of bytes that the displayed check report lists.
 const MAX_SHOWN_RANGES: usize = 10;
 
 impl fmt::Display for Severity {
@@ -45,7 +45,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A displayable summary of a report, without its findings.
+/// A displayable summary of a check report, without its findings.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a>(pub(crate) &'a Report);
 

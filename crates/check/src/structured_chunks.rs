@@ -20,7 +20,7 @@ use crate::{chunk_arrays, elements, extensible_array};
 const NAME: &str = "structured chunk";
 const LAYOUT: &str = "data layout message";
 
-/// Checks the chunk index and all structured chunks.
+/// Checks the chunk index and all structured chunks of a dataset.
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &StructuredChunkLayout) {
     let (owner, rank, sizes) = (dataset.owner, dataset.space.rank(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
@@ -97,7 +97,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
 }
 
 /// Decodes the sections of a structured chunk and checks that they agree. Skips chunks beyond the
-/// extent.
+/// current dimensions of the dataset.
 fn check_sections(
     checker: &mut Checker,
     dataset: &Dataset,
@@ -132,8 +132,8 @@ fn check_sections(
     }
 }
 
-/// Checks the extent of bytes of a structured chunk and the offsets of its sections. Chunks beyond
-/// the dataset's extent are never read and need no check.
+/// Checks the range of bytes of a structured chunk in the file, and the offsets of its sections.
+/// Chunks beyond the dataset's current dimensions are never read and need no check.
 fn chunk(
     checker: &mut Checker,
     layout: &StructuredChunkLayout,

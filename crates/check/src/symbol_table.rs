@@ -23,7 +23,7 @@ const HEAP: &str = LocalHeapHeader::NAME;
 const SEGMENT: &str = "local heap data segment";
 const NODE: &str = SymbolTableNode::NAME;
 
-/// A local heap with link names, and the extents in use.
+/// A local heap with the link names of a symbol table, and the ranges of its bytes in use.
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     address: Address,
@@ -33,7 +33,7 @@ pub(crate) struct LocalHeap {
 }
 
 impl LocalHeap {
-    /// Walks the local heap at `address`.
+    /// Walks the local heap at `address` and returns the heap.
     pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Self> {
         let params = checker.params;
         let header: LocalHeapHeader = checker.block(address, &params, BlockKind::LocalHeap)?;
@@ -54,7 +54,8 @@ impl LocalHeap {
         Some(Self { address, segment, free, used: Vec::new() })
     }
 
-    /// Returns the link name at `offset` of the local heap, and marks its bytes as used.
+    /// Returns the link name at `offset` of the local heap, and marks the bytes of the name as
+    /// used.
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
         let length = name.len() as u64 + 1;

@@ -13,19 +13,21 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the attribute options of a type.
+    /// Parses the `#[h5(…)]` attribute options of a type.
     pub(crate) fn of_type(attributes: &[Attribute]) -> Result<Self> {
         let options = Self::parse(attributes, "crate")?;
         Ok(options)
     }
 
-    /// Returns the name of a field or variant in the file, from its attribute options.
+    /// Returns the name that a field or variant has in the HDF5 file, from its `#[h5(…)]` attribute
+    /// options.
     pub(crate) fn name(attributes: &[Attribute], ident: &Ident) -> Result<String> {
         let options = Self::parse(attributes, "rename")?;
         Ok(options.rename.unwrap_or_else(|| ident.unraw().to_string()))
     }
 
-    /// Parses the attribute options. `known` is the only option that is allowed at this position.
+    /// Parses `#[h5(…)]` attribute options. `known` is the only option that is allowed at this
+    /// position.
     fn parse(attributes: &[Attribute], known: &str) -> Result<Self> {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {

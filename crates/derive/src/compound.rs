@@ -8,8 +8,8 @@ use syn::{Error, FieldsNamed, FieldsUnnamed, Ident, Path, Result, Type};
 use crate::attribute::Options;
 use crate::check_names;
 
-/// Returns the body of the trait implementation for a struct: a compound of the fields, packed in
-/// their order.
+/// Returns the body of the `H5Type` implementation for a struct: a compound datatype of the fields,
+/// packed in their order.
 pub(crate) fn body(ident: &Ident, fields: &FieldsNamed, krate: &Path) -> Result<TokenStream> {
     let fields: Vec<(&Ident, &Type, String)> = fields
         .named
@@ -54,7 +54,8 @@ pub(crate) fn body(ident: &Ident, fields: &FieldsNamed, krate: &Path) -> Result<
     })
 }
 
-/// Returns the body of the trait implementation for a newtype, which delegates to the only field.
+/// Returns the body of the `H5Type` implementation for a newtype, which delegates to the type of
+/// the only field.
 pub(crate) fn newtype(ident: &Ident, fields: &FieldsUnnamed, krate: &Path) -> Result<TokenStream> {
     let mut all = fields.unnamed.iter();
     let (Some(field), None) = (all.next(), all.next()) else {

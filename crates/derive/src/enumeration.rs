@@ -7,11 +7,11 @@ use syn::{Attribute, DataEnum, DeriveInput, Error, Fields, Ident, Path, Result};
 use crate::attribute::Options;
 use crate::check_names;
 
-/// The integer types that an enumeration may have as its base: those with the same width on every
-/// machine.
+/// The integer types that an enumeration datatype may have as its base: those with the same width
+/// on every machine.
 const BASES: &[&str] = &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
 
-/// Returns the body of the trait implementation for an enumeration.
+/// Returns the body of the `H5Type` implementation for a Rust enum: an enumeration datatype.
 pub(crate) fn body(input: &DeriveInput, data: &DataEnum, krate: &Path) -> Result<TokenStream> {
     let base = base(input)?;
     if data.variants.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn body(input: &DeriveInput, data: &DataEnum, krate: &Path) -> Result
     })
 }
 
-/// Returns the integer type that `#[repr(…)]` names.
+/// Returns the integer type that the `#[repr(…)]` of a Rust enum names.
 fn base(input: &DeriveInput) -> Result<Ident> {
     let mut found = None;
     for attribute in input.attrs.iter().filter(|attribute| is_repr(attribute)) {

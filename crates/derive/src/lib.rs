@@ -93,7 +93,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     Ok(implementation(input, &krate, &body))
 }
 
-/// Returns the `impl` block of `H5Type` with the given body. Type parameters must implement
+/// Returns the `impl` block of `H5Type` with the body `body`. Type parameters must implement
 /// `H5Type`.
 fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
@@ -114,7 +114,7 @@ fn implementation(input: &DeriveInput, krate: &Path, body: &TokenStream) -> Toke
     }
 }
 
-/// Checks that no field or variant name is empty, and that all names differ.
+/// Checks that no name of a field or variant is empty, and that all names differ.
 fn check_names<'a>(names: impl Iterator<Item = (&'a str, &'a dyn ToTokens)>) -> Result<()> {
     let mut seen = std::collections::HashSet::new();
     for (name, item) in names {

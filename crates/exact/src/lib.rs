@@ -42,7 +42,7 @@
 use core::error;
 use core::fmt;
 
-/// An error: a value exceeds the largest `usize` of this target.
+/// The error that a value exceeds the largest `usize` of this target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TooLarge {
     /// The value that does not fit.
@@ -50,7 +50,7 @@ pub struct TooLarge {
 }
 
 impl TooLarge {
-    /// The largest value of a `usize`.
+    /// The largest value of a `usize` on this target, as a `u64`.
     pub const LIMIT: u64 = to_u64(usize::MAX);
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for TooLarge {
 
 impl error::Error for TooLarge {}
 
-/// An error: a sum or a product does not fit in 64 bits.
+/// The error that a sum or a product does not fit in 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overflow {
     /// The name of the result, for instance "number of elements".
@@ -126,8 +126,8 @@ pub fn sum(subject: &'static str, terms: impl IntoIterator<Item = u64>) -> Resul
     terms.into_iter().try_fold(0_u64, u64::checked_add).ok_or(Overflow { subject })
 }
 
-/// Returns the product of `factors`. The product is 0 if any factor is 0, even if the other factors
-/// overflow.
+/// Returns the product of `factors`, or an error if the product does not fit in 64 bits. The
+/// product is 0 if any factor is 0, even if the other factors overflow.
 ///
 /// ```
 /// use hyperslab_exact::{Overflow, product};

@@ -13,7 +13,7 @@ use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
 use crate::external::{ExternalFiles, ExternalResolver, OpenFiles};
 use crate::locking::choose;
 
-/// Options for access to a file. [`OpenOptions`](crate::OpenOptions) and
+/// The options for access to a file. [`OpenOptions`](crate::OpenOptions) and
 /// [`FileOptions`](crate::FileOptions) share the methods of this type; `M` holds the options that
 /// only one of the two has.
 ///
@@ -44,7 +44,8 @@ pub struct AccessOptions<M> {
 }
 
 impl<M> AccessOptions<M> {
-    /// Returns the default options: the built-in filters and the default limits.
+    /// Returns the default options for access to a file: the built-in filters and the default
+    /// limits.
     pub fn new() -> Self
     where
         M: Default,
@@ -52,7 +53,7 @@ impl<M> AccessOptions<M> {
         Self::default()
     }
 
-    /// Sets the versions of the library that can read the written objects:
+    /// Sets the versions of the HDF5 library that can read the objects written to the file:
     /// [`LibverBounds::DEFAULT`] by default. A file that is open for reading only ignores this
     /// option.
     ///
@@ -69,8 +70,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Counts the calls and bytes that the driver reads and writes. Accesses to other files, to
-    /// which links or datasets of this file refer, are not counted.
+    /// Sets the log that counts the calls and the bytes with which the driver reads and writes the
+    /// file. Accesses to other files, to which links or datasets of this file refer, are not
+    /// counted.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -101,7 +103,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the available filters: [`Registry::default`], all built-in filters, by default.
+    /// Sets the filters that can encode and decode the chunks of the file: [`Registry::default`],
+    /// all built-in filters, by default.
     ///
     /// ```
     /// use hyperslab::filter::{FilterId, FilterSpec, Registry};
@@ -118,9 +121,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the size of the chunk cache in bytes: 64 MiB by default. All datasets of the file share
-    /// the cache. It holds decoded chunks for later reads, and dirty chunks until they are encoded.
-    /// With 0 no chunk is kept.
+    /// Sets the size of the file's chunk cache in bytes: 64 MiB by default. All datasets of the
+    /// file share the cache. It holds decoded chunks for later reads, and dirty chunks until they
+    /// are encoded. With 0 no chunk is kept.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -133,24 +136,24 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the limit of clean pages that the page buffer keeps, in bytes. Without a page buffer,
-    /// each read of metadata reaches the driver. The default is 32 MiB.
+    /// Sets the limit of clean pages that the page buffer of the file keeps, in bytes. Without a
+    /// page buffer, each read of metadata reaches the driver. The default is 32 MiB.
     #[must_use]
     pub fn page_buffer(mut self, bytes: u64) -> Self {
         self.store.page_buffer = bytes;
         self
     }
 
-    /// Sets the use of the page buffer for small raw data: `true` by default. With `false`, each
-    /// read of raw data reaches the driver, as a driver needs that counts or checks reads.
+    /// Sets the use of the file's page buffer for small raw data: `true` by default. With `false`,
+    /// each read of raw data reaches the driver, as a driver needs that counts or checks reads.
     #[must_use]
     pub fn buffer_raw_data(mut self, buffered: bool) -> Self {
         self.store.buffer_raw_data = buffered;
         self
     }
 
-    /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by
-    /// default. An operation that exceeds the limit is followed by a flush.
+    /// Sets the largest number of dirty bytes of the file that stay in memory between flushes: 64
+    /// MiB by default. An operation that exceeds the limit is followed by a flush.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().dirty_limit(1 << 30).create_in_memory()?;
@@ -163,7 +166,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the failures that committed changes survive: [`Durability::Full`] by default.
+    /// Sets the guarantee for the contents of the file if the writer, or the whole machine, stops
+    /// at any instant: [`Durability::Full`] by default.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -178,17 +182,17 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the storage of the journal. By default the journal is a file beside the HDF5 file, with
-    /// `.hjournal` added to the name. A file on a driver that the program supplies has no journal
-    /// by default, and then its commits are not atomic.
+    /// Sets the storage of the file's journal. By default the journal is a file beside the HDF5
+    /// file, with `.hjournal` added to the name. A file on a driver that the program supplies has
+    /// no journal by default, and then its commits are not atomic.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
         self.store.journal = Some(journal);
         self
     }
 
-    /// Sets the use of the advisory lock. The lock is the one of libhdf5: many programs can read a
-    /// file, or one can write it. The file is unlocked when its last handle is dropped.
+    /// Sets the use of the file's advisory lock. The lock is the one of libhdf5: many programs can
+    /// read a file, or one can write it. The file is unlocked when its last handle is dropped.
     ///
     /// By default the environment variable `HDF5_USE_FILE_LOCKING` decides (`TRUE`, `FALSE` or
     /// `BEST_EFFORT`). If it is not set, the default is [`FileLocking::BestEffort`].
@@ -210,25 +214,25 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the number of bytes that are allocated at once for small metadata blocks: 2048 by
-    /// default. The file does not store this number.
+    /// Sets the number of bytes of the file that are allocated at once for small metadata blocks:
+    /// 2048 by default. The file does not store this number.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.store.placement.metadata_block = bytes;
         self
     }
 
-    /// Sets the number of bytes that are allocated at once for small raw data: 2048 by default. The
-    /// file does not store this number.
+    /// Sets the number of bytes of the file that are allocated at once for small raw data: 2048 by
+    /// default. The file does not store this number.
     #[must_use]
     pub fn small_data_block(mut self, bytes: u64) -> Self {
         self.store.placement.raw_block = bytes;
         self
     }
 
-    /// Aligns blocks of `threshold` bytes and more to multiples of `alignment` bytes, counted from
-    /// the end of the user block. Files with paged allocation ignore this option. The file does not
-    /// store the two numbers.
+    /// Sets the alignment of blocks in the file: blocks of `threshold` bytes and more are aligned
+    /// to multiples of `alignment` bytes, counted from the end of the user block. Files with paged
+    /// allocation ignore this option. The file does not store the two numbers.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Layout};
@@ -254,24 +258,24 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the extent of virtual datasets with unlimited mappings. By default such a dataset ends
-    /// at the last element of its longest source.
+    /// Sets the extent (the current dimensions) of virtual datasets with unlimited mappings: up to
+    /// the last element of the longest source dataset by default.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;
         self
     }
 
-    /// Sets the number of consecutive missing source datasets after which the search for numbered
-    /// sources (`%b` in their name) of a virtual dataset ends: 0 by default.
+    /// Sets the number of consecutive missing source datasets after which a virtual dataset stops
+    /// the search for numbered source datasets (`%b` in their name): 0 by default.
     #[must_use]
     pub fn virtual_gap(mut self, gap: u64) -> Self {
         self.virtual_options.gap = gap;
         self
     }
 
-    /// Sets the other files that links, virtual datasets and external raw data may lead to:
-    /// [`ExternalFiles::Beside`] by default.
+    /// Sets the policy for other files that links, virtual datasets and external raw data may lead
+    /// to: [`ExternalFiles::Beside`] by default.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -285,29 +289,29 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the files that the program has open, which links and virtual datasets share. See
-    /// [`OpenFiles`] for an example.
+    /// Sets the files that the program already has open, so that links and virtual datasets of this
+    /// file use these open files. See [`OpenFiles`] for an example.
     #[must_use]
     pub fn open_files(mut self, files: Arc<dyn OpenFiles>) -> Self {
         self.open_files = Some(files);
         self
     }
 
-    /// Returns the options of the metadata store, for a file that is open for writing or for
-    /// reading only.
+    /// Returns the options of the engine's metadata store, for a file that is open for writing or
+    /// for reading only.
     pub(crate) fn store(&self, write: bool) -> StoreOptions {
         let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);
         let (write, locking) = (write.then_some(bounds), choose(self.locking));
         StoreOptions { write, locking, ..self.store.clone() }
     }
 
-    /// Returns the access log that counts the driver's calls, if the options have one.
+    /// Returns the access log that counts the calls of the file's driver, if the options have one.
     pub(crate) fn log(&self) -> Option<Arc<AccessLog>> {
         self.log.clone()
     }
 
-    /// Returns the driver, wrapped such that its calls go to the access log if the options have
-    /// one.
+    /// Returns the file's driver, wrapped such that its calls go to the access log if the options
+    /// have one.
     pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         match &self.log {
             Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),

@@ -17,7 +17,7 @@ use crate::dataset::array;
 use crate::dataset::shape;
 use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Stored};
 
-/// A named value of an object.
+/// A handle of an attribute: a named value of an object.
 ///
 /// Each method decodes the current datatype, shape and elements. If the attribute was set again
 /// after the handle was opened, the method returns the new value. If the attribute was removed or
@@ -33,7 +33,8 @@ pub struct Attribute {
     value: RwLock<Option<Box<Decoded>>>,
 }
 
-/// The decoded value of an attribute, and the generation of the file in which it was read.
+/// The cached, decoded value of an attribute, and the generation of the file in which the value was
+/// read.
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
@@ -49,7 +50,7 @@ impl Clone for Attribute {
 
 impl Attribute {
     /// Returns the handle of an attribute that was just found in the object `owner`. The caller
-    /// holds [`Reading`].
+    /// holds the right to read the file ([`Reading`]).
     pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
         let found = owner.file().container.store.generation();
         Self { owner, attribute, found, value: RwLock::default() }
@@ -71,13 +72,13 @@ impl Attribute {
     }
 
     /// Returns the position of the attribute in the order of creation. If the object does not track
-    /// this order, returns the position in the object header, and `None` for attributes in dense
+    /// this order, returns the position in the object header, or `None` for attributes in dense
     /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }
 
-    /// Returns the current value of the attribute, and a lock that keeps the value and its
+    /// Returns the current decoded value of the attribute, and a lock that keeps the value and its
     /// variable-length data unchanged.
     fn value(&self) -> Result<(Arc<DecodedAttribute>, Reading<'_>)> {
         let reading = self.owner.file().reading()?;
@@ -85,7 +86,8 @@ impl Attribute {
         Ok((value, reading))
     }
 
-    /// Returns the current value of the attribute. The caller holds [`Reading`].
+    /// Returns the current decoded value of the attribute. The caller holds the right to read the
+    /// file ([`Reading`]).
     fn decoded(&self) -> Result<Arc<DecodedAttribute>> {
         let container = &self.owner.file().container;
         let generation = container.store.generation();
@@ -107,7 +109,7 @@ impl Attribute {
         Ok(value)
     }
 
-    /// Returns the datatype of the elements.
+    /// Returns the datatype of the attribute's elements.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
@@ -115,7 +117,8 @@ impl Attribute {
         Ok(self.value()?.0.datatype.clone())
     }
 
-    /// Returns the token of the committed datatype, if the attribute uses one.
+    /// Returns the token of the committed datatype that the attribute uses, or `None` if the
+    /// attribute has its own datatype.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
@@ -133,7 +136,8 @@ impl Attribute {
         Ok(self.value()?.0.dataspace.clone())
     }
 
-    /// Reads all elements in the stored form. Elements that were never written are zero bytes.
+    /// Reads all elements of the attribute in the stored form. Elements that were never written are
+    /// zero bytes.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -151,7 +155,7 @@ impl Attribute {
         Ok(Stored::new(Arc::clone(self.owner.file()), value.datatype.clone(), bytes))
     }
 
-    /// Reads all elements of the attribute into an array of the same shape.
+    /// Reads all elements of the attribute into an array that has the shape of the attribute.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
@@ -174,7 +178,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.convert()?)
     }
 
-    /// Reads the single element of the attribute.
+    /// Reads the single element of a scalar attribute as a value of the type `T`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -198,7 +202,7 @@ impl Attribute {
         }
     }
 
-    /// Reads all elements of any datatype.
+    /// Reads all elements of the attribute as an array of dynamic values, whatever the datatype is.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
@@ -231,7 +235,8 @@ impl Attribute {
         array(&shape, self.read_stored()?.references()?)
     }
 
-    /// Reads all elements of an attribute of variable-length sequences, as vectors.
+    /// Reads all elements of an attribute of variable-length sequences. Each sequence becomes a
+    /// vector.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences
@@ -244,7 +249,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.sequences()?)
     }
 
-    /// Reads all elements of the attribute as text.
+    /// Reads all elements of an attribute of strings as an array of texts.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings
@@ -256,7 +261,7 @@ impl Attribute {
         array(&shape, self.read_stored()?.strings()?)
     }
 
-    /// Reads the single element of the attribute as text.
+    /// Reads the single element of a scalar attribute of strings as text.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -281,8 +286,8 @@ impl Attribute {
     }
 }
 
-/// Returns the bytes of all elements in an attribute message. If the message has no data, all bytes
-/// are zero.
+/// Returns the bytes of all elements in an attribute message. If the message has no data, returns
+/// zero bytes.
 fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace

@@ -8,7 +8,8 @@ use hyperslab_engine::{Error, Result};
 use crate::datatype::convert::Conversions;
 use crate::{Attribute, CharacterSet, CommittedDatatype, Dataspace, Datatype, Object};
 
-/// A value for a new attribute: elements in memory, and the datatype in which the file stores them.
+/// A value for a new attribute: elements in memory, and the datatype in which the file stores these
+/// elements.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeElements<'a> {
     /// The bytes of the name.
@@ -43,8 +44,8 @@ pub struct AttributeForm<'a> {
 }
 
 impl Object {
-    /// Creates an attribute whose elements are zero bytes: numbers are 0, and texts and sequences
-    /// are empty.
+    /// Creates an attribute of an object. The elements are zero bytes: numbers are 0, and texts and
+    /// sequences are empty.
     ///
     /// ```
     /// use hyperslab::{AttributeForm, CharacterSet, Dataspace, ErrorKind, H5Type, Ix1};
@@ -89,7 +90,7 @@ impl Object {
         })
     }
 
-    /// Returns whether the object has an attribute whose name has these bytes.
+    /// Returns whether the object has an attribute whose name consists of the bytes `name`.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -116,8 +117,8 @@ impl Object {
         Ok(attributes::find(&file.container, &header, name)?.is_some())
     }
 
-    /// Sets an attribute to elements in memory, which `conversions` converts to the datatype in the
-    /// file. The source heap of `conversions` has the variable-length data.
+    /// Sets an attribute of an object to elements in memory, which `conversions` converts to the
+    /// datatype in the file. The source heap of `conversions` has the variable-length data.
     ///
     /// ```
     /// use hyperslab::{AttributeElements, CharacterSet, Dataspace, H5Type};
@@ -167,7 +168,7 @@ impl Object {
         })
     }
 
-    /// Returns the number of attributes.
+    /// Returns the number of attributes of the object.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -188,7 +189,7 @@ impl Object {
         Ok(count)
     }
 
-    /// Returns the attribute whose name has these bytes.
+    /// Returns the object's attribute whose name consists of the bytes `name`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -196,7 +197,7 @@ impl Object {
         self.attribute_of_bytes(name)
     }
 
-    /// Removes the attribute whose name has these bytes.
+    /// Removes the object's attribute whose name consists of the bytes `name`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -205,7 +206,8 @@ impl Object {
         self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name))
     }
 
-    /// Renames the attribute whose name has the bytes `from`.
+    /// Renames the object's attribute whose name consists of the bytes `from`. The new name
+    /// consists of the bytes `to`.
     ///
     /// # Errors
     /// Returns the errors of [`rename_attribute`](Self::rename_attribute).
@@ -218,8 +220,8 @@ impl Object {
 }
 
 impl Attribute {
-    /// Reads all elements into a buffer, as elements of the datatype `memory`. The destination heap
-    /// of `conversions` gets the variable-length data.
+    /// Reads all elements of the attribute into the caller's buffer `bytes`, as elements of the
+    /// datatype `memory`. The destination heap of `conversions` gets the variable-length data.
     ///
     /// ```
     /// use hyperslab::{H5Type, datatype::convert::Conversions};

@@ -29,7 +29,7 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value,
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait AttributeValue {
-    /// Returns the value in the form that the file stores.
+    /// Returns the attribute value in the form that the file stores.
     fn content(&self) -> AttributeContent<'_>;
 }
 
@@ -55,7 +55,7 @@ pub enum AttributeContent<'a> {
     },
 }
 
-/// A value of one element for an attribute.
+/// A wrapper that makes a single element of any type the value of a scalar attribute.
 ///
 /// ```
 /// use hyperslab::{FixedText, Scalar};
@@ -173,7 +173,8 @@ impl<V: AttributeValue + ?Sized> AttributeValue for &V {
 }
 
 impl Object {
-    /// Runs `work` with the right to change the file. `subject` is the context of errors.
+    /// Runs `work` with the right to change the file of the object. `subject` returns the context
+    /// of errors.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -186,8 +187,8 @@ impl Object {
         Ok(outcome)
     }
 
-    /// Calls `set`, which sets an attribute of the object in memory. The object header is written
-    /// later.
+    /// Calls the function `set`, which sets an attribute of the object in memory. The object header
+    /// is written to the file later.
     pub(crate) fn set<'a>(
         &self,
         name: &str,
@@ -201,8 +202,8 @@ impl Object {
         self.file().finish(edit)
     }
 
-    /// Sets an attribute: creates the attribute, or replaces its value, datatype and shape. See
-    /// [`AttributeValue`] for an example.
+    /// Sets an attribute of the object: creates the attribute, or replaces its value, datatype and
+    /// shape. See [`AttributeValue`] for an example.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
@@ -211,7 +212,8 @@ impl Object {
         self.set_content(name, value.content())
     }
 
-    /// Sets an attribute to elements in the stored form.
+    /// Sets an attribute of the object to elements in the stored form, which are written without
+    /// conversion.
     ///
     /// # Errors
     /// Returns the errors of [`set_attribute`](Self::set_attribute), and an error unless `bytes`
@@ -236,8 +238,8 @@ impl Object {
         })
     }
 
-    /// Sets an attribute to dynamic values of any datatype: compounds with variable-length members,
-    /// sequences, arrays.
+    /// Sets an attribute of the object to dynamic values of any datatype: compounds with
+    /// variable-length members, sequences, arrays.
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Dataspace, Datatype, Value};
@@ -289,7 +291,8 @@ impl Object {
         }
     }
 
-    /// Sets an attribute to texts. The texts are stored as variable-length strings, as h5py does.
+    /// Sets an attribute of the object to texts. The texts are stored as variable-length strings,
+    /// as h5py does.
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
         let file = self.file();
         let width = file.container.params().size_of_offsets;
@@ -327,7 +330,7 @@ impl Object {
         self.change(subject, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
     }
 
-    /// Removes an attribute.
+    /// Removes an attribute of the object.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -336,7 +339,7 @@ impl Object {
         self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
     }
 
-    /// Renames an attribute.
+    /// Renames an attribute of the object from `from` to `to`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -14,7 +14,7 @@ use crate::{
     ObjectToken,
 };
 
-/// The result of following a path: an object, or a link that leads out of the file.
+/// The result of following a path by bytes: an object, or a link that leads out of the file.
 #[derive(Debug)]
 pub enum Found {
     /// An object of the same file.
@@ -90,8 +90,8 @@ impl Group {
 }
 
 impl<'a> ByteNames<'a> {
-    /// Follows a path along the hard and soft links of this file. The path ends at the first
-    /// external or user-defined link.
+    /// Follows a path of bytes along the hard and soft links of this file, and returns the object
+    /// at its end. The path ends at the first external or user-defined link.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a link does not exist, and
@@ -116,7 +116,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Returns the link of the group with a name, if it exists.
+    /// Returns the group's link whose name consists of the bytes `name`, if the link exists.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -124,7 +124,7 @@ impl<'a> ByteNames<'a> {
         self.group.link_of_bytes(name)
     }
 
-    /// Creates a group as a member of this group.
+    /// Creates a group as a member of this group. The name of the new group is given as bytes.
     ///
     /// # Errors
     /// Returns the errors of [`Group::create_group`].
@@ -138,8 +138,8 @@ impl<'a> ByteNames<'a> {
         Ok(self.group.made_group(made, &String::from_utf8_lossy(name)))
     }
 
-    /// Creates the dataset that `builder` describes as a member of this group. The builder's path
-    /// is not used.
+    /// Creates the dataset that `builder` describes as a member of this group, under a name given
+    /// as bytes. The builder's path is not used.
     ///
     /// # Errors
     /// Returns the errors of [`DatasetBuilder::create`].
@@ -157,7 +157,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Creates a link in the group.
+    /// Creates a link to `target` in the group, under a name given as bytes.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the group has a link with this
@@ -181,7 +181,7 @@ impl<'a> ByteNames<'a> {
         })
     }
 
-    /// Removes a link of the group; see [`Group::remove`].
+    /// Removes the group's link whose name consists of the bytes `name`; see [`Group::remove`].
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the link does not exist.
@@ -192,7 +192,8 @@ impl<'a> ByteNames<'a> {
         )
     }
 
-    /// Moves a link to another name, in this group or in another group of the same file.
+    /// Moves a link from a name in this group to a name in this or another group of the same file.
+    /// The names are bytes.
     ///
     /// # Errors
     /// Returns the errors of [`Group::rename`].
@@ -224,7 +225,8 @@ impl<'a> ByteNames<'a> {
 }
 
 impl Group {
-    /// Returns the object at the end of a path from its header. The caller holds the right to read.
+    /// Returns the object at the end of a path. `header` is the header of the object. The caller
+    /// holds the right to read the file.
     fn found(&self, header: Arc<ObjectHeader>, path: &[u8]) -> Result<Object> {
         let handle = self.file().container.store.hold(header.address())?;
         let kind = ObjectKind::of(&header);

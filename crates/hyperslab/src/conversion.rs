@@ -7,21 +7,20 @@ use hyperslab_engine::ops::OpenFile;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError, ExceptionKind, Exceptions};
 use crate::{Datatype, H5Type};
 
-/// Returns the default conversions: those of libhdf5, and the conversions between character sets
-/// and from strings of variable to fixed length. An enumeration value whose name the other
-/// enumeration lacks is an error, because any other value would be wrong.
+/// Returns the default conversions between datatypes: those of libhdf5, and the conversions between
+/// character sets and from strings of variable to fixed length. An enumeration value whose name the
+/// other enumeration lacks is an error, because any other value would be wrong.
 pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }
 
-/// Returns `conversions` with the heap of `file`, from which the conversion reads variable-length
-/// data.
+/// Returns datatype conversions that read variable-length data from the heap of `file`.
 pub(crate) fn with_heap(conversions: Conversions, file: &Arc<OpenFile>) -> Conversions {
     conversions.with_source_heap(Arc::clone(file) as _)
 }
 
-/// Plans the conversion of elements to values of a Rust type. If the Rust type has a member that
-/// the file lacks, returns an error, because the member has no value.
+/// Plans the conversion of stored elements to values of a Rust type. If the Rust type has a member
+/// that the file lacks, returns an error, because the member has no value.
 pub(crate) fn to_rust<T: H5Type>(
     conversions: &Conversions,
     source: &Datatype,

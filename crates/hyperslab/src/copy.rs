@@ -34,7 +34,8 @@ impl Group {
         self.copy_with(source, path, CopyOptions::default())
     }
 
-    /// Copies an object like [`copy`](Self::copy), with `options`.
+    /// Copies an object to a path of this file like [`copy`](Self::copy), with the copy options
+    /// `options`.
     ///
     /// ```
     /// use hyperslab::CopyOptions;
@@ -80,7 +81,7 @@ impl Group {
 }
 
 impl File {
-    /// Copies the object at `from` of the file `source` to the path `to` of this file: see
+    /// Copies the object at the path `from` of the file `source` to the path `to` of this file: see
     /// [`Group::copy`].
     ///
     /// # Errors

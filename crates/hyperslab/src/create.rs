@@ -13,7 +13,7 @@ use hyperslab_vfd::{Access, Core, Driver, Sec2};
 use crate::journal_place::journal_of;
 use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 
-/// Options for the creation of a file.
+/// The options for the creation of a file.
 ///
 /// ```
 /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
@@ -27,7 +27,7 @@ use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 /// ```
 pub type FileOptions = AccessOptions<Creating>;
 
-/// The options that only the creation of a file has; see [`FileOptions`].
+/// The options that apply only to the creation of a file; see [`FileOptions`].
 #[derive(Debug, Clone, Default)]
 pub struct Creating {
     create: CreateOptions,
@@ -35,16 +35,16 @@ pub struct Creating {
 }
 
 impl FileOptions {
-    /// Sets the size of the user block in bytes: 0, or a power of two from 512 on. The user block
-    /// precedes the HDF5 data and is free for any use.
+    /// Sets the size of the new file's user block in bytes: 0, or a power of two from 512 on. The
+    /// user block precedes the HDF5 data and is free for any use.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.mode.create.user_block = bytes;
         self
     }
 
-    /// Sets the sizes of addresses and of lengths in the file: 2, 4 or 8 bytes each. The default is
-    /// 8.
+    /// Sets the sizes of addresses and of lengths in the new file: 2, 4 or 8 bytes each. The
+    /// default is 8.
     #[must_use]
     pub fn sizes(mut self, offsets: u8, lengths: u8) -> Self {
         self.mode.create.params.size_of_offsets = offsets;
@@ -52,9 +52,9 @@ impl FileOptions {
         self
     }
 
-    /// Sets the ranks for groups with symbol tables: half of the largest number of children of a
-    /// B-tree node, and half of the largest number of links of a symbol table node. The defaults
-    /// are 16 and 4.
+    /// Sets the ranks for groups with symbol tables in the new file: half of the largest number of
+    /// children of a B-tree node, and half of the largest number of links of a symbol table node.
+    /// The defaults are 16 and 4.
     #[must_use]
     pub fn symbol_table_ranks(mut self, btree: u16, node: u16) -> Self {
         self.mode.create.group_internal_k = btree;
@@ -62,16 +62,16 @@ impl FileOptions {
         self
     }
 
-    /// Sets the rank of version 1 B-trees that index chunks: half of the largest number of children
-    /// of a node. The default is 32.
+    /// Sets the rank of version 1 B-trees that index chunks in the new file: half of the largest
+    /// number of children of a node. The default is 32.
     #[must_use]
     pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
         self.mode.create.indexed_storage_k = rank;
         self
     }
 
-    /// Sets the file space strategy. The default is that of HDF5 1.8; files with another strategy
-    /// require HDF5 1.10 or later.
+    /// Sets the file space strategy of the new file: the structures that allocate and track space.
+    /// The default is that of HDF5 1.8; files with another strategy require HDF5 1.10 or later.
     ///
     /// ```
     /// use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds};
@@ -89,7 +89,7 @@ impl FileOptions {
         self
     }
 
-    /// Sets the options of the root group.
+    /// Sets the options of the new file's root group.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -104,9 +104,9 @@ impl FileOptions {
         self
     }
 
-    /// Sets the types of object header messages that the file shares: objects with equal messages
-    /// refer to one stored copy. The default is none. Sharing saves space in files with many
-    /// similar datasets or attributes.
+    /// Sets the types of object header messages that objects of the new file share: objects with
+    /// equal messages refer to one stored copy. The default is none. Sharing saves space in files
+    /// with many similar datasets or attributes.
     ///
     /// ```
     /// use hyperslab::{FileOptions, SharedMessageIndexInfo, SharedMessages};
@@ -125,8 +125,8 @@ impl FileOptions {
         self
     }
 
-    /// Sets whether the root group records the creation order of its links and attributes, with an
-    /// index.
+    /// Sets whether the root group of the new file records the creation order of its links and
+    /// attributes, with an index.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
         self.mode.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
@@ -135,7 +135,7 @@ impl FileOptions {
         self
     }
 
-    /// Creates the file at `path`, and replaces an existing file.
+    /// Creates the file at `path` with these options, and replaces an existing file.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be created,
@@ -145,7 +145,7 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::Create)
     }
 
-    /// Creates the file at `path`. Returns an error if a file exists there.
+    /// Creates the file at `path` with these options. Returns an error if a file exists at `path`.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create), and [`ErrorKind::Io`](crate::ErrorKind::Io)
@@ -164,7 +164,8 @@ impl FileOptions {
         File::of(self.with_external_files(file, path, options))
     }
 
-    /// Creates a file in memory. [`File::to_bytes`] returns its contents.
+    /// Creates a file in memory with these options. [`File::to_bytes`] returns the bytes of the
+    /// file.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -172,7 +173,8 @@ impl FileOptions {
         self.create_driver(Arc::new(Core::from_vec("file in memory", Vec::new())))
     }
 
-    /// Creates a file in the storage of `driver`, and replaces the existing bytes.
+    /// Creates a file in the storage of `driver` with these options, and replaces the existing
+    /// bytes.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -218,8 +220,8 @@ impl File {
         store.is_writable() && !store.is_closed()
     }
 
-    /// Writes all changes. Until then changes are only in memory, and other programs do not see
-    /// them.
+    /// Writes all dirty data of the file. Until then changes are only in memory, and other programs
+    /// do not see them.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -227,7 +229,7 @@ impl File {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes all changes and closes the file: truncates it to the end of allocation, and stores
+    /// Writes all dirty data and closes the file: truncates it to the end of allocation, and stores
     /// the free space if the file persists it. Remaining handles of the file can only read, and the
     /// file cannot be opened for writing until they are dropped. Deletes unlinked objects; their
     /// handles return errors afterwards.

@@ -3,7 +3,8 @@
 use hyperslab_engine::ops::groups::LinkOrder;
 use hyperslab_engine::ops::objects::AttributeOrder;
 
-/// The tracking of the order in which links or attributes are created.
+/// The choice whether an object tracks and indexes the order in which its links or attributes are
+/// created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
     /// The order is not stored.
@@ -16,12 +17,13 @@ pub enum CreationOrder {
 }
 
 impl CreationOrder {
-    /// Returns `true` if the order is stored.
+    /// Returns `true` if the creation order of links or attributes is stored.
     pub fn is_tracked(self) -> bool {
         self != Self::Untracked
     }
 
-    /// Returns the tracking of the creation order from the two flags of the format.
+    /// Returns the tracking of the creation order from the two flags that the file stores for it:
+    /// tracked and indexed.
     pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
         match (tracked, indexed) {
             (_, true) => Self::Indexed,

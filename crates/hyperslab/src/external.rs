@@ -14,10 +14,12 @@ use crate::File;
 use crate::journal_place::journal_beside;
 use crate::open_options::open_path;
 
-/// The longest chain of files, each of which refers to the next file.
+/// The longest permitted chain of files, each of which refers to the next file by a link or a
+/// dataset.
 const MAX_DEPTH: usize = 16;
 
-/// The other files that links, virtual datasets and external raw data of a file may lead to.
+/// The policy for other files that links, virtual datasets and external raw data of a file may lead
+/// to.
 ///
 /// A relative name is searched in the folder of the file with the link. An absolute name is tried
 /// first as an absolute path, then by its last component in the folder of the file. A relative name
@@ -38,8 +40,8 @@ pub enum ExternalFiles {
     Anywhere,
 }
 
-/// The files that a program has open. Links, virtual datasets and references to these files use
-/// the open files; other files are opened without a lock while they are used.
+/// A provider of the files that a program has open. Links, virtual datasets and references to these
+/// files use the open files; other files are opened without a lock while they are used.
 ///
 /// ```
 /// use std::path::Path;
@@ -72,14 +74,14 @@ pub enum ExternalFiles {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait OpenFiles: std::fmt::Debug + Send + Sync {
-    /// Returns the open file at a path, if the program has that file open.
+    /// Returns the open file at `path`, if the program has that file open.
     fn find(&self, path: &Path) -> Option<File>;
 
-    /// Returns a number that changes when the program opens or closes a file.
+    /// Returns a number that changes each time the program opens or closes a file.
     fn generation(&self) -> u64;
 }
 
-/// The resolver of the names of other files that a file contains.
+/// The resolver of the names of other files that links and datasets of a file contain.
 #[derive(Debug)]
 pub(crate) struct ExternalResolver {
     folder: PathBuf,
@@ -102,8 +104,8 @@ pub(crate) struct ExternalResolver {
     source_folders: RwLock<Vec<PathBuf>>,
 }
 
-/// The open files to which one root file refers, directly or through other files. The record
-/// prevents conflicts between their locks.
+/// The open files to which one root file refers, directly or through other files. The record of
+/// these files prevents conflicts between their locks.
 #[derive(Debug, Default)]
 struct FileTree {
     root: PathBuf,
@@ -114,8 +116,8 @@ struct FileTree {
 }
 
 impl File {
-    /// Adds a folder in which the sources of virtual datasets and the files of external links are
-    /// searched before all other folders.
+    /// Adds a folder in which the source files of virtual datasets and the target files of external
+    /// links are searched before all other folders.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -137,11 +139,11 @@ impl File {
     }
 }
 
-/// The largest number of folders that [`FileTree::folders`] caches.
+/// The largest number of folders of files that [`FileTree::folders`] caches.
 const MAX_CACHED_FOLDERS: usize = 64;
 
 impl FileTree {
-    /// Returns the canonical path of an existing file.
+    /// Returns the canonical path of the existing file at `path`.
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let (folder, name) = (path.parent().filter(|folder| folder.is_absolute()), path.file_name());
         let (Some(folder), Some(name)) = (folder, name) else { return path.canonicalize().ok() };
@@ -165,9 +167,9 @@ impl FileTree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a file must be locked when it is opened: `false` for the root file and for
-    /// files of this tree that are open for writing. If `write` is true, releases the locks that
-    /// readers of this tree hold.
+    /// Returns `true` if the file at `path` must be locked when it is opened: `false` for the root
+    /// file and for files of this tree that are open for writing. If `write` is true, releases the
+    /// locks that readers of this tree hold on the file.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
@@ -192,7 +194,7 @@ impl FileTree {
 }
 
 impl ExternalResolver {
-    /// Creates the resolver for the root file at `path`.
+    /// Creates the resolver of names of other files, for the root file at `path`.
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions) -> Self {
         let tree = FileTree { root: path.to_owned(), ..FileTree::default() };
         Self::at(path, policy, options, Arc::new(tree))
@@ -219,8 +221,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Creates the resolver for another file, at `path`, to which this file refers. Returns an
-    /// error beyond the depth `MAX_DEPTH`.
+    /// Creates the resolver of names of other files, for the file at `path` to which the file of
+    /// this resolver refers.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
@@ -232,30 +234,31 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the canonical path of the file whose names are resolved.
+    /// Returns the canonical path of the file that contains the names which the resolver resolves.
     fn real_path(&self) -> Option<&Path> {
         self.real_path.get_or_init(|| self.tree.real_path(&self.path)).as_deref()
     }
 
-    /// Sets the folder for external raw data files.
+    /// Sets the folder in which the resolver searches for external raw data files.
     pub(crate) fn with_raw_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.raw_folder = folder;
         self
     }
 
-    /// Sets the files that the program has open.
+    /// Sets the open files of the program, which the resolver uses instead of opening them again.
     pub(crate) fn with_open_files(mut self, files: Option<Arc<dyn OpenFiles>>) -> Self {
         self.open_files = files;
         self
     }
 
-    /// Sets the view of virtual datasets.
+    /// Sets the options of virtual datasets in files that the resolver opens.
     pub(crate) fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
     }
 
-    /// Returns the existing paths for the name of another file, in the order of preference.
+    /// Returns the existing paths to which the name of another file may refer, in the order of
+    /// preference.
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
         let folders = self.source_folders.read().unwrap_or_else(PoisonError::into_inner);
         let mut candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(name)).collect();
@@ -268,7 +271,8 @@ impl ExternalResolver {
         candidates
     }
 
-    /// Returns `true` if the policy for external files allows the file at a canonical path.
+    /// Returns `true` if the policy for external files allows the file at the canonical path
+    /// `path`. `folder` is the canonical folder that may contain the file.
     fn is_allowed(&self, path: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
@@ -280,8 +284,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Returns the name of another file as text. Returns an error if the policy allows no other
-    /// files.
+    /// Converts the name of another file from bytes to text. Returns an error if the policy allows
+    /// no other files.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
             return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
@@ -410,8 +414,8 @@ impl ExternalResolver {
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
-    /// Returns `true` if a path is the file with the dataset or its journal, which external raw
-    /// data must not overwrite.
+    /// Returns `true` if `path` is the file that contains the dataset, or its journal, which
+    /// external raw data must not overwrite.
     fn is_part_of_file(&self, path: &Path) -> bool {
         let (Ok(path), Some(own)) = (path.canonicalize(), self.real_path()) else { return false };
         path == own || path == journal_beside(own).path()

@@ -11,7 +11,8 @@ use hyperslab_engine::ops::OpenFile;
 use crate::info::FileInfo;
 use crate::{Group, Object, OpenOptions, Walk};
 
-/// An open HDF5 file. It dereferences to its root group. Clones share one open file.
+/// A handle of an open HDF5 file. The handle dereferences to the root group. Clones share one open
+/// file.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -44,7 +45,7 @@ impl File {
         OpenOptions::new().open(path)
     }
 
-    /// Opens a file image in memory.
+    /// Opens a file image: the bytes of a whole HDF5 file in memory.
     ///
     /// # Errors
     /// Returns the errors of [`OpenOptions::open_bytes`].
@@ -52,13 +53,13 @@ impl File {
         OpenOptions::new().open_bytes(bytes)
     }
 
-    /// Returns the properties that the superblock and its extension state.
+    /// Returns the properties of the file that the superblock and its extension state.
     pub fn info(&self) -> FileInfo {
         FileInfo::of(&self.root.file().container)
     }
 
-    /// Replaces the filters that encode and decode the chunks of this file. Other handles of the
-    /// file use the new filters too.
+    /// Replaces the filters that can encode and decode the chunks of this file. Other handles of
+    /// the file use the new filters too.
     ///
     /// ```
     /// use hyperslab::filter::{FilterId, FilterSpec, Registry};
@@ -79,7 +80,7 @@ impl File {
         &self.root
     }
 
-    /// Returns an iterator over all objects that hard links lead to, each once.
+    /// Returns an iterator over all objects of the file that hard links lead to, each object once.
     pub fn walk(&self) -> Walk {
         Walk::new(self)
     }

@@ -17,7 +17,7 @@ use crate::{
     PhaseChange,
 };
 
-/// A group: a set of named links.
+/// A handle of a group: a set of named links.
 ///
 /// ```
 /// use hyperslab::{FileOptions, Group};
@@ -39,7 +39,7 @@ impl fmt::Debug for Group {
     }
 }
 
-/// The storage of a group's links.
+/// The storage form of a group's links: symbol table, compact or dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GroupStorage {
     /// A symbol table, the format of HDF5 before 1.8.
@@ -50,7 +50,7 @@ pub enum GroupStorage {
     Dense,
 }
 
-/// A link: a name in a group and its target.
+/// A link of a group: a name and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The bytes of the name.
@@ -63,7 +63,7 @@ pub struct Link {
     pub target: LinkTarget,
 }
 
-/// The target of a link.
+/// The target of a link: an object, a path, or a path in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkTarget {
@@ -87,7 +87,7 @@ pub enum LinkTarget {
     },
 }
 
-/// A borrowed link; see [`Group::visit_links`].
+/// A link of a group whose name and target are borrowed; see [`Group::visit_links`].
 #[derive(Clone, Copy)]
 pub struct LinkRef<'a> {
     view: LinkView<'a>,
@@ -112,7 +112,7 @@ impl LinkRef<'_> {
         self.view.creation_order
     }
 
-    /// Returns the target of a hard link, and `None` for other links.
+    /// Returns the token of the object to which a hard link leads, and `None` for other links.
     pub fn hard(&self) -> Option<ObjectToken> {
         match self.view.target {
             TargetView::Hard(address) => Some(ObjectToken::as_of(self.store, address, self.deletions)),
@@ -120,7 +120,7 @@ impl LinkRef<'_> {
         }
     }
 
-    /// Returns an owned copy of the link.
+    /// Returns an owned copy of the borrowed link.
     pub fn to_link(&self) -> Link {
         Link::new(self.view.to_link(), |address| ObjectToken::as_of(self.store, address, self.deletions))
     }
@@ -163,7 +163,7 @@ impl Group {
         Ok(Self { object })
     }
 
-    /// Returns the handle of a group that was just created at `path` of this group.
+    /// Returns the handle of a group that was just created at `path`, relative to this group.
     pub(crate) fn made_group(&self, handle: ObjectHandle, path: &str) -> Self {
         Self { object: self.object.made(handle, ObjectKind::Group, path) }
     }
@@ -172,7 +172,7 @@ impl Group {
         self.object.file()
     }
 
-    /// Returns the links of the group, in ascending order of the bytes of their names.
+    /// Returns all links of the group, in ascending order of the bytes of their names.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -185,9 +185,9 @@ impl Group {
         Ok(links)
     }
 
-    /// Calls `visit` for each link, in ascending order of the bytes of their names, until `visit`
-    /// returns [`ControlFlow::Break`]. For large groups this is faster than [`Group::links`], which
-    /// copies each name.
+    /// Calls `visit` for each link of the group, in ascending order of the bytes of their names,
+    /// until `visit` returns [`ControlFlow::Break`]. For large groups this is faster than
+    /// [`Group::links`], which copies each name.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -241,8 +241,8 @@ impl Group {
         Ok(self.link(name)?.is_some())
     }
 
-    /// Returns the names of the links, in ascending order of their bytes. Bytes that are not UTF-8
-    /// are replaced by U+FFFD.
+    /// Returns the names of the group's links, in ascending order of their bytes. Bytes that are
+    /// not UTF-8 are replaced by U+FFFD.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -255,7 +255,7 @@ impl Group {
         Ok(names)
     }
 
-    /// Returns the number of links.
+    /// Returns the number of links of the group.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -273,7 +273,7 @@ impl Group {
         Ok(self.len()? == 0)
     }
 
-    /// Returns the storage of the links.
+    /// Returns the storage form of the group's links.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -286,7 +286,8 @@ impl Group {
         })
     }
 
-    /// Returns the tracking of the order in which links were created.
+    /// Returns the choice whether the group tracks and indexes the order in which its links were
+    /// created.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -300,8 +301,8 @@ impl Group {
         ))
     }
 
-    /// Returns the position in the order of creation that the next link gets, or `None` if the
-    /// group does not track this order. Removed links count until the group is empty.
+    /// Returns the position in the order of creation that the next link of the group gets, or
+    /// `None` if the group does not track this order. Removed links count until the group is empty.
     ///
     /// ```
     /// # use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -345,8 +346,8 @@ impl Group {
         Ok(EstimatedLinks { count: estimated.count, name_length: estimated.name_length })
     }
 
-    /// Opens the object at `path`. The path starts at this group, or with a leading `/` at the root
-    /// group. Soft and external links are followed.
+    /// Opens the object at `path`, relative to this group, or with a leading `/` to the root group.
+    /// Follows soft and external links.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a name of the path does not
@@ -355,8 +356,8 @@ impl Group {
         self.object.follow(path)
     }
 
-    /// Opens the object with `token` in the file of this group. If the group was opened through an
-    /// external link, this file is the target of the link.
+    /// Opens the object with the identity `token` in the file of this group. If the group was
+    /// opened through an external link, this file is the target of the link.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -376,7 +377,7 @@ impl Group {
         Object::open_token(Arc::clone(self.file()), token, &token.to_string())
     }
 
-    /// Opens the group at `path`.
+    /// Opens the group at `path`, relative to this group.
     ///
     /// # Errors
     /// Returns the errors of [`object`](Self::object), and
@@ -385,7 +386,7 @@ impl Group {
         self.object(path)?.into_group()
     }
 
-    /// Opens the dataset at `path`.
+    /// Opens the dataset at `path`, relative to this group.
     ///
     /// # Errors
     /// Returns the errors of [`object`](Self::object), and
@@ -394,7 +395,7 @@ impl Group {
         self.object(path)?.into_dataset()
     }
 
-    /// Opens the committed datatype at `path`.
+    /// Opens the committed datatype at `path`, relative to this group.
     ///
     /// # Errors
     /// Returns the errors of [`object`](Self::object), and
@@ -403,7 +404,8 @@ impl Group {
         self.object(path)?.into_datatype()
     }
 
-    /// Opens the targets of all hard links, in ascending order of the bytes of the link names.
+    /// Opens the objects to which the group's hard links lead, in ascending order of the bytes of
+    /// the link names.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is

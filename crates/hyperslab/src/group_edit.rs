@@ -11,7 +11,7 @@ use hyperslab_engine::{Address, Error, Result};
 
 use crate::{CharacterSet, CommittedDatatype, CreationOrder, Datatype, Group, Object};
 
-/// Options for creating a group.
+/// The options for the creation of a group.
 ///
 /// ```
 /// use hyperslab::{FileOptions, GroupOptions};
@@ -24,20 +24,20 @@ use crate::{CharacterSet, CommittedDatatype, CreationOrder, Datatype, Group, Obj
 pub struct GroupOptions(pub(crate) EngineOptions);
 
 impl GroupOptions {
-    /// Returns the options that [`Group::create_group`] uses.
+    /// Returns the default options for the creation of a group, which [`Group::create_group`] uses.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets whether the group tracks and indexes the order in which links and attributes are
-    /// created: no by default.
+    /// Sets whether the new group tracks and indexes the creation order of links and attributes: no
+    /// by default.
     #[must_use]
     pub fn track_order(self, yes: bool) -> Self {
         let order = if yes { CreationOrder::Indexed } else { CreationOrder::Untracked };
         self.link_order(order).attribute_order(order)
     }
 
-    /// Sets the tracking of the order in which links are created.
+    /// Sets whether the new group tracks and indexes the creation order of its links.
     ///
     /// ```
     /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -53,16 +53,16 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the tracking of the order in which attributes are created.
+    /// Sets whether the new group tracks and indexes the creation order of its attributes.
     #[must_use]
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.0.attribute_order = order.of_attributes();
         self
     }
 
-    /// Sets the largest number of attributes in compact storage and the smallest number in dense
-    /// storage: 8 and 6 by default. Object headers of version 1, which library version 1.6 reads,
-    /// hold all attributes and ignore this option.
+    /// Sets the largest number of the new group's attributes in compact storage and the smallest
+    /// number in dense storage: 8 and 6 by default. Object headers of version 1, which library
+    /// version 1.6 reads, hold all attributes and ignore this option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -78,8 +78,8 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the expected number of links and the expected bytes of a link name: 4 and 8 by default.
-    /// The group is created with space for these links.
+    /// Sets the expected number of links of the new group and the expected bytes of a link name: 4
+    /// and 8 by default. The group is created with space for these links.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -95,7 +95,7 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the initial bytes for link names of a group with a symbol table: enough for the
+    /// Sets the initial bytes for link names of a new group with a symbol table: enough for the
     /// estimated links by default. Other groups ignore this option. The file does not store this
     /// number.
     #[must_use]
@@ -104,8 +104,8 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the largest number of links in compact storage and the smallest number in dense
-    /// storage: 8 and 6 by default.
+    /// Sets the largest number of the new group's links in compact storage and the smallest number
+    /// in dense storage: 8 and 6 by default.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.0.phase_change.max_compact = max_compact;
@@ -113,7 +113,7 @@ impl GroupOptions {
         self
     }
 
-    /// Sets whether the object header stores the times of creation, access and change.
+    /// Sets whether the new group's object header stores the times of creation, access and change.
     #[must_use]
     pub fn track_times(mut self, yes: bool) -> Self {
         self.0.times = yes;
@@ -121,13 +121,13 @@ impl GroupOptions {
     }
 }
 
-/// Returns the character set in which a name is stored.
+/// Returns the character set in which the file stores the name of a link.
 pub(crate) fn charset(name: &str) -> CharacterSet {
     if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
 }
 
 impl Group {
-    /// Runs `work` with the right to change the file. `subject` is the context of errors.
+    /// Runs `work` with the right to change the group's file. `subject` is the context of errors.
     pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -173,8 +173,8 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Calls `make` with the right to change the file and with the address of this group. The group
-    /// is written later.
+    /// Calls `make` with the right to change the file and with the address of this group. The
+    /// group's changes are written later.
     pub(crate) fn add_here<T>(
         &self,
         subject: impl FnOnce() -> String,
@@ -191,17 +191,17 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Returns the path if it is a single name of this group. Returns `None` for other paths.
+    /// Returns the path if it is a single link name. Returns `None` for other paths.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
     }
 
-    /// Returns an error if the group already has a link with a name.
+    /// Returns an error if the group at the address `group` already has a link `name`.
     pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
         self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
-    /// Inserts a link into the editor of a group. The group is written later.
+    /// Inserts a link into the editor of a group. The link is written to the file later.
     pub(crate) fn insert(
         &self,
         edit: &mut Edit<'_>,
@@ -213,8 +213,8 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
-    /// Splits a path into its parent group and its last name. Creates the missing groups of the
-    /// path.
+    /// Splits a path into the address of its parent group and its last name. Creates the missing
+    /// groups.
     pub(crate) fn parent_of<'p>(&self, edit: &mut Edit<'_>, path: &'p str) -> Result<(Address, &'p str)> {
         let file = self.file();
         let mut group = if path.starts_with('/') { file.root() } else { self.address() };
@@ -231,7 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the member group with a name. Creates the group if it does not exist.
+    /// Returns the address of a group's member group `name`, which is created if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
@@ -255,7 +255,7 @@ impl Group {
         }
     }
 
-    /// Creates a group, and the groups of the path that do not exist.
+    /// Creates a group at `path`, and the groups of the path that do not exist.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -273,7 +273,7 @@ impl Group {
         self.create_group_with(path, GroupOptions::default())
     }
 
-    /// Creates a group like [`create_group`](Self::create_group), with `options`. See
+    /// Creates a group at `path` like [`create_group`](Self::create_group), with `options`. See
     /// [`GroupOptions`] for an example.
     ///
     /// # Errors
@@ -289,7 +289,7 @@ impl Group {
         Ok(self.made_group(made, path))
     }
 
-    /// Commits a datatype at `path`. Datasets and attributes can share a committed datatype.
+    /// Creates a committed datatype at `path`, which datasets and attributes can share.
     ///
     /// ```
     /// use hyperslab::{Datatype, H5Type};
@@ -328,7 +328,7 @@ impl Group {
         }
     }
 
-    /// Returns an error if the group already has a link with a name.
+    /// Returns an error if the group at the address `group` has a link `name` in the file.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
         use hyperslab_engine::ops::groups;
         use hyperslab_engine::ops::objects::ObjectHeader;
@@ -340,7 +340,7 @@ impl Group {
         }
     }
 
-    /// Creates a hard link to an object of this file.
+    /// Creates a hard link at `path` to the object `target` of this file.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -366,7 +366,7 @@ impl Group {
         })
     }
 
-    /// Creates a soft link to a path of this file. The path need not exist.
+    /// Creates a soft link at `path` to the path `target` of this file. The target need not exist.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -382,8 +382,8 @@ impl Group {
         self.link_to(path, EngineTarget::Soft(target.as_bytes().to_vec()))
     }
 
-    /// Creates an external link to a path of another file. Neither the file nor the path need
-    /// exist. See [`Object::containing_file`] for an example.
+    /// Creates an external link at `path` to the path `target` of another file. Neither the file
+    /// nor the target need exist. See [`Object::containing_file`] for an example.
     ///
     /// # Errors
     /// Returns the errors of [`create_group`](Self::create_group).
@@ -398,7 +398,7 @@ impl Group {
     }
 
     /// Removes the link at `path`. An object without other links is deleted, together with all
-    /// objects that only it links to.
+    /// objects that only the deleted object links to.
     ///
     /// An object with open handles becomes an unlinked object: the object and the members of a
     /// group stay usable, and a new link can be made to the object. The object is deleted when its
@@ -432,7 +432,7 @@ impl Group {
         )
     }
 
-    /// Moves the link at `from` to the path `to`. Creates the groups of the path that do not exist.
+    /// Moves a link from the path `from` to the path `to`. Creates the missing groups of `to`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -458,7 +458,7 @@ impl Group {
         )
     }
 
-    /// Splits a path into its existing parent group and its last name.
+    /// Splits a path into the address of its existing parent group and its last name.
     pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
         use hyperslab_engine::ops::objects;
         let trimmed = path.trim_end_matches('/');
@@ -484,7 +484,7 @@ fn group_context(group: &Group) -> String {
     format!("`{}`", group.name())
 }
 
-/// Inserts a link into a group in memory.
+/// Inserts a link to `target` under `name` into the group at the address `parent`, in memory.
 pub(crate) fn insert(
     group: &Group,
     edit: &mut Edit<'_>,

@@ -45,7 +45,8 @@ pub struct FileInfo {
     pub length: u64,
 }
 
-/// An index of shared messages: its message types, and the smallest message that it shares.
+/// The description of an index of shared messages: its message types, and the smallest message that
+/// it shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
     /// The message types of the index: constants of this type, joined by `|`.
@@ -55,22 +56,22 @@ pub struct SharedMessageIndexInfo {
 }
 
 impl SharedMessageIndexInfo {
-    /// The flag for sharing the dataspaces of datasets and attributes.
+    /// The flag for an index that shares the dataspace messages of datasets and attributes.
     pub const DATASPACES: u16 = SharedMessageTypes::DATASPACE.bits();
-    /// The flag for sharing the datatypes of datasets and attributes.
+    /// The flag for an index that shares the datatype messages of datasets and attributes.
     pub const DATATYPES: u16 = SharedMessageTypes::DATATYPE.bits();
-    /// The flag for sharing fill values.
+    /// The flag for an index that shares the fill value messages of datasets.
     pub const FILL_VALUES: u16 = SharedMessageTypes::FILL_VALUE.bits();
-    /// The flag for sharing filter pipelines.
+    /// The flag for an index that shares the filter pipeline messages of datasets.
     pub const FILTER_PIPELINES: u16 = SharedMessageTypes::FILTER_PIPELINE.bits();
-    /// The flag for sharing whole attributes with their names and elements.
+    /// The flag for an index that shares whole attribute messages with their names and elements.
     pub const ATTRIBUTES: u16 = SharedMessageTypes::ATTRIBUTE.bits();
-    /// The flags of all message types that can be shared.
+    /// The flags of all object header message types that an index can share.
     pub const ALL: u16 =
         Self::DATASPACES | Self::DATATYPES | Self::FILL_VALUES | Self::FILTER_PIPELINES | Self::ATTRIBUTES;
 }
 
-/// The configuration of shared messages in a file: the indexes and their message types.
+/// The configuration of shared messages in a file: the indexes and the message types of each index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessages {
     /// The indexes, at most eight, with disjoint message types.
@@ -83,15 +84,15 @@ pub struct SharedMessages {
 }
 
 impl Default for SharedMessages {
-    /// Returns the configuration of a file without shared messages.
+    /// Returns the configuration of shared messages for a file without shared messages.
     fn default() -> Self {
         Self { indexes: Vec::new(), max_list: 50, min_btree: 40 }
     }
 }
 
 impl SharedMessages {
-    /// Returns a configuration with one index for messages of the given types that have at least
-    /// `min_size` bytes.
+    /// Returns a configuration of shared messages with one index for messages of the given types
+    /// that have at least `min_size` bytes.
     ///
     /// ```
     /// use hyperslab::{SharedMessageIndexInfo as Index, SharedMessages};
@@ -128,7 +129,7 @@ impl SharedMessages {
     }
 }
 
-/// The management of free space in a file: the strategy and its settings.
+/// The management of free space in a file: the file space strategy and its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
     /// The structures that allocate space.
@@ -205,7 +206,7 @@ impl FileSpace {
     }
 }
 
-/// The sizes and counts of an object header in the file.
+/// The version, the flags, and the numbers of messages and blocks of an object header in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderInfo {
     /// The version, 1 or 2.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hyperslab_vfd::{PathSideFile, SideFile};
 
-/// Returns the path of a file's journal. All symbolic links to the file lead to the same journal.
+/// Returns the journal of the file at `path`. All symbolic links to the file lead to the same
+/// journal.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     // A symbolic link in the folder part of the path does not change the folder of the journal. A
     // symbolic link as the last name may lead to another folder.
@@ -16,7 +17,7 @@ pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
     Arc::new(if own.path().exists() { own } else { journal_of_other_name(&path).unwrap_or(own) })
 }
 
-/// Returns the path of a journal beside another hard link to the file in the same folder, if such a
+/// Returns the journal that lies beside another hard link to the file in the same folder, if such a
 /// journal exists.
 #[cfg(unix)]
 fn journal_of_other_name(path: &Path) -> Option<PathSideFile> {
@@ -39,7 +40,7 @@ fn journal_of_other_name(_path: &Path) -> Option<PathSideFile> {
     None
 }
 
-/// Returns the journal path beside a file. `path` is absolute and no symbolic link.
+/// Returns the journal beside the file at `path`, which is absolute and no symbolic link.
 pub(crate) fn journal_beside(path: &Path) -> PathSideFile {
     PathSideFile::beside(path, ".hjournal")
 }

@@ -7,7 +7,8 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::OpenFile;
 use parking_lot::RwLock;
 
-/// A cached value that was read from a file, and the generation of the file at that time.
+/// A cache of one value that was read from a file, with the generation of the file at the time of
+/// the read.
 pub(crate) struct Known<T> {
     generation: u64,
     /// `None` before the first read.
@@ -15,29 +16,30 @@ pub(crate) struct Known<T> {
 }
 
 impl<T> Known<T> {
-    /// Returns a cache with a value that was read in the current generation of the file.
+    /// Returns a cache of one value that was read in the current generation of the file.
     pub(crate) fn new(file: &OpenFile, value: Arc<T>) -> Arc<RwLock<Self>> {
         let generation = file.container.store.generation();
         Arc::new(RwLock::new(Self { generation, value: Some(value) }))
     }
 
-    /// Returns an empty cache. The first use reads the value.
+    /// Returns an empty cache of one value of a file. The first use reads the value.
     pub(crate) fn nothing() -> Arc<RwLock<Self>> {
         Arc::new(RwLock::new(Self { generation: 0, value: None }))
     }
 
-    /// Removes the cached value, so that the next use reads it again.
+    /// Removes the cached value of a file, so that the next use of the cache reads the value again.
     pub(crate) fn forget(this: &RwLock<Self>) {
         this.write().value = None;
     }
 
-    /// Returns the cached value even if the file has changed since. Returns `None` if the cache is
-    /// empty or locked.
+    /// Returns the cached value of a file even if the file has changed since the read. Returns
+    /// `None` if the cache is empty or locked.
     pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
         this.try_read().and_then(|known| known.value.clone())
     }
 
-    /// Returns the cached value. Calls `read` if the file has changed since the last read.
+    /// Returns the cached value of a file. Calls `read` for a new value if the file has changed
+    /// since the last read.
     pub(crate) fn get(
         this: &RwLock<Self>,
         file: &OpenFile,
@@ -47,8 +49,8 @@ impl<T> Known<T> {
         Self::get_held(this, file, read)
     }
 
-    /// Returns the cached value as [`get`](Self::get) does. The caller holds the right to read the
-    /// file.
+    /// Returns the cached value of a file as [`get`](Self::get) does. The caller holds the right to
+    /// read the file.
     pub(crate) fn get_held(
         this: &RwLock<Self>,
         file: &OpenFile,

@@ -15,7 +15,7 @@ use hyperslab_engine::{Error, Result};
 
 use crate::{Hyperslab, Selection, UNLIMITED};
 
-/// The storage layout of a dataset.
+/// The storage layout of a dataset: compact, contiguous, chunked, virtual or structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
@@ -35,7 +35,7 @@ pub enum Layout {
     Structured,
 }
 
-/// The share of the elements for which space is allocated.
+/// The share of a dataset's elements for which space is allocated in the file: none, a part or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceStatus {
     /// No space is allocated, or the dataset has no elements.
@@ -46,7 +46,7 @@ pub enum SpaceStatus {
     Allocated,
 }
 
-/// The chunks of a dataset in chunked layout.
+/// The chunk shape and the chunk index of a dataset in chunked layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunking {
     /// The shape of a chunk, in elements.
@@ -57,7 +57,7 @@ pub struct Chunking {
     pub edges_unfiltered: bool,
 }
 
-/// A stored chunk.
+/// The description of a stored chunk of a dataset: its coordinates, address, size and filter mask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkInfo {
     /// The coordinates of the first element.
@@ -70,7 +70,7 @@ pub struct ChunkInfo {
     pub filter_mask: u32,
 }
 
-/// A filter of a filter pipeline.
+/// The description of one filter in the filter pipeline of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterInfo {
     /// The registered filter identifier.
@@ -84,7 +84,8 @@ pub struct FilterInfo {
     pub client_data: Vec<u32>,
 }
 
-/// The fill value of a dataset and the times at which it is written and space is allocated.
+/// The fill value of a dataset, and the times at which it is written and at which space is
+/// allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillValue {
     /// The value of elements that were never written.
@@ -106,7 +107,7 @@ pub enum FillStatus {
     User(Vec<u8>),
 }
 
-/// The time at which fill values are written.
+/// The time at which fill values are written to a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FillTime {
@@ -120,7 +121,7 @@ pub enum FillTime {
     Unknown(u8),
 }
 
-/// The time at which space is allocated.
+/// The time at which space for the elements of a dataset is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AllocationTime {
@@ -137,7 +138,7 @@ pub enum AllocationTime {
 }
 
 impl FillTime {
-    /// Returns the number that stands for this time in the file.
+    /// Returns the number by which the file stores this fill value write time.
     pub(crate) fn stored(self) -> FillWriteTime {
         match self {
             Self::Allocation => FillWriteTime::ON_ALLOCATION,
@@ -149,7 +150,7 @@ impl FillTime {
 }
 
 impl AllocationTime {
-    /// Returns the number that stands for this time in the file.
+    /// Returns the number by which the file stores this allocation time.
     pub(crate) fn stored(self) -> StoredAllocationTime {
         match self {
             Self::Default => StoredAllocationTime::DEFAULT,
@@ -161,7 +162,8 @@ impl AllocationTime {
     }
 }
 
-/// A piece of a dataset's raw data in an external file.
+/// A piece of a dataset's raw data that lies in an external file: the file's name, the offset and
+/// the length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalFile {
     /// The name of the external file, as stored.
@@ -172,7 +174,8 @@ pub struct ExternalFile {
     pub size: Option<u64>,
 }
 
-/// A mapping of a virtual dataset: a part of its elements, and the source of these elements.
+/// A mapping of a virtual dataset: a selection of its elements, and the source dataset and
+/// selection that supply these elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualMapping {
     /// The name of the source file, as stored; `.` for the file of the virtual dataset.
@@ -186,7 +189,7 @@ pub struct VirtualMapping {
 }
 
 impl VirtualMapping {
-    /// Returns the mapping in the form that the file stores.
+    /// Returns the mapping of a virtual dataset in the form that the file stores.
     pub(crate) fn stored(&self) -> hyperslab_engine::format::VirtualMapping {
         hyperslab_engine::format::VirtualMapping {
             source_file: self.file.as_slice().into(),
@@ -197,8 +200,8 @@ impl VirtualMapping {
     }
 }
 
-/// Returns the selection after merging adjacent blocks of a regular hyperslab. The oldest encoding
-/// stores each block, so fewer blocks take less space.
+/// Returns a selection of the same elements after merging adjacent blocks of a regular hyperslab.
+/// The oldest encoding stores each block, so fewer blocks take less space.
 fn merged(selection: &Selection) -> Selection {
     let mut selection = selection.clone();
     if let Selection::Hyperslab(Hyperslab::Regular(regular)) = &mut selection {
@@ -246,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the stored chunk that holds the element at the coordinates `element`, from the chunk
-    /// index.
+    /// Returns the stored chunk of the dataset that holds the element at the coordinates `element`,
+    /// from the chunk index.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };
@@ -282,7 +285,7 @@ impl FilterInfo {
         Self::of_pipeline(pipeline)
     }
 
-    /// Returns the filters of a section of structured chunks.
+    /// Returns the filters of the section `section` of a dataset's structured chunks.
     pub(crate) fn of_section(description: &DatasetDescription, section: u8) -> Vec<Self> {
         description.section_pipeline(section).map_or_else(Vec::new, |pipeline| Self::of_pipeline(&pipeline))
     }
@@ -334,7 +337,8 @@ impl ExternalFile {
 }
 
 impl VirtualMapping {
-    /// Returns `true` if the mapping is unlimited: the virtual dataset grows with the source.
+    /// Returns `true` if the mapping of the virtual dataset is unlimited: the virtual dataset grows
+    /// with the source dataset.
     pub fn is_unlimited(&self) -> bool {
         matches!(&self.selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
     }

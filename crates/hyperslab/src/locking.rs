@@ -2,17 +2,17 @@
 
 use hyperslab_engine::store::FileLocking;
 
-/// The environment variable by which libhdf5 controls file locking.
+/// The name of the environment variable by which libhdf5 controls file locking.
 const VARIABLE: &str = "HDF5_USE_FILE_LOCKING";
 
-/// Returns the locking that the caller has chosen, or else the locking that the environment
-/// variable states.
+/// Returns the file locking that the caller has chosen, or else the file locking that the
+/// environment variable states.
 pub(crate) fn choose(chosen: Option<FileLocking>) -> FileLocking {
     chosen.unwrap_or_else(|| parse(std::env::var(VARIABLE).ok().as_deref()))
 }
 
-/// Parses the value of the environment variable. Values that libhdf5 does not know count as not
-/// set.
+/// Parses the value of the environment variable for file locking. Values that libhdf5 does not know
+/// count as not set.
 fn parse(value: Option<&str>) -> FileLocking {
     match value {
         Some("TRUE" | "1") => FileLocking::On,

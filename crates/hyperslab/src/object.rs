@@ -17,9 +17,9 @@ use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChang
 
 pub use hyperslab_engine::ops::objects::ObjectKind;
 
-/// The identity of an object within a file: the address of its header. A token does not keep the
-/// object open. The token of a deleted object is invalid, even if another object has its header at
-/// the same address.
+/// The identity of an object within a file: the address of its object header. A token does not keep
+/// the object open. The token of a deleted object is invalid, even if another object has its header
+/// at the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
@@ -29,34 +29,37 @@ pub struct ObjectToken {
 }
 
 impl ObjectToken {
-    /// Returns the token of the object whose header is currently at an address.
+    /// Returns the token of the object whose header is currently at the address `address`.
     pub(crate) fn of(store: &Store, address: Address) -> Self {
         Self::as_of(store, address, store.deletions())
     }
 
-    /// Returns the token of the object whose header was at an address after the given number of
-    /// deletions.
+    /// Returns the token of the object whose header was at the address `address` after the given
+    /// number of deletions in the file.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
 
-    /// Returns the token of an object of another file.
+    /// Returns the token of an object of another file, from the address of the object header.
     pub(crate) fn in_other_file(address: Address) -> Self {
         Self { address: address.raw(), life: 0 }
     }
 
-    /// Returns a handle that keeps the object open. The caller holds [`Reading`].
+    /// Returns a handle that keeps the object of the token open. The caller holds the right to read
+    /// the file ([`Reading`]).
     pub(crate) fn hold(self, store: &Store) -> Result<ObjectHandle> {
         store.hold_known(Address::new(self.address), self.life)
     }
 
-    /// Returns the address of the object header. Returns an error if the object was deleted.
+    /// Returns the address of the token's object header. Returns an error if the object was
+    /// deleted.
     pub(crate) fn check(self, store: &Store) -> Result<Address> {
         let address = Address::new(self.address);
         store.check_life(address, self.life).map(|()| address)
     }
 
-    /// Returns the address of the object header, in bytes from the base address of the file.
+    /// Returns the address of the token's object header, in bytes from the base address of the
+    /// file.
     pub fn address(self) -> u64 {
         self.address
     }
@@ -68,7 +71,7 @@ impl fmt::Display for ObjectToken {
     }
 }
 
-/// An object of a file: a group, a dataset or a committed datatype.
+/// A handle of an object of a file: a group, a dataset or a committed datatype.
 ///
 /// An object is deleted when its last link is removed and its last handle is dropped: see
 /// [`Group::remove`].
@@ -93,7 +96,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the object whose header is at the target address of a link.
+    /// Opens the object whose header is at an address, the target of a link.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -101,7 +104,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object with a token.
+    /// Opens the object that a token identifies in a file.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -109,7 +112,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object that a handle keeps open.
+    /// Opens the object that a handle of the engine keeps open.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -119,12 +122,13 @@ impl Object {
         Ok(Self { handle, file, header, kind, name: name.into() })
     }
 
-    /// Removes the cached header, so that the next use reads it again.
+    /// Removes the cached object header, so that the next use reads the header again.
     pub(crate) fn forget_header(&self) {
         Known::forget(&self.header);
     }
 
-    /// Returns an object from its handle and its header, at `path` relative to `group`.
+    /// Returns an object from its handle and its object header. `path` is the path of the object
+    /// relative to `group`.
     pub(crate) fn of_parts(
         group: &Group,
         handle: ObjectHandle,
@@ -136,15 +140,15 @@ impl Object {
         Self { handle, file, header, kind, name }
     }
 
-    /// Returns an object that was just created at `path`, relative to this object. The header is
-    /// not read.
+    /// Returns an object that was just created at `path`, relative to this object. The object
+    /// header is not read.
     pub(crate) fn made(&self, handle: ObjectHandle, kind: ObjectKind, path: &str) -> Self {
         let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
         Self { handle, file, header: Known::nothing(), kind: Some(kind), name }
     }
 
-    /// Opens an object that was just created at `path`, relative to this object, and reads its
-    /// header.
+    /// Opens an object that was just created at `path`, relative to this object, and reads the
+    /// object header.
     pub(crate) fn open_made(&self, handle: ObjectHandle, path: &str) -> Result<Self> {
         Self::open_held(Arc::clone(&self.file), handle, &self.name_of(path))
     }
@@ -157,7 +161,8 @@ impl Object {
         }
     }
 
-    /// Opens the object at a path that starts at this group. Follows soft and external links.
+    /// Opens the object at a path that starts at this group object. Follows soft and external
+    /// links.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.reading()?;
@@ -186,7 +191,7 @@ impl Object {
         }
     }
 
-    /// Opens the target of an external link.
+    /// Opens the target of an external link: the object at `path` of the file named `file`.
     fn follow_external(&self, file: &[u8], path: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(path).map_err(|_| {
             Error::unsupported(format!("the external path `{}`, which is not UTF-8", path.escape_ascii()))
@@ -202,7 +207,7 @@ impl Object {
         &self.file
     }
 
-    /// Returns the current object header. Reads it again if the file has changed.
+    /// Returns the current object header. Reads the header again if the file has changed.
     pub(crate) fn header(&self) -> Result<Arc<ObjectHeader>> {
         let load = || {
             self.handle.check()?;
@@ -211,7 +216,7 @@ impl Object {
         Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
     }
 
-    /// Returns the current object header, and a lock that keeps the header unchanged.
+    /// Returns the current object header, and a lock that keeps the object header unchanged.
     pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
         let reading = self.file.reading()?;
         Ok((self.header()?, reading))
@@ -222,7 +227,7 @@ impl Object {
         self.handle.address()
     }
 
-    /// Returns the handle that keeps the object open.
+    /// Returns the engine's handle that keeps the object open.
     pub(crate) fn handle(&self) -> &ObjectHandle {
         &self.handle
     }
@@ -232,18 +237,18 @@ impl Object {
         &self.name
     }
 
-    /// Returns the token, which identifies the object within its file.
+    /// Returns the token of the object, which identifies the object within its file.
     pub fn token(&self) -> ObjectToken {
         ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
-    /// Returns the kind of the object. Returns `None` if the object is no group, dataset or
-    /// committed datatype.
+    /// Returns the kind of the object: group, dataset or committed datatype. Returns `None` for an
+    /// object of no known kind.
     pub fn kind(&self) -> Option<ObjectKind> {
         self.kind
     }
 
-    /// Returns the object as a group.
+    /// Returns the object as a group, or an error if the object has another kind.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a group.
@@ -251,7 +256,7 @@ impl Object {
         Group::new(self)
     }
 
-    /// Returns the object as a dataset.
+    /// Returns the object as a dataset, or an error if the object has another kind.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a dataset.
@@ -259,7 +264,7 @@ impl Object {
         Dataset::new(self)
     }
 
-    /// Returns the object as a committed datatype.
+    /// Returns the object as a committed datatype, or an error if the object has another kind.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed
@@ -307,7 +312,7 @@ impl Object {
         self.header()?.reference_count(&self.file.container.store)
     }
 
-    /// Returns the bytes of the comment, if the object has one.
+    /// Returns the bytes of the object's comment, if the object has one.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -316,8 +321,8 @@ impl Object {
         objects::comment(&self.file.container, &header)
     }
 
-    /// Returns the time of the last change in seconds since 1970-01-01 UTC, if the object header
-    /// stores it.
+    /// Returns the time of the object's last change in seconds since 1970-01-01 UTC, if the object
+    /// header stores this time.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -326,7 +331,8 @@ impl Object {
         objects::modification_time(&self.file.container, &header)
     }
 
-    /// Returns the storage of the object header.
+    /// Returns the version, the flags, and the numbers of messages and blocks of the object header
+    /// in the file.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -334,7 +340,8 @@ impl Object {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Returns the tracking of the order in which attributes were created.
+    /// Returns the choice whether the object tracks and indexes the order in which its attributes
+    /// were created.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -362,7 +369,7 @@ impl Object {
         Ok(self.header()?.tracks_times())
     }
 
-    /// Returns all attributes, in ascending order of the bytes of their names.
+    /// Returns all attributes of the object, in ascending order of the bytes of their names.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the dense attribute
@@ -381,8 +388,8 @@ impl Object {
         Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&owner), attribute)).collect())
     }
 
-    /// Returns the names of all attributes, in ascending order of their bytes. Bytes that are not
-    /// UTF-8 are replaced by U+FFFD.
+    /// Returns the names of all attributes of the object, in ascending order of their bytes. Bytes
+    /// that are not UTF-8 are replaced by U+FFFD.
     ///
     /// # Errors
     /// Returns the errors of [`attributes`](Self::attributes).
@@ -390,7 +397,7 @@ impl Object {
         Ok(self.attributes()?.iter().map(Attribute::name).collect())
     }
 
-    /// Returns the attribute `name`.
+    /// Returns the object's attribute with the name `name`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
@@ -426,8 +433,8 @@ impl fmt::Debug for Object {
     }
 }
 
-/// A committed datatype: a datatype with a name in the file. See [`Group::commit_datatype`] for an
-/// example.
+/// A handle of a committed datatype: a datatype with a name in the file. See
+/// [`Group::commit_datatype`] for an example.
 #[derive(Debug, Clone)]
 pub struct CommittedDatatype {
     object: Object,
@@ -444,7 +451,7 @@ impl CommittedDatatype {
         Ok(Self { object, datatype })
     }
 
-    /// Returns the datatype.
+    /// Returns the datatype that the committed datatype object holds.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }

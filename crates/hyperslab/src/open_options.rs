@@ -11,7 +11,8 @@ use hyperslab_vfd::{Core, Driver};
 use crate::driver::{FileDriver, Opener};
 use crate::{AccessOptions, File};
 
-/// Options for opening a file. Without [`write`](Self::write) the file is open for reading only.
+/// The options for opening an existing file. Without [`write`](Self::write) the file is open for
+/// reading only.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -22,7 +23,7 @@ use crate::{AccessOptions, File};
 /// ```
 pub type OpenOptions = AccessOptions<Opening>;
 
-/// The options that only the opening of a file has; see [`OpenOptions`].
+/// The options that apply only to the opening of an existing file; see [`OpenOptions`].
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
     driver: FileDriver,
@@ -34,7 +35,7 @@ pub struct Opening {
 }
 
 impl OpenOptions {
-    /// Sets the driver: [`FileDriver::Auto`] by default.
+    /// Sets the driver that reads the bytes of the file: [`FileDriver::Auto`] by default.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -49,7 +50,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file for reading and writing if `yes` is true.
+    /// Sets whether the file is opened for reading and writing instead of reading only.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -66,7 +67,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file as a SWMR reader if `yes` is true: another program may have the file open as
+    /// Sets whether the file is opened as a SWMR reader: another program may have the file open as
     /// SWMR writer.
     ///
     /// Objects keep the state in which they were first read until [`File::refresh`] or
@@ -79,7 +80,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file as the SWMR writer if `yes` is true. The result is the same as a call of
+    /// Sets whether the file is opened as the SWMR writer. The result is the same as a call of
     /// [`File::start_swmr_write`] after opening the file for [writing](Self::write).
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
@@ -87,15 +88,15 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file even if its status flags say that a writer has it open, or if it is shorter
-    /// than the superblock states. Access to missing bytes returns errors.
+    /// Sets whether the file is opened even if its status flags say that a writer has it open, or
+    /// if it is shorter than the superblock states. Access to missing bytes returns errors.
     #[must_use]
     pub fn ignore_status_flags(mut self, yes: bool) -> Self {
         self.mode.ignore_status_flags = yes;
         self
     }
 
-    /// Opens the file at `path`.
+    /// Opens the file at `path` with these options.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file or one of its members cannot be
@@ -106,7 +107,7 @@ impl OpenOptions {
         self.open_root(self.open_at(path.as_ref())?)
     }
 
-    /// Opens a file image in memory.
+    /// Opens a file image, the bytes of a whole file in memory, with these options.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if `bytes` are not an HDF5 file.
@@ -114,7 +115,7 @@ impl OpenOptions {
         self.open_driver(Arc::new(Core::image("file image", bytes.into())))
     }
 
-    /// Opens a file whose bytes `driver` stores.
+    /// Opens a file whose bytes `driver` stores, with these options.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the
@@ -124,8 +125,8 @@ impl OpenOptions {
     }
 
     /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver
-    /// covers all members of a file that has several. With [`FileDriver::Auto`], a file that is not
-    /// an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
+    /// covers all members of a file that has several members. With [`FileDriver::Auto`], a file
+    /// that is not an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read. With a driver
@@ -140,7 +141,8 @@ impl OpenOptions {
         }
     }
 
-    /// Returns the options for a salvage: read-only access that tolerates damaged structures.
+    /// Returns the options for opening a damaged file for a salvage: read-only access that
+    /// tolerates damaged structures.
     pub(crate) fn salvage(mut self) -> Self {
         self.mode.salvage = true;
         (self.mode.write, self.mode.swmr_write) = (false, false);
@@ -155,13 +157,14 @@ impl OpenOptions {
         Ok(self.with_external_files(file, path, options))
     }
 
-    /// Opens a file through `driver`. The root group is not read.
+    /// Opens the file whose bytes `driver` stores. The root group is not read.
     pub(crate) fn open_image(&self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
         let file = OpenFile::open(self.logged(driver), self.options())?;
         Ok(self.with_virtual_options(file))
     }
 
-    /// Opens the root group of a file, and starts SWMR writing if the options request it.
+    /// Opens the root group of a file and returns the file's handle. Starts SWMR writing if the
+    /// options request it.
     fn open_root(&self, file: OpenFile) -> Result<File> {
         let file = File::of(file)?;
         if self.mode.swmr_write {
@@ -181,7 +184,7 @@ impl OpenOptions {
     }
 }
 
-/// Opens the file at `path` with [`FileDriver::Auto`].
+/// Opens the file at `path` with automatic choice of the driver ([`FileDriver::Auto`]).
 pub(crate) fn open_path(path: &Path, options: StoreOptions) -> Result<OpenFile> {
     Opener { options, ..Opener::default() }.open(path)
 }

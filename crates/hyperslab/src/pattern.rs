@@ -2,9 +2,9 @@
 
 use hyperslab_engine::{Error, Result};
 
-/// A pattern for paths. `*` matches any characters within a name, `?` matches one character of a
-/// name, and `**` matches any characters of a path. A backslash makes the next character literal. A
-/// pattern without a slash is compared with the last name of a path.
+/// A pattern for paths of objects. `*` matches any characters within a name, `?` matches one
+/// character of a name, and `**` matches any characters of a path. A backslash makes the next
+/// character literal. A pattern without a slash is compared with the last name of a path.
 ///
 /// ```
 /// use hyperslab::PathPattern;
@@ -33,7 +33,7 @@ enum Token {
 }
 
 impl PathPattern {
-    /// Parses a pattern.
+    /// Parses the text of a path pattern.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is empty or ends with
@@ -64,8 +64,8 @@ impl PathPattern {
         Ok(Self { tokens, by_name })
     }
 
-    /// Returns `true` if the pattern matches a path. A leading slash of the path is ignored. The
-    /// time is at most proportional to the product of the lengths of both.
+    /// Returns `true` if the path pattern matches `path`. A leading slash of the path is ignored.
+    /// The time is at most proportional to the product of the lengths of both.
     pub fn matches(&self, path: &str) -> bool {
         let path = path.trim_start_matches('/');
         let text = if self.by_name { path.rsplit('/').next().unwrap_or(path) } else { path };
@@ -83,8 +83,8 @@ impl PathPattern {
 }
 
 impl Token {
-    /// Matches one token of the pattern. Takes the lengths of the text that the previous tokens
-    /// match, and returns the lengths that the tokens up to this one match.
+    /// Matches one token of a path pattern against the text. Takes the lengths of the text that the
+    /// previous tokens match, and returns the lengths that the tokens up to this one match.
     fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
         let mut running = false;
         // The state of the previous length, and the character between the previous and the current

@@ -1,7 +1,7 @@
 //! The storage parameters of groups and objects.
 
-/// The limits for the number of links or attributes at which their storage changes between compact
-/// and dense.
+/// The limits for the number of links or attributes of an object at which their storage changes
+/// between compact and dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PhaseChange {
     /// The largest number of links or attributes in compact storage.
@@ -11,7 +11,8 @@ pub struct PhaseChange {
     pub min_dense: u16,
 }
 
-/// The expected number and length of link names, for which a new group reserves space.
+/// The expected number of links and the expected length of their names, for which a new group
+/// reserves space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedLinks {
     /// The expected number of links.

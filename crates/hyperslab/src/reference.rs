@@ -14,7 +14,7 @@ use ndarray::{Array, Dimension};
 use crate::H5Type;
 use crate::{Attribute, Dataset, File, Object, ObjectToken, Selection};
 
-/// The target of a reference.
+/// The target of a reference: an object, a selection of elements of a dataset, or an attribute.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ReferenceTarget {
@@ -36,12 +36,13 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Returns a target that refers to `object`.
+    /// Returns a reference target that is the object `object`.
     pub fn object(object: &Object) -> Self {
         Self::Object(object.token())
     }
 
-    /// Converts the target to the form of the engine.
+    /// Converts the reference target to the form of the engine, for a reference in the file
+    /// `store`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind) if the object was deleted.
@@ -57,8 +58,8 @@ impl ReferenceTarget {
         })
     }
 
-    /// Converts the target, which lies in another file, to the form of the engine. The existence of
-    /// the object is not checked.
+    /// Converts the reference target, which lies in another file, to the form of the engine. The
+    /// existence of the object is not checked.
     fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
@@ -72,8 +73,8 @@ impl ReferenceTarget {
         }
     }
 
-    /// Converts a target from the form of the engine. `store` is the file that contains the
-    /// reference.
+    /// Converts a reference target from the form of the engine. `store` is the file that contains
+    /// the reference.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -91,7 +92,8 @@ impl ReferenceTarget {
     }
 }
 
-/// A reference together with the file that it was read from.
+/// A reference to an object, elements or an attribute, together with the file from which the
+/// reference was read.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -116,17 +118,18 @@ impl Reference {
         Self { file, target }
     }
 
-    /// Returns `true` for a null reference.
+    /// Returns `true` if the reference is null.
     pub fn is_null(&self) -> bool {
         self.target == ReferenceTarget::Null
     }
 
-    /// Returns the target of the reference.
+    /// Returns the target of the reference: an object, elements of a dataset, or an attribute.
     pub fn target(&self) -> &ReferenceTarget {
         &self.target
     }
 
-    /// Returns the file that contains the target, and the target relative to that file.
+    /// Returns the file that contains the target of the reference, and the target relative to that
+    /// file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -142,9 +145,10 @@ impl Reference {
         Error::Misuse(format!("a reference to {} {reason}", TargetText(&self.target)))
     }
 
-    /// Returns the referenced object. For a region reference, this is the dataset; for an attribute
-    /// reference, the object with the attribute. A target in another file is searched like the
-    /// target of an external link, under the same [`ExternalFiles`](crate::ExternalFiles) policy.
+    /// Opens the object to which the reference refers. For a region reference, this is the dataset;
+    /// for an attribute reference, the object with the attribute. A target in another file is
+    /// searched like the target of an external link, under the same
+    /// [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a null reference, and the errors
@@ -163,7 +167,7 @@ impl Reference {
         Object::open_token(file, token, &name).map_err(|error| error.context(name))
     }
 
-    /// Returns the dataset of a region reference, and the selected elements.
+    /// Returns the dataset to which a region reference refers, and the selection of elements.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not a region, and
@@ -183,9 +187,9 @@ impl Reference {
         Ok((dataset, selection.clone().simplified().map_err(Error::from)?))
     }
 
-    /// Reads the referenced elements: the selected elements of a region reference, or all elements
-    /// of a referenced dataset. A region that is a regular hyperslab has its own shape; the
-    /// elements of other regions have one dimension.
+    /// Reads the elements to which the reference refers: the selected elements of a region
+    /// reference, or all elements of a referenced dataset. A region that is a regular hyperslab has
+    /// its own shape; the elements of other regions have one dimension.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is neither a dataset
@@ -200,7 +204,7 @@ impl Reference {
         dataset.read(&selection)
     }
 
-    /// Returns the referenced attribute.
+    /// Opens the attribute to which the reference refers.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not an attribute,
@@ -216,9 +220,9 @@ impl Reference {
 
 /// The text that names a target in messages.
 impl File {
-    /// Returns the element of `size` bytes that refers to `target`, in the form that elements of
-    /// references of the kind `kind` have in this file. Stores the parts that an element cannot
-    /// hold.
+    /// Returns the bytes of an element, `size` in number, that refers to `target`, in the form that
+    /// elements of references of the kind `kind` have in this file. Stores the parts of the
+    /// reference that an element cannot hold in the file.
     ///
     /// ```
     /// use hyperslab::datatype::{Datatype, DatatypeClass};
@@ -248,7 +252,8 @@ impl File {
         Ok(element)
     }
 
-    /// Returns the reference of the kind `kind` that the stored bytes `element` represent.
+    /// Decodes the stored bytes `element` of an element of this file as a reference of the kind
+    /// `kind`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the element is damaged or the

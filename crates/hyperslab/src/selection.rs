@@ -15,7 +15,8 @@ use crate::dataspace::Dims;
 use crate::slice::{self, Slice};
 use crate::{Hyperslab, Points, Region, Selection};
 
-/// A selection for a dataset of a known shape, and the shape of the result; see [`IntoSelection`].
+/// The elements that an operation selects in a dataset of known shape, and the shape of the
+/// resulting array; see [`IntoSelection`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selected<'a> {
     selection: Cow<'a, Selection>,
@@ -24,22 +25,24 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Returns a selection whose result is an array of the shape `shape`, in C order.
+    /// Wraps a selection of elements whose result is an array of the shape `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
-    /// Returns a selection whose result has a single dimension, in the order of the selection.
+    /// Wraps a selection of elements whose result is an array of a single dimension, in the order
+    /// of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }
     }
 
-    /// Returns the selection of elements.
+    /// Returns the selection of elements of the dataset.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// Returns the shape of the result. Returns `None` if the result has a single dimension.
+    /// Returns the shape of the array that results from a read of the selection. Returns `None` if
+    /// the array has a single dimension.
     pub fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
@@ -49,7 +52,7 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// A value that selects elements of a dataset.
+/// A value, such as a slice or a mask, that selects elements of a dataset.
 ///
 /// All methods of [`Dataset`](crate::Dataset), [`Field`](crate::Field) and
 /// [`SparseView`](crate::SparseView) that read, write or erase elements take one of these values:
@@ -84,7 +87,7 @@ impl<'a> Selected<'a> {
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait IntoSelection {
-    /// Returns the elements that the value selects in a dataset of the shape `dims`.
+    /// Returns the selection of elements that the value describes in a dataset of the shape `dims`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the value is for another number
@@ -118,8 +121,8 @@ impl IntoSelection for Selection {
     }
 }
 
-/// Returns the shape of a selection of all elements, of a box or of a regular hyperslab; `None` for
-/// other selections.
+/// Returns the shape of the array that results from a selection of all elements, of a box or of a
+/// regular hyperslab; `None` for other selections.
 fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Dims>> {
     match selection {
         Selection::All => Ok(Some(Dims::from_slice(dims))),
@@ -282,7 +285,7 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
 }
 
 /// Returns the selection of the elements whose value in a boolean mask is `true`. The mask is in C
-/// order; the selection consists of runs along the last dimension.
+/// order; the selection consists of runs of elements along the last dimension.
 #[cfg(feature = "ndarray")]
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();

@@ -8,9 +8,9 @@ use hyperslab_exact::{self as exact, to_u64};
 use crate::dataset::{outside_array, run_indexes};
 use crate::{Block, Hyperslab, IntoSelection, Points, RegularHyperslab, Selection};
 
-/// The coordinates that a selection takes of one dimension: a single coordinate, a range with or
-/// without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by `From`.
-/// Negative numbers count from the end.
+/// A slice: the coordinates that a selection takes of one dimension. It is a single coordinate, a
+/// range with or without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by
+/// `From`. Negative numbers count from the end.
 ///
 /// ```
 /// use hyperslab::Slice;
@@ -38,8 +38,8 @@ enum SliceKind {
     Mask(Vec<bool>),
 }
 
-/// A coordinate in a dimension whose size is not known yet. Negative coordinates count from the
-/// end.
+/// A coordinate of a slice in a dimension whose size is not known yet. Negative coordinates count
+/// from the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coordinate {
     FromStart(u64),
@@ -52,7 +52,8 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the next coordinate. Returns `None` if this would be the end of the dimension.
+    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this would
+    /// be the end of the dimension.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.
@@ -80,7 +81,8 @@ enum SlicePart {
 }
 
 impl Slice {
-    /// Returns the slice with only every `step`-th coordinate, from the first coordinate on.
+    /// Returns the slice with only every `step`-th of its coordinates, from the first coordinate
+    /// on.
     #[must_use]
     pub fn step(mut self, step: u64) -> Self {
         self.step = step;
@@ -96,7 +98,7 @@ impl Slice {
     }
 
     /// Returns the coordinates that the slice selects in a dimension of the size `size`. Returns
-    /// `None` if they exceed the dimension.
+    /// `None` if the coordinates exceed the dimension.
     fn within(&self, size: u64) -> Option<SlicePart> {
         let inside = |at: Coordinate| at.within(size).filter(|at| *at < size);
         match &self.kind {
@@ -122,7 +124,7 @@ impl Slice {
 }
 
 impl SlicePart {
-    /// Returns the number of coordinates.
+    /// Returns the number of coordinates that the slice selects.
     fn len(&self) -> u64 {
         match self {
             Self::Regular { count, .. } => *count,
@@ -130,7 +132,7 @@ impl SlicePart {
         }
     }
 
-    /// Returns the coordinates in order.
+    /// Returns the coordinates that the slice selects, in order.
     fn coordinates(&self) -> Vec<u64> {
         match self {
             Self::Regular { start, count, step, .. } => {
@@ -141,8 +143,8 @@ impl SlicePart {
         }
     }
 
-    /// Returns the coordinates as blocks, each with its first and its last coordinate. Returns
-    /// `None` unless the coordinates ascend.
+    /// Returns the coordinates that the slice selects as blocks, each with its first and its last
+    /// coordinate. Returns `None` unless the coordinates ascend.
     fn blocks(&self) -> Option<Vec<(u64, u64)>> {
         if let Self::Regular { start, count, step: 1, .. } = self {
             let last = start.checked_add(count.checked_sub(1)?)?;
@@ -160,8 +162,8 @@ impl SlicePart {
     }
 }
 
-/// Returns the selection that one slice per dimension describes in an array of the shape `dims`,
-/// and the shape of the result.
+/// Returns the selection of elements that one slice per dimension describes in an array of the
+/// shape `dims`, and the shape of the result.
 pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
     if slices.len() != dims.len() {
         let message = format!("there are {} slices for {} dimensions", slices.len(), dims.len());
@@ -198,7 +200,8 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Ve
     }
 }
 
-/// Returns the selection of slice parts without lists of coordinates.
+/// Returns the selection of elements for one slice per dimension, none of which is a list of
+/// coordinates.
 fn regular(parts: &[SlicePart]) -> Selection {
     let mut slab = RegularHyperslab::region(&[], &[]);
     for part in parts {
@@ -212,8 +215,8 @@ fn regular(parts: &[SlicePart]) -> Selection {
     Selection::Hyperslab(Hyperslab::Regular(slab))
 }
 
-/// Returns the selection of slice parts, one of which is a list of coordinates. The selection
-/// consists of blocks if the list ascends, otherwise of points.
+/// Returns the selection of elements for one slice per dimension, one of which is a list of
+/// coordinates. The selection consists of blocks if the list ascends, otherwise of points.
 fn listed(parts: &[SlicePart]) -> Result<Selection> {
     let rank = parts.len();
     if parts.iter().any(|part| part.len() == 0) {
@@ -231,7 +234,7 @@ fn listed(parts: &[SlicePart]) -> Result<Selection> {
     Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.collect() }))
 }
 
-/// Returns all combinations of one item of each list, in C order.
+/// Returns all combinations of items that take one item from each list, in C order.
 fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     let too_many = |count: u64| Error::Limit {
         subject: "blocks and points of an index list".into(),
@@ -251,7 +254,7 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     Ok(all)
 }
 
-/// The largest number of blocks or points in the selection of an index list.
+/// The largest number of blocks or points in the selection that an index list describes.
 const MAX_PARTS: u64 = 1 << 24;
 
 impl From<RangeFull> for Slice {
@@ -391,8 +394,8 @@ macro_rules! s {
     ($($slices:tt)*) => { $crate::s!(@ [] $($slices)*) };
 }
 
-/// Sets the selected elements of an array in memory to `value`. `values` are the elements of an
-/// array of the shape `dims` in C order.
+/// Sets the selected elements of an array in memory to `value`. `values` contains all elements of
+/// the array of the shape `dims` in C order.
 ///
 /// ```
 /// let mut values = [0; 6];

@@ -33,8 +33,8 @@ impl File {
         Ok(edit.usage().end)
     }
 
-    /// Returns the number of free bytes, which new blocks may take. A file that is open for reading
-    /// only reports none.
+    /// Returns the number of free bytes in the file, which new blocks may take. A file that is open
+    /// for reading only reports none.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -47,9 +47,9 @@ impl File {
         usage.free.checked_add(usage.pending).ok_or(Error::Internal { structure, invariant })
     }
 
-    /// Converts elements of the datatype `memory` to the stored form of `datatype`, and stores
-    /// their variable-length data in this file. The source heap of `conversions` has this data in
-    /// memory.
+    /// Converts elements of the datatype `memory` to the stored form of `datatype`, returns them,
+    /// and stores their variable-length data in this file. The source heap of `conversions` has
+    /// this data in memory.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -82,8 +82,8 @@ impl File {
         Ok(stored)
     }
 
-    /// Sets the versions of the library that must be able to read the structures that later
-    /// operations write.
+    /// Sets the versions of the HDF5 library that must be able to read the structures that later
+    /// operations write to the file.
     ///
     /// ```
     /// use hyperslab::LibverBounds;

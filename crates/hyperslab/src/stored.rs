@@ -17,11 +17,11 @@ use crate::datatype::Reference;
 use crate::datatype::convert::{Conversion, Conversions};
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
-/// The smallest number of texts for which a separate thread is started.
+/// The smallest number of texts in stored elements for which a separate thread is started.
 const TEXTS_PER_TASK: usize = 8192;
 
-/// Elements in the stored form: decoded by the filters, in the byte order and memory layout of the
-/// file.
+/// Elements of a dataset or attribute in the stored form: decoded by the filters, in the byte order
+/// and memory layout of the file.
 ///
 /// Elements of variable length and references are descriptors in this form;
 /// [`variable_length`](Self::variable_length) and [`reference`](Self::reference) resolve them.
@@ -51,12 +51,14 @@ pub struct VariableLength {
 }
 
 impl VariableLength {
-    /// Returns the number of items of the sequence. For a string, this is the number of bytes.
+    /// Returns the number of items of the variable-length sequence. For a string, this is the
+    /// number of bytes.
     pub fn count(&self) -> u64 {
         u64::from(self.value.count)
     }
 
-    /// Returns the bytes of the stored items. Each item has `item_size` bytes.
+    /// Returns the bytes of the stored items of the variable-length sequence or string. Each item
+    /// has `item_size` bytes.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap holds fewer bytes.
@@ -73,10 +75,11 @@ const MAX_FILE_LENGTHS: u64 = 16;
 /// The smallest limit on the variable-length data of one read, in bytes.
 const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The number of bytes, or of elements, after which a thread updates the shared memory budget.
+/// The number of bytes, or of elements, after which a thread updates the shared memory budget of a
+/// read of variable-length data.
 const BATCH_BYTES: usize = 1 << 14;
 
-/// The estimated overhead of one memory allocation, in bytes.
+/// The estimated overhead in bytes of one memory allocation for variable-length data.
 const ALLOCATION_BYTES: u64 = 16;
 
 /// The memory that one read of variable-length data may still use.
@@ -113,8 +116,8 @@ impl ByteBudget {
 }
 
 impl ReadBudget {
-    /// Subtracts from the budget the memory for the variable-length data of at most [`BATCH_BYTES`]
-    /// elements: `bytes` bytes in total.
+    /// Subtracts from the memory budget of a read the memory for the variable-length data of at
+    /// most [`BATCH_BYTES`] elements: `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
         let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
@@ -122,26 +125,28 @@ impl ReadBudget {
         self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Subtracts from the budget the memory for the variable-length data of one element.
+    /// Subtracts from the memory budget of a read the memory for the variable-length data of one
+    /// element.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
         // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Subtracts from the budget the memory for `count` values, and allocates a vector for them.
+    /// Subtracts from the memory budget of a read the memory for `count` values, and allocates a
+    /// vector for them.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Subtracts from the budget the memory for `count` values of `size` bytes, and allocates a
-    /// buffer for them.
+    /// Subtracts from the memory budget of a read the memory for `count` values of `size` bytes,
+    /// and allocates a buffer for them.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
         memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
-    /// Subtracts from the budget the memory for `count` values of `size` bytes, and returns their
-    /// size in bytes.
+    /// Subtracts from the memory budget of a read the memory for `count` values of `size` bytes,
+    /// and returns their size in bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
         let bytes = to_u64(count).checked_mul(to_u64(size));
         let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
@@ -149,7 +154,8 @@ impl ReadBudget {
     }
 }
 
-/// The memory that one thread has used and not yet subtracted from the shared budget.
+/// The memory that one thread of a read has used and not yet subtracted from the shared memory
+/// budget.
 struct TakenBatch<'a> {
     budget: &'a ReadBudget,
     elements: usize,
@@ -176,14 +182,15 @@ impl Stored {
         Self { file, datatype, bytes, foreign: None }
     }
 
-    /// Adds the variable-length data that comes from other files or from structured chunks, and
-    /// returns the elements.
+    /// Adds the variable-length data that comes from other files or from structured chunks to the
+    /// stored elements, and returns the elements.
     pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {
         self.foreign = Some(foreign);
         self
     }
 
-    /// Returns `conversions` with the heap that holds the variable-length data of the elements.
+    /// Returns datatype conversions with the heap that holds the variable-length data of the stored
+    /// elements.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {
@@ -194,8 +201,8 @@ impl Stored {
         }
     }
 
-    /// Plans the conversion of the elements to the datatype `memory`. The destination heap of
-    /// `conversions` gets the variable-length data.
+    /// Plans the conversion of the stored elements to the datatype `memory`. The destination heap
+    /// of `conversions` gets the variable-length data.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no conversion.
@@ -203,12 +210,12 @@ impl Stored {
         Ok(self.conversions(conversions.clone()).plan(&self.datatype, memory)?)
     }
 
-    /// Returns the datatype of the elements.
+    /// Returns the datatype of the stored elements.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }
 
-    /// Returns the bytes of all elements, in the order of the selection.
+    /// Returns the bytes of all stored elements, in the order of the selection that was read.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -218,18 +225,18 @@ impl Stored {
         self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
     }
 
-    /// Returns `true` if there are no elements.
+    /// Returns `true` if there are no stored elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Returns an iterator over the bytes of each element.
+    /// Returns an iterator over the bytes of each stored element.
     pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact((self.datatype.size as usize).max(1))
     }
 
-    /// Returns the variable-length data of an element, or of a part of an element. `descriptor` is
-    /// its stored form.
+    /// Returns the variable-length data of a stored element, or of a part of the element.
+    /// `descriptor` is the stored form of the element or part.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap has no such data.
@@ -238,8 +245,8 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    /// Returns the target of a reference of the kind `kind`. `descriptor` is the stored form of an
-    /// element, or of a part of an element.
+    /// Returns the target of the reference, of the kind `kind`, that a stored element contains.
+    /// `descriptor` is the stored form of the element, or of a part of the element.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
@@ -250,8 +257,9 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns a [`Reference`] of the kind `kind`, which can open its target. `descriptor` is the
-    /// stored form of an element, or of a part of an element.
+    /// Returns the [`Reference`], of the kind `kind`, that a stored element contains. The reference
+    /// can open its target. `descriptor` is the stored form of the element, or of a part of the
+    /// element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -272,8 +280,8 @@ impl Stored {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Returns the memory budget for a result that is made from these elements. The budget excludes
-    /// the stored elements themselves.
+    /// Returns the memory budget for the conversion of these stored elements to other values. The
+    /// budget excludes the stored elements themselves.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the stored elements exceed the limit.
@@ -293,7 +301,7 @@ impl Stored {
         Ok(budget)
     }
 
-    /// Converts the elements to values of a Rust type.
+    /// Converts the stored elements to values of a Rust type.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no conversion from the
@@ -306,7 +314,8 @@ impl Stored {
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
     }
 
-    /// Returns strings of fixed or variable length as text, without padding.
+    /// Returns stored elements that are strings of fixed or variable length as texts, without
+    /// padding.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings or
@@ -339,7 +348,7 @@ impl Stored {
         }
     }
 
-    /// Returns the text of an element.
+    /// Returns the text of one stored element that is a string.
     fn string_in(
         &self,
         element: &[u8],
@@ -358,14 +367,14 @@ impl Stored {
         Ok(owned)
     }
 
-    /// Returns a reader of the elements' variable-length data.
+    /// Returns a reader of the stored elements' variable-length data.
     fn contents(&self) -> VariableLengthReader<'_> {
         let container = &self.file.container;
         VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())
     }
 
-    /// Returns the text of an element, or of a part of an element, without padding. `datatype` is
-    /// the type of `element`.
+    /// Returns the bytes of the text of a stored element, or of a part of the element, without
+    /// padding. `datatype` is the type of `element`.
     pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
         Ok(self.text_in(datatype, element, &mut self.contents())?.to_vec())
     }
@@ -399,7 +408,7 @@ impl Stored {
         Error::Misuse(format!("elements of type {} are not text", self.datatype))
     }
 
-    /// Returns sequences of variable length as vectors of a Rust type.
+    /// Returns stored elements that are variable-length sequences as vectors of a Rust type.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or

@@ -38,8 +38,8 @@ impl File {
         self.root().file().start_swmr_write()
     }
 
-    /// Makes later reads of all objects see the current contents of the file. Has an effect only on
-    /// a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
+    /// Makes later reads of all objects of the file see the current contents of the file. Has an
+    /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -55,8 +55,8 @@ impl File {
         self.root().file().refresh()
     }
 
-    /// Returns the number of times that a block was read again because the writer was changing it
-    /// during the first read.
+    /// Returns the number of times that a block of the file was read again because the SWMR writer
+    /// was changing it during the first read.
     pub fn swmr_retries(&self) -> u64 {
         self.root().file().container.store.retries()
     }

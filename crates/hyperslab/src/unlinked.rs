@@ -69,8 +69,8 @@ impl DatasetBuilder {
 }
 
 impl Object {
-    /// Increases the reference count of the object without creating a link. The object is not
-    /// deleted when its links are removed.
+    /// Increases the stored reference count of the object without creating a link. The object is
+    /// not deleted when its links are removed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
@@ -80,8 +80,8 @@ impl Object {
         self.change(subject, |edit| self.file().add_reference(edit, self.address()))
     }
 
-    /// Decreases the reference count of the object. An object without references is deleted when
-    /// its last handle is dropped.
+    /// Decreases the stored reference count of the object. An object without references is deleted
+    /// when its last handle is dropped.
     ///
     /// # Errors
     /// Returns the errors of [`add_reference`](Self::add_reference), and

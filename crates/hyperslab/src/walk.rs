@@ -9,8 +9,8 @@ use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest number of path bytes in the name of an object. Of a longer path, only the end is
-/// kept.
+/// The largest number of path bytes in the name of an object that a walk visits. Of a longer path,
+/// only the end is kept.
 const MAX_NAME_BYTES: usize = 4096;
 
 /// An iterator over the objects that hard links lead to from the root group.
@@ -43,7 +43,7 @@ pub struct Walk {
     recent: (usize, Vec<u8>),
 }
 
-/// An object that a walk has not visited yet.
+/// An object that a walk over a file has not visited yet.
 #[derive(Debug)]
 struct Unvisited {
     token: ObjectToken,
@@ -53,7 +53,7 @@ struct Unvisited {
     number: usize,
 }
 
-/// An object that a [`Walk`] visits.
+/// An object that a [`Walk`] over a file visits.
 #[derive(Debug)]
 pub struct Visited {
     /// The bytes of the first path of the object; `/` for the root group.
@@ -81,7 +81,7 @@ impl Walk {
         }
     }
 
-    /// Returns the next unvisited object that still has a link.
+    /// Returns the next unvisited object of the walk that still has a link.
     fn next_linked(&mut self) -> Option<Unvisited> {
         let store = &self.file.root().file().container.store;
         loop {
@@ -92,7 +92,7 @@ impl Walk {
         }
     }
 
-    /// Returns the path of the object with a number in the order of the walk.
+    /// Returns the path of the object that has the number `number` in the order of the walk.
     fn path(&self, number: usize) -> Vec<u8> {
         let (mut names, mut at) = (Vec::new(), number);
         while at != self.recent.0
@@ -109,8 +109,8 @@ impl Walk {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// Opens an object and returns it. Adds the targets of a group's hard links to the unvisited
-    /// objects.
+    /// Opens an object that the walk has not visited and returns it. Adds the targets of a group's
+    /// hard links to the unvisited objects.
     fn visit(&mut self, next: Unvisited) -> Visited {
         let Unvisited { token, handle, number } = next;
         let path = self.path(number);

@@ -10,7 +10,7 @@ use crate::group::links;
 
 /// Returns the attributes of an object, sorted by an index (`H5_index_t`) and an iteration order
 /// (`H5_iter_order_t`). If the object does not track the creation order, attributes keep the order
-/// of their messages.
+/// of their messages in the object header.
 ///
 /// # Errors
 /// Fails if the index or the order is unknown. Returns the errors of reading the object.
@@ -28,7 +28,8 @@ pub fn sorted(object: &Object, (index, order): (c_int, c_int)) -> Outcome<Vec<At
     Ok(attributes)
 }
 
-/// Returns the name of the attribute at position `number` in the given index and order.
+/// Returns the name of the object's attribute at position `number` in the given index
+/// (`H5_index_t`) and iteration order (`H5_iter_order_t`).
 ///
 /// # Errors
 /// Fails if the object has at most `number` attributes.

@@ -35,7 +35,7 @@ enum State {
     Read(Arc<Attribute>),
 }
 
-/// The name, datatype and dataspace of an attribute.
+/// The name, datatype and dataspace of a new attribute.
 #[derive(Debug)]
 pub struct NewAttribute {
     /// The bytes of the attribute's name.
@@ -51,18 +51,18 @@ pub struct NewAttribute {
 }
 
 impl AttributeHandle {
-    /// Returns a handle of an attribute that was read from the file.
+    /// Returns an attribute handle for an attribute that was read from the file.
     pub fn read((owner, location): Place, attribute: Attribute) -> Self {
         Self { owner, location, state: RwLock::new(State::Read(Arc::new(attribute))) }
     }
 
-    /// Returns a handle of an attribute that was just created and not yet read.
+    /// Returns an attribute handle for an attribute that was just created and not yet read.
     pub fn created((owner, location): Place, new: NewAttribute) -> Self {
         Self { owner, location, state: RwLock::new(State::New(Arc::new(new))) }
     }
 
-    /// Returns the name, datatype and dataspace of the attribute, and reads no attribute that was
-    /// just created.
+    /// Returns the name, datatype and dataspace of the open attribute, without a read of an
+    /// attribute that was just created.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -87,7 +87,8 @@ impl AttributeHandle {
         }))
     }
 
-    /// Returns the attribute, and reads the attribute from the file if it was just created.
+    /// Returns hyperslab's handle of the open attribute. Reads the attribute from the file if it
+    /// was just created.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -101,7 +102,7 @@ impl AttributeHandle {
         Ok(attribute)
     }
 
-    /// Returns the bytes of the attribute's name.
+    /// Returns the bytes of the open attribute's name.
     pub fn name(&self) -> Vec<u8> {
         match &*self.state.read() {
             State::Read(attribute) => attribute.name_bytes().to_vec(),
@@ -109,7 +110,7 @@ impl AttributeHandle {
         }
     }
 
-    /// Replaces the stored attribute by the renamed attribute.
+    /// Replaces hyperslab's handle in an open attribute after the attribute was renamed.
     pub fn replace(&self, attribute: Attribute) {
         *self.state.write() = State::Read(Arc::new(attribute));
     }

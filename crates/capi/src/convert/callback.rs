@@ -11,7 +11,8 @@ use crate::datatype;
 /// The C type of a user's callback for conversion exceptions (`H5T_conv_except_func_t`).
 pub type Function = unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
-/// A user's exception callback and its data. Conversions with a callback run on the calling thread.
+/// A user's callback for conversion exceptions, and its data. Conversions with a callback run on
+/// the calling thread.
 #[derive(Debug, Clone, Copy)]
 struct User {
     /// The callback for conversion exceptions.
@@ -21,7 +22,8 @@ struct User {
 }
 
 impl User {
-    /// Calls the callback for one element and returns the callback's decision (`H5T_conv_ret_t`).
+    /// Calls the user's callback for the conversion exception of one element and returns the
+    /// callback's decision (`H5T_conv_ret_t`).
     fn call(self, kind: c_int, (from, to): (hid_t, hid_t), source: &[u8], destination: &mut [u8]) -> c_int {
         let mut copy = source.to_vec();
         let (source, target) = (copy.as_mut_ptr().cast(), destination.as_mut_ptr().cast());
@@ -29,7 +31,7 @@ impl User {
     }
 }
 
-/// Returns an exception handler for conversions that calls the user's callback.
+/// Returns a handler of conversion exceptions that calls the user's callback.
 pub fn exceptions(function: Function, data: *mut c_void) -> Exceptions {
     let user = User { function, data: data as usize };
     Exceptions::ask(move |exception, destination| {

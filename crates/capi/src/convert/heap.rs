@@ -19,13 +19,15 @@ pub struct Heap {
     pub memory: VariableLengthMemory,
 }
 
-/// Returns the string pointer that an element in memory contains, or `None` for a null pointer.
+/// Returns the pointer to a C string that a variable-length string element in memory contains, or
+/// `None` for a null pointer.
 fn string(descriptor: &[u8]) -> Option<*const c_char> {
     let bytes: [u8; 8] = descriptor.try_into().ok()?;
     Some(usize::from_ne_bytes(bytes) as *const c_char)
 }
 
-/// Returns the count and the pointer that a sequence element in memory contains.
+/// Returns the count and the pointer (`hvl_t`) that a variable-length sequence element in memory
+/// contains, or `None` for too few bytes.
 pub fn sequence(descriptor: &[u8]) -> Option<hvl_t> {
     let (count, pointer) = descriptor.split_first_chunk::<8>()?;
     let pointer: [u8; 8] = pointer.try_into().ok()?;
@@ -69,8 +71,8 @@ impl VariableSource for Heap {
 }
 
 impl Heap {
-    /// Returns a new block of `size` bytes from the program's allocator, or null if there is no
-    /// memory.
+    /// Returns a new memory block of `size` bytes from the program's allocator of variable-length
+    /// data, or null if there is no memory.
     fn allocate(&self, size: usize) -> *mut c_void {
         match self.memory.allocate.function {
             // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
@@ -80,7 +82,7 @@ impl Heap {
         }
     }
 
-    /// Frees a block that this allocator allocated.
+    /// Frees a memory block that the program's allocator of variable-length data allocated.
     pub(crate) fn release(&self, block: *mut c_void) {
         match self.memory.free.function {
             // SAFETY: the user passed the function to `H5Pset_vlen_mem_manager`, whose
@@ -90,7 +92,8 @@ impl Heap {
         }
     }
 
-    /// Copies bytes into a new block of this allocator and appends `extra` zero bytes.
+    /// Copies bytes into a new memory block of the program's allocator of variable-length data and
+    /// appends `extra` zero bytes.
     fn copy(&self, bytes: &[u8], extra: usize) -> Result<*mut c_void, ConvertError> {
         let block = self.allocate(bytes.len() + extra);
         if block.is_null() {
@@ -125,7 +128,7 @@ impl VariableSink for Heap {
     }
 }
 
-/// Returns the number of bytes that one element's variable-length data occupies in memory.
+/// Returns the number of bytes that the variable-length data of one element occupies in memory.
 pub fn data_bytes(datatype: &hyperslab::Datatype, element: &[u8]) -> u64 {
     use hyperslab::DatatypeClass;
     use hyperslab::datatype::VariableLengthKind;

@@ -22,13 +22,13 @@ use crate::plist;
 use crate::plist::settings::Transfer;
 use heap::Heap;
 
-/// Returns hyperslab's conversions with the behaviour of the C library: strings keep their
+/// Returns hyperslab's datatype conversions with the behaviour of the C library: strings keep their
 /// character set, and values out of range become the nearest value in range.
 pub fn defaults() -> Conversions {
     Conversions::default()
 }
 
-/// The settings of one transfer that affect the conversion of elements.
+/// The settings of one data transfer that affect the conversion of elements.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// The properties of the transfer list.
@@ -40,7 +40,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns the conversion settings of a transfer property list.
+    /// Returns the conversion settings that a transfer property list contains.
     ///
     /// # Errors
     /// Fails with a bad type if `list` is not a transfer property list.
@@ -52,18 +52,18 @@ impl Rules {
         Ok(Self { transfer: plist::transfer(list)?, list, file: None })
     }
 
-    /// Returns these settings for elements that the given file stores.
+    /// Returns the conversion settings of the transfer for elements that the given file stores.
     #[must_use]
     pub fn in_file(self, file: &Arc<SharedFile>) -> Self {
         Self { file: Some(Arc::clone(file)), ..self }
     }
 
-    /// Returns the allocator of variable-length data in the program's memory.
+    /// Returns the transfer's allocator of variable-length data in the program's memory.
     pub fn heap(&self) -> Arc<Heap> {
         Arc::new(Heap { memory: self.transfer.variable_memory })
     }
 
-    /// Returns whether the conversion between two datatypes calls functions of the user.
+    /// Returns whether the conversion between two datatypes calls conversion functions of the user.
     pub fn call_user(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.transfer.conversion_callback.function.is_some()
             || self.transfer.variable_memory.allocate.function.is_some()
@@ -90,7 +90,7 @@ impl Rules {
         }
     }
 
-    /// Returns a conversion from one datatype in memory to another.
+    /// Plans the conversion of elements from one datatype in memory to another.
     ///
     /// # Errors
     /// Fails if no conversion exists between the two datatypes.

@@ -10,7 +10,7 @@ use super::heap::{Heap, sequence};
 use super::references;
 use crate::h5r_new::H5R_ref_t;
 
-/// Frees the variable-length data of one element and sets the element's pointers to null.
+/// Frees the variable-length data of one element in memory and sets the element's pointers to null.
 pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
@@ -59,15 +59,15 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     }
 }
 
-/// Frees the block at an address if the address is not null.
+/// Frees the block of variable-length data at an address if the address is not null.
 fn release(address: usize, heap: &Heap) {
     if address != 0 {
         heap.release(address as *mut std::ffi::c_void);
     }
 }
 
-/// Returns whether elements of a datatype contain pointers to variable-length data or references in
-/// memory form (`H5R_ref_t`).
+/// Returns whether elements of a datatype in memory contain pointers to variable-length data or
+/// references in memory form (`H5R_ref_t`).
 pub fn is_nested(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,

@@ -40,7 +40,8 @@ pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// A conversion rule for references between the file form and the memory form (`H5R_ref_t`).
+/// A datatype conversion rule for references between the file form and the memory form
+/// (`H5R_ref_t`).
 #[derive(Debug)]
 pub struct Rule {
     /// The file that stores the references.
@@ -69,7 +70,8 @@ impl RuleTrait for Rule {
     }
 }
 
-/// The conversion between references of one kind in file form and references in memory form.
+/// The conversion of references of one kind between their form in the file and the form of
+/// references in memory.
 #[derive(Debug)]
 struct Between {
     /// The file that stores the references.
@@ -83,7 +85,8 @@ struct Between {
 }
 
 impl Between {
-    /// Returns the memory form of a stored reference. A null reference consists of zero bytes.
+    /// Converts a stored reference to a reference in memory form, and returns its bytes. A null
+    /// reference consists of zero bytes.
     fn hold(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         let reference = self.shared.file.reference(self.kind, element)?;
         if reference.is_null() {
@@ -93,7 +96,7 @@ impl Between {
         Ok(H5R_ref_t::hold(Held { shared: Arc::clone(&self.shared), target }).bytes())
     }
 
-    /// Returns the stored form of a reference in memory form.
+    /// Converts a reference in memory form to a stored reference, and returns its bytes.
     fn store(&self, element: &[u8]) -> Outcome<Vec<u8>> {
         if element.iter().all(|byte| *byte == 0) {
             return Ok(vec![0; self.sizes.1]);

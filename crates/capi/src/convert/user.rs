@@ -34,11 +34,12 @@ const _: () = assert!(size_of::<H5T_cdata_t>() == 24);
 #[expect(unsafe_code, reason = "the state of a conversion is kept in a table of the process")]
 unsafe impl Send for H5T_cdata_t {}
 
-/// The command that initializes a conversion (`H5T_CONV_INIT`).
+/// The command to a user's conversion function that initializes a conversion (`H5T_CONV_INIT`).
 const INIT: c_int = 0;
-/// The command that converts elements (`H5T_CONV_CONV`).
+/// The command to a user's conversion function that converts elements (`H5T_CONV_CONV`).
 const CONVERT: c_int = 1;
-/// The command that frees the state of a conversion (`H5T_CONV_FREE`).
+/// The command to a user's conversion function that frees the state of the conversion
+/// (`H5T_CONV_FREE`).
 const FREE: c_int = 2;
 
 /// The C type of a user's conversion function (`H5T_conv_t`).
@@ -54,7 +55,7 @@ pub type Function = unsafe extern "C" fn(
     hid_t,
 ) -> herr_t;
 
-/// A conversion that a user registered.
+/// A datatype conversion that a user registered.
 #[derive(Debug, Clone)]
 pub struct Registered {
     /// The name under which the user registered the conversion.
@@ -69,12 +70,12 @@ pub struct Registered {
     pub function: Function,
 }
 
-/// The conversions that users registered, in the order of registration.
+/// The datatype conversions that users registered, in the order of registration.
 static REGISTERED: RwLock<Vec<Registered>> = RwLock::new(Vec::new());
-/// The conversions that are initialized for a pair of datatypes.
+/// The user's conversions that are initialized for a pair of datatypes.
 static KERNELS: Mutex<Vec<Arc<UserKernel>>> = Mutex::new(Vec::new());
 
-/// The maximum number of initialized conversions in `KERNELS`.
+/// The maximum number of initialized user's conversions in `KERNELS`.
 const MAX_KERNELS: usize = 256;
 
 /// Returns the number of a datatype's class (`H5T_class_t`). A variable-length string counts as a
@@ -96,13 +97,14 @@ pub fn class(datatype: &Datatype) -> u8 {
     }
 }
 
-/// Registers a conversion. Later conversions take precedence over earlier ones.
+/// Registers a user's datatype conversion. Later conversions take precedence over earlier ones.
 pub fn register(conversion: Registered) {
     KERNELS.lock().clear();
     REGISTERED.write().push(conversion);
 }
 
-/// Removes the registered conversions that match all given properties. `None` matches every value.
+/// Removes the registered user's conversions that match all given properties. `None` matches every
+/// value.
 pub fn unregister(
     soft: Option<bool>,
     name: &[u8],
@@ -121,8 +123,8 @@ pub fn unregister(
     });
 }
 
-/// Returns the registered conversions that may apply to two datatypes, the latest registration
-/// first.
+/// Returns the registered user's conversions that may apply to two datatypes, the latest
+/// registration first.
 fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -135,7 +137,7 @@ fn candidates(source: &Datatype, destination: &Datatype) -> Vec<Registered> {
     registered.iter().rev().filter(applies).cloned().collect()
 }
 
-/// Returns whether any registered conversion may apply to two datatypes.
+/// Returns whether any registered user's conversion may apply to two datatypes.
 fn any(source: &Datatype, destination: &Datatype) -> bool {
     let classes = (class(source), class(destination));
     let registered = REGISTERED.read();
@@ -145,7 +147,8 @@ fn any(source: &Datatype, destination: &Datatype) -> bool {
     })
 }
 
-/// Returns whether a user's conversion may apply to two datatypes or to their members.
+/// Returns whether a conversion that a user registered may apply to two datatypes or to their
+/// members.
 pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     if source == destination && !datatype::form::depends_on_form(source) {
         return false;
@@ -166,7 +169,7 @@ pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// A conversion rule that finds conversions of users.
+/// A datatype conversion rule that finds the conversions that users registered.
 #[derive(Debug)]
 pub struct Rule {
     /// The identifier of the transfer property list of the call.
@@ -187,7 +190,7 @@ impl RuleTrait for Rule {
     }
 }
 
-/// Returns the initialized user's conversion between two datatypes, if one exists.
+/// Returns the initialized conversion of a user between two datatypes, if one exists.
 pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Arc<UserKernel>> {
     let known = KERNELS.lock().iter().find(|kernel| kernel.is_between(source, destination)).cloned();
     if known.is_some() {
@@ -205,7 +208,7 @@ pub fn find(source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Ar
     Some(kernel)
 }
 
-/// A user's conversion that is initialized for two datatypes.
+/// A datatype conversion of a user that is initialized for two datatypes.
 #[derive(Debug)]
 pub struct UserKernel {
     /// The user's conversion function.
@@ -221,8 +224,8 @@ pub struct UserKernel {
 }
 
 impl UserKernel {
-    /// Initializes a conversion. Returns `None` if the function does not convert between these
-    /// datatypes.
+    /// Initializes a user's conversion function for two datatypes. Returns `None` if the function
+    /// does not convert between these datatypes.
     fn start(function: Function, source: &Datatype, destination: &Datatype, list: hid_t) -> Option<Self> {
         let mut state =
             H5T_cdata_t { command: INIT, need_bkg: 0, recalc: false, private: std::ptr::null_mut() };
@@ -238,28 +241,31 @@ impl UserKernel {
         Some(Self { function, source, destination, state: Mutex::new(state), list })
     }
 
-    /// Returns whether this conversion converts between the two datatypes.
+    /// Returns whether this initialized user's conversion converts between the two datatypes.
     fn is_between(&self, source: &Datatype, destination: &Datatype) -> bool {
         self.source == *source && self.destination == *destination
     }
 
-    /// Returns whether the function needs the old elements of the destination as background.
+    /// Returns whether the user's conversion function needs the old elements of the destination as
+    /// background.
     pub fn needs_background(&self) -> bool {
         self.state.lock().need_bkg != 0
     }
 
-    /// Returns the conversion function and a copy of its state, for `H5Tfind`.
+    /// Returns the user's conversion function and a copy of its state, for `H5Tfind`.
     pub fn state(&self) -> (Function, H5T_cdata_t) {
         (self.function, *self.state.lock())
     }
 }
 
-/// Returns temporary identifiers of two datatypes for a call of the user's function.
+/// Returns temporary identifiers of the source and the destination datatype for a call of a user's
+/// conversion function.
 fn types(source: &Datatype, destination: &Datatype) -> (hid_t, hid_t) {
     (datatype::register(source.clone()), datatype::register(destination.clone()))
 }
 
-/// Releases the temporary identifiers of two datatypes.
+/// Releases the temporary identifiers of the source and the destination datatype of a user's
+/// conversion.
 fn release(types: (hid_t, hid_t)) {
     crate::id::take(types.0);
     crate::id::take(types.1);

@@ -29,7 +29,7 @@ const SPARSE: u32 = 0x01;
 /// The fill time that never writes fill values (`H5D_FILL_TIME_NEVER`).
 const FILL_NEVER: std::ffi::c_int = 1;
 
-/// The description of a new dataset: datatype, dataspace and creation properties.
+/// The description of a dataset to create: datatype, dataspace and creation properties.
 #[derive(Debug)]
 pub struct NewDataset {
     /// The identifier of the new dataset's datatype.
@@ -42,7 +42,7 @@ pub struct NewDataset {
 
 impl NewDataset {
     /// Records the mappings of a new virtual dataset in `file`, because the stored mappings do not
-    /// contain the extents of the source datasets.
+    /// contain the dimensions of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {
             let mappings = self.create.mappings.clone();
@@ -50,7 +50,7 @@ impl NewDataset {
         }
     }
 
-    /// Returns a builder that creates this dataset in the given file.
+    /// Returns hyperslab's builder for the new dataset in the file of `place`.
     ///
     /// # Errors
     /// Fails if the description is invalid.
@@ -88,7 +88,7 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the layout, the chunk shape and the filters to a dataset builder.
+    /// Adds the layout, the chunk shape and the filters of the new dataset to a dataset builder.
     fn with_layout(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let create = &self.create;
         let mut builder = match create.layout {
@@ -123,7 +123,7 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the external files of a contiguous layout to a dataset builder.
+    /// Adds the external files of the new dataset's contiguous layout to a dataset builder.
     fn external(&self, builder: DatasetBuilder) -> Outcome<DatasetBuilder> {
         let mut pieces = Vec::new();
         for (name, offset, size) in &self.create.external {
@@ -137,7 +137,8 @@ impl NewDataset {
         Ok(builder.external(&pieces))
     }
 
-    /// Adds structured chunks and the filters of their sections to a dataset builder.
+    /// Adds the structured chunks of the new dataset and the filters of their sections to a dataset
+    /// builder.
     fn structured(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
         let structured = &self.create.structured;
         check_chunk(&structured.chunk, extent)?;
@@ -159,7 +160,8 @@ impl NewDataset {
         Ok(builder)
     }
 
-    /// Adds the fill value, the fill time and the allocation time to a dataset builder.
+    /// Adds the fill value, the fill time and the allocation time of the new dataset to a dataset
+    /// builder.
     fn with_fill(
         &self,
         builder: DatasetBuilder,
@@ -193,7 +195,8 @@ impl NewDataset {
     }
 }
 
-/// Converts a fill value to file form. Variable-length data of the value is stored in the file.
+/// Converts the fill value of a new dataset to the form in the file. Variable-length data of the
+/// value is stored in the file.
 fn fill_element(
     place: &Location,
     (datatype, value): (&Datatype, &[u8]),
@@ -216,7 +219,7 @@ fn fill_element(
     Ok(place.shared.file.store_elements(memory, file, &element, &conversions)?)
 }
 
-/// Adds the extent of a dataspace to a dataset builder.
+/// Adds the dimensions and maximum dimensions of a dataspace to a dataset builder.
 fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     match extent {
         Dataspace::Null => builder.null(),
@@ -231,7 +234,7 @@ fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
     }
 }
 
-/// Checks that a chunk shape fits the extent of a new dataset.
+/// Checks that a chunk shape fits the dimensions of a new dataset.
 fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     if chunk.is_empty() {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, "no chunk dimensions are set"));
@@ -257,12 +260,12 @@ fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a filter entry as a filter specification of hyperslab.
+/// Converts a filter entry of a property list to a filter specification of hyperslab.
 fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
     filter.spec().because(codes::PLINE, codes::BADVALUE, "not a filter identifier")
 }
 
-/// Returns the mappings of a new virtual dataset in the form of hyperslab.
+/// Converts the mappings of a new virtual dataset from a property list to the form of hyperslab.
 fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     let mapping = |choice: &MappingChoice| {
         Ok(VirtualMapping {
@@ -275,13 +278,14 @@ fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
     choices.iter().map(mapping).collect()
 }
 
-/// Returns the selection of a virtual dataset as the file stores it, which is the selection itself.
+/// Returns the selection in a virtual dataset as the file stores it in a mapping, which is the
+/// selection itself.
 fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
     let _ = extent;
     Ok(selection.clone())
 }
 
-/// Returns a dataset handle with the given location and access properties.
+/// Returns a dataset handle of the C interface with the given location and access properties.
 pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) -> DatasetHandle {
     for prefix in [&mut access.external_prefix, &mut access.virtual_prefix].into_iter().flatten() {
         *prefix = without_origin(prefix, &location);
@@ -296,7 +300,8 @@ pub fn handle(dataset: &Dataset, location: Location, mut access: DatasetAccess) 
     DatasetHandle { dataset, memory, location, access }
 }
 
-/// Returns a folder name in which the folder of the file replaces a leading `${ORIGIN}`.
+/// Returns the folder name `prefix`, in which the folder of the HDF5 file replaces a leading
+/// `${ORIGIN}`.
 fn without_origin(prefix: &[u8], location: &Location) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     let Some(rest) = prefix.strip_prefix(b"${ORIGIN}") else { return prefix.to_vec() };
@@ -362,8 +367,8 @@ pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
     Ok(create)
 }
 
-/// Returns the fill value of a dataset in memory form. The value's variable-length data is never
-/// freed, because property lists copy only the pointers.
+/// Returns the fill value of an existing dataset in memory form. The value's variable-length data
+/// is never freed, because property lists copy only the pointers.
 fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice> {
     if !form::depends_on_form(&handle.memory) {
         return Ok(FillChoice::Value(handle.memory.clone(), bytes));
@@ -376,7 +381,7 @@ fn fill_in_memory(handle: &DatasetHandle, bytes: Vec<u8>) -> Outcome<FillChoice>
     Ok(FillChoice::Value(handle.memory.clone(), element))
 }
 
-/// Returns a filter of an existing dataset as an entry of a property list.
+/// Converts a filter of an existing dataset to a filter entry of a property list.
 fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     FilterEntry {
         id: filter.id.into(),
@@ -386,7 +391,7 @@ fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
     }
 }
 
-/// Returns the mappings of an existing virtual dataset in the form of a property list.
+/// Converts the mappings of an existing virtual dataset to the form of a property list.
 fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     let dataset = &handle.dataset;
     let created = handle.location.shared.created_mappings.read().get(&dataset.token().address()).cloned();
@@ -406,8 +411,8 @@ fn mapping_choices(handle: &DatasetHandle) -> Outcome<Vec<MappingChoice>> {
     Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
 }
 
-/// Returns an extent that contains the source selection of a mapping. The file does not store the
-/// real extent of the source.
+/// Returns dimensions that contain the source selection of a virtual dataset mapping. The file does
+/// not store the real dimensions of the source dataset.
 fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
     use hyperslab::{Hyperslab, Selection};
     match &mapping.source_selection {
@@ -449,7 +454,7 @@ fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Datasp
     }
 }
 
-/// Returns the structured chunks of an existing dataset in the form of a property list.
+/// Converts the structured chunks of an existing dataset to the form of a property list.
 fn structured_choice(dataset: &Dataset) -> StructuredChoice {
     let Some(chunking) = dataset.sparse().chunking() else { return StructuredChoice::default() };
     let mut filters: [Vec<FilterEntry>; 3] = Default::default();

@@ -7,15 +7,15 @@ use crate::error::{Failure, Outcome, codes};
 use crate::pointer::Buffer;
 use crate::space::{CSpace, effective};
 
-/// A function that receives an element and its coordinates and returns `false` to stop the
-/// iteration.
+/// A function that receives an element of a memory buffer and its coordinates, and returns `false`
+/// to stop the iteration.
 pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
 
 /// The runs of selected elements in memory, in the order of the selection. Each run is the index of
 /// its first element and the number of its elements.
 pub type MemoryRuns = SmallVec<[(u64, u64); 1]>;
 
-/// Returns the runs of the elements that a dataspace selects in memory.
+/// Returns the runs in memory of the elements that a dataspace selects.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -23,7 +23,8 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs of the elements that a selection without an offset selects in `extent`.
+/// Returns the runs in memory of the elements that a selection without an offset selects in an
+/// array of the shape `extent`.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.
@@ -43,7 +44,8 @@ pub fn runs_in(extent: &Dataspace, selection: &Selection) -> Outcome<MemoryRuns>
     }
 }
 
-/// Returns the number of elements that a buffer must hold to contain all runs.
+/// Returns the number of elements that a memory buffer must hold to contain all runs of selected
+/// elements.
 pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     let end = runs.iter().map(|(start, count)| start.checked_add(*count)).max().flatten();
     if runs.is_empty() {
@@ -64,7 +66,7 @@ pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
         .ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
 }
 
-/// Calls `visit` for each element that `space` selects in a buffer.
+/// Calls `visit` for each element that the dataspace `space` selects in a memory buffer.
 ///
 /// # Errors
 /// Returns the errors of `visit`. Fails if the buffer is null or the extent was never set.
@@ -98,7 +100,7 @@ pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'
     Ok(())
 }
 
-/// Copies the elements of the runs from a buffer into one contiguous block.
+/// Copies the elements of the runs from a memory buffer into one contiguous block.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -110,7 +112,7 @@ pub fn gather(memory: &[u8], runs: &[(u64, u64)], size: usize) -> Outcome<Vec<u8
     Ok(packed)
 }
 
-/// Copies the elements of one contiguous block into the runs of a buffer.
+/// Copies the elements of one contiguous block into the runs of a memory buffer.
 ///
 /// # Errors
 /// Fails if a run lies outside of the buffer.
@@ -125,7 +127,8 @@ pub fn scatter(packed: &[u8], memory: &mut [u8], runs: &[(u64, u64)], size: usiz
     Ok(())
 }
 
-/// Returns the byte range of a run of `count` elements that starts at element `start`.
+/// Returns the byte range in memory of a run of `count` elements that starts at the element
+/// `start`.
 ///
 /// # Errors
 /// Fails if the byte range overflows `usize`.
@@ -135,7 +138,7 @@ pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usi
     Ok(start..start.checked_add(length).ok_or_else(outside)?)
 }
 
-/// Returns the internal error for a run that lies outside of its buffer.
+/// Returns the internal error for a run of elements that lies outside of its memory buffer.
 fn outside() -> Failure {
     Failure::new(codes::INTERNAL, codes::BADRANGE, "a run lies outside of its buffer")
 }

@@ -25,7 +25,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan of a transfer from the memory dataspace and the file dataspace of a call.
+    /// Plans a read or write of a dataset from the memory dataspace and the file dataspace of the
+    /// call.
     ///
     /// # Errors
     /// Fails if a selection exceeds its extent, or if the two selections differ in their number of
@@ -53,7 +54,8 @@ impl Plan {
         Ok(Self { selection, count: hyperslab_exact::to_usize(count)?, runs })
     }
 
-    /// Returns the single run in memory, or `None` if the elements in memory are not contiguous.
+    /// Returns the single run of the transfer's elements in memory, or `None` if these elements are
+    /// not contiguous.
     fn one_run(&self) -> Option<(u64, u64)> {
         match self.runs.as_slice() {
             [run] => Some(*run),
@@ -62,12 +64,13 @@ impl Plan {
     }
 }
 
-/// Returns the single run that covers `count` contiguous elements, or no run for 0 elements.
+/// Returns the single run in memory that covers `count` contiguous elements, or no run for 0
+/// elements.
 fn whole(count: u64) -> MemoryRuns {
     if count == 0 { MemoryRuns::new() } else { smallvec![(0, count)] }
 }
 
-/// Returns the selection of a file dataspace, checked against the extent of the dataset.
+/// Returns the selection of a file dataspace, checked against the dimensions of the dataset.
 fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
         let text = "the file dataspace has another rank than the dataset";
@@ -79,12 +82,12 @@ fn file_selection(space: &CSpace, extent: &Dataspace) -> Outcome<Selection> {
     }
 }
 
-/// The text of the error record for a failed read.
+/// The text of the error record for a failed read of a dataset.
 const NO_READ: &str = "can't synchronously read data";
-/// The text of the error record for a failed write.
+/// The text of the error record for a failed write of a dataset.
 const NO_WRITE: &str = "can't synchronously write data";
 
-/// Reads the selected elements of a dataset into a memory buffer.
+/// Reads the selected elements of a dataset into a memory buffer, with datatype conversion.
 ///
 /// # Errors
 /// Fails if the datatypes have no conversion, if the dataspaces do not match, or if the read fails.
@@ -125,7 +128,8 @@ pub fn read(
     scatter(&packed, target, &plan.runs, size)
 }
 
-/// Reads the selected elements into a contiguous buffer that holds exactly these elements.
+/// Reads the selected elements of a dataset into a contiguous buffer that holds exactly these
+/// elements.
 fn read_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,
@@ -153,7 +157,7 @@ fn read_packed(
     Ok(outcome?)
 }
 
-/// Frees the variable-length data of elements that existed only as input of a conversion.
+/// Frees the variable-length data of elements in memory that existed only as input of a conversion.
 fn free(datatype: &Datatype, elements: &mut [u8]) {
     if reclaim::is_nested(datatype) {
         let heap = crate::convert::heap::Heap::default();
@@ -163,8 +167,8 @@ fn free(datatype: &Datatype, elements: &mut [u8]) {
     }
 }
 
-/// Returns the failure for an error of a read or write, with a separate code if the datatypes have
-/// no conversion.
+/// Returns the failure for an error of a dataset read or write, with a separate code if the
+/// datatypes have no conversion.
 fn conversion(error: hyperslab::Error) -> Failure {
     let is_conversion = matches!(
         error.without_context(),
@@ -177,7 +181,7 @@ fn conversion(error: hyperslab::Error) -> Failure {
     failure
 }
 
-/// Writes the selected elements of a memory buffer to a dataset.
+/// Writes the selected elements of a memory buffer to a dataset, with datatype conversion.
 ///
 /// # Errors
 /// Fails in the same cases as [`read`].
@@ -212,7 +216,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes the selected elements from a contiguous buffer that holds exactly these elements.
+/// Writes a contiguous buffer of exactly the selected elements to a dataset.
 fn write_packed(
     dataset: &DatasetHandle,
     memory: &Datatype,

@@ -6,29 +6,29 @@ use std::ffi::c_int;
 use hyperslab::datatype::{Array, Compound, Enumeration, VariableLength, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass};
 
-/// The class number of integers (`H5T_INTEGER`).
+/// The class number of integer datatypes (`H5T_INTEGER`).
 pub const INTEGER: c_int = 0;
-/// The class number of floating-point numbers (`H5T_FLOAT`).
+/// The class number of floating-point datatypes (`H5T_FLOAT`).
 pub const FLOAT: c_int = 1;
-/// The class number of times (`H5T_TIME`).
+/// The class number of time datatypes (`H5T_TIME`).
 pub const TIME: c_int = 2;
-/// The class number of strings (`H5T_STRING`), including variable-length strings.
+/// The class number of string datatypes (`H5T_STRING`), including variable-length strings.
 pub const STRING: c_int = 3;
-/// The class number of bit fields (`H5T_BITFIELD`).
+/// The class number of bit field datatypes (`H5T_BITFIELD`).
 pub const BITFIELD: c_int = 4;
 /// The class number of opaque datatypes (`H5T_OPAQUE`).
 pub const OPAQUE: c_int = 5;
-/// The class number of compounds (`H5T_COMPOUND`).
+/// The class number of compound datatypes (`H5T_COMPOUND`).
 pub const COMPOUND: c_int = 6;
-/// The class number of references (`H5T_REFERENCE`).
+/// The class number of reference datatypes (`H5T_REFERENCE`).
 pub const REFERENCE: c_int = 7;
-/// The class number of enumerations (`H5T_ENUM`).
+/// The class number of enumeration datatypes (`H5T_ENUM`).
 pub const ENUM: c_int = 8;
-/// The class number of variable-length sequences (`H5T_VLEN`).
+/// The class number of variable-length sequence datatypes (`H5T_VLEN`).
 pub const VLEN: c_int = 9;
-/// The class number of arrays (`H5T_ARRAY`).
+/// The class number of array datatypes (`H5T_ARRAY`).
 pub const ARRAY: c_int = 10;
-/// The class number of complex numbers (`H5T_COMPLEX`).
+/// The class number of complex datatypes (`H5T_COMPLEX`).
 pub const COMPLEX: c_int = 11;
 /// The number of datatype classes.
 pub const CLASSES: c_int = 12;
@@ -66,8 +66,8 @@ pub fn base(datatype: &Datatype) -> Option<&Datatype> {
     }
 }
 
-/// Returns a mutable reference to the base type of a datatype, or `None` if its class has no base
-/// type. After a change, the caller updates the sizes with [`update_size`].
+/// Returns a mutable reference to the base type of a datatype, or `None` if the datatype's class
+/// has no base type. After a change, the caller updates the sizes with [`update_size`].
 pub fn base_mut(datatype: &mut Datatype) -> Option<&mut Datatype> {
     match &mut datatype.class {
         DatatypeClass::Enumeration(enumeration) => Some(&mut enumeration.base),
@@ -91,7 +91,8 @@ pub fn update_size(datatype: &mut Datatype) {
     };
 }
 
-/// Returns the base type of the base type and so on, down to a datatype without a base type.
+/// Returns the innermost base type of a datatype: the base type of its base type and so on, down to
+/// a datatype without a base type.
 pub fn root(datatype: &Datatype) -> &Datatype {
     let mut root = datatype;
     while let Some(inner) = base(root) {
@@ -136,7 +137,7 @@ pub fn equal(a: &Datatype, b: &Datatype) -> bool {
     }
 }
 
-/// Returns whether two compounds have equal members, in any order.
+/// Returns whether two compound datatypes have equal members, in any order.
 fn equal_compounds(a: &Compound, b: &Compound) -> bool {
     if a.members.len() != b.members.len() {
         return false;
@@ -154,7 +155,7 @@ fn equal_compounds(a: &Compound, b: &Compound) -> bool {
     })
 }
 
-/// Returns whether two enumerations have equal members, in any order.
+/// Returns whether two enumeration datatypes have equal members, in any order.
 fn equal_enumerations(a: &Enumeration, b: &Enumeration) -> bool {
     let mut sorted_a: Vec<_> = a.members.iter().map(|member| (&member.name, &member.value)).collect();
     let mut sorted_b: Vec<_> = b.members.iter().map(|member| (&member.name, &member.value)).collect();

@@ -6,7 +6,8 @@ use crate::pointer::Data;
 /// The maximum nesting depth of an encoded datatype.
 const MAX_DEPTH: usize = 32;
 
-/// A read position in an encoded message of the caller. The walk never reads past the message.
+/// A read position in an encoded datatype message of the caller. No read goes past the end of the
+/// message.
 struct Walk {
     /// The caller's encoded message.
     data: Data,
@@ -15,7 +16,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the next `count` bytes and advances the position.
+    /// Returns the next `count` bytes of the encoded datatype and advances the read position.
     fn take<'a>(&mut self, count: usize) -> Outcome<&'a [u8]> {
         let end = self.at.checked_add(count).ok_or_else(damaged)?;
         let bytes = self.data.get(end).and_then(|bytes| bytes.get(self.at..)).ok_or_else(damaged)?;
@@ -23,14 +24,15 @@ impl Walk {
         Ok(bytes)
     }
 
-    /// Reads a little-endian number of `width` bytes.
+    /// Reads a little-endian number of `width` bytes from the encoded datatype.
     fn number(&mut self, width: usize) -> Outcome<usize> {
         let bytes = self.take(width)?;
         let value = bytes.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
         usize::try_from(value).map_err(|_| damaged())
     }
 
-    /// Skips a name with its zero byte. Before version 3, also skips the padding to eight bytes.
+    /// Skips a member name with its zero byte in an encoded datatype. Before version 3 of the
+    /// encoding, also skips the padding to eight bytes.
     fn skip_name(&mut self, version: usize) -> Outcome<()> {
         let mut length = 1_usize;
         while self.number(1)? != 0 {
@@ -42,7 +44,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Skips an encoded datatype and returns the size of its elements.
+    /// Skips an encoded datatype in the message and returns the size of its elements.
     fn skip_datatype(&mut self, depth: usize) -> Outcome<usize> {
         if depth > MAX_DEPTH {
             return Err(damaged());
@@ -88,7 +90,8 @@ impl Walk {
     }
 }
 
-/// Returns the number of bytes in which a compound of `size` bytes stores the offset of a member.
+/// Returns the number of bytes in which an encoded compound datatype of `size` bytes stores the
+/// offset of a member.
 fn offset_width(size: usize) -> usize {
     match size {
         0..=0xff => 1,
@@ -98,12 +101,12 @@ fn offset_width(size: usize) -> usize {
     }
 }
 
-/// Returns the failure for bytes that are not an encoded datatype.
+/// Returns the failure for bytes of the caller that are not an encoded datatype.
 fn damaged() -> Failure {
     Failure::new(codes::DATATYPE, codes::CANTDECODE, "not an encoded datatype")
 }
 
-/// Returns the offset after the encoded datatype that starts at `start`.
+/// Returns the offset in the caller's bytes after the encoded datatype that starts at `start`.
 ///
 /// # Errors
 /// Fails if the bytes are not an encoded datatype.

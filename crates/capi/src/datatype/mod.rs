@@ -19,7 +19,8 @@ use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
-/// The operations that an open datatype permits.
+/// The operations that an open datatype permits: changing and closing, only closing, or neither of
+/// these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeState {
     /// A datatype that the program may change and close.
@@ -30,7 +31,7 @@ pub enum TypeState {
     Immutable,
 }
 
-/// A datatype with its permitted operations and its committed datatype, if any.
+/// A datatype of the C interface with its permitted operations and its committed datatype, if any.
 #[derive(Debug, Clone)]
 pub struct CType {
     /// The datatype in memory form.
@@ -46,22 +47,24 @@ pub struct CType {
 pub struct TypeHandle(pub RwLock<CType>);
 
 impl TypeHandle {
-    /// Returns a handle of a predefined datatype, which can be neither changed nor closed.
+    /// Returns a datatype handle for a predefined datatype, which can be neither changed nor
+    /// closed.
     pub fn predefined(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Immutable, committed: None }))
     }
 
-    /// Returns a handle of a datatype that the program may change.
+    /// Returns a datatype handle for a datatype that the program may change.
     pub fn transient(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a read-only handle of the datatype of an object in a file, in memory form.
+    /// Returns a datatype handle for the datatype of an object in a file, in memory form. The
+    /// program may change the datatype.
     pub fn of_object(datatype: Datatype) -> Self {
         Self(RwLock::new(CType { datatype, state: TypeState::Transient, committed: None }))
     }
 
-    /// Returns a copy of the datatype in memory form.
+    /// Returns a copy of the datatype that the handle holds, in memory form.
     pub fn datatype(&self) -> Datatype {
         self.0.read().datatype.clone()
     }
@@ -86,13 +89,13 @@ pub fn copy_of(id: hid_t) -> Outcome<Datatype> {
     Ok(find(id)?.datatype())
 }
 
-/// Registers a datatype that the program may change, and returns its new identifier.
+/// Registers a datatype that the program may change, and returns the datatype's new identifier.
 pub fn register(datatype: Datatype) -> hid_t {
     id::register(Entry::Datatype(Arc::new(TypeHandle::transient(datatype))))
 }
 
-/// Calls `function` to change the datatype to which an identifier refers. `function` must check all
-/// arguments before it changes the datatype.
+/// Calls `function` to change the datatype to which the identifier `id` refers. `function` must
+/// check all arguments before it changes the datatype.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a datatype, or if the datatype is
@@ -106,7 +109,7 @@ pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) 
     function(&mut datatype.datatype)
 }
 
-/// Calls `function` with the datatype to which an identifier refers. `function` must not call
+/// Calls `function` with the datatype to which the identifier `id` refers. `function` must not call
 /// functions of the user.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
 
-/// The function table of a file driver (`H5FD_class_t`).
+/// The C struct of functions that a file driver implements (`H5FD_class_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_class_t {
@@ -91,7 +91,8 @@ pub struct H5FD_class_t {
     pub fl_map: [c_int; 7],
 }
 
-/// The library's part of a driver's open file (`H5FD_t`). The driver's own data follows in memory.
+/// The library's part of a file that a driver has open (`H5FD_t`). The driver's own data follows in
+/// memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct H5FD_t {

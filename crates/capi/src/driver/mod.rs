@@ -28,7 +28,7 @@ pub enum DriverHandle {
 }
 
 impl DriverHandle {
-    /// Returns the identifier of this driver.
+    /// Returns the identifier of the file driver.
     pub fn id(&self) -> hid_t {
         match self {
             Self::Library { id, .. } => *id,
@@ -37,11 +37,12 @@ impl DriverHandle {
     }
 }
 
-/// The configuration of a user's driver in a file access list, as a block that the driver copied.
+/// The configuration of a user's driver in a file access list, as a block of memory that the driver
+/// copied.
 #[derive(Debug, Clone)]
 pub struct UserInfo(pub Arc<user::InfoBlock>);
 
-/// The identifiers and names of the library's drivers.
+/// The identifiers and names of the file drivers that the library contains.
 const LIBRARY: &[(hid_t, &str)] = &[
     (s::CORE_DRIVER, "core"),
     (s::FAMILY_DRIVER, "family"),
@@ -53,7 +54,7 @@ const LIBRARY: &[(hid_t, &str)] = &[
     (s::STDIO_DRIVER, "stdio"),
 ];
 
-/// Registers the library's drivers under their predefined identifiers.
+/// Registers the library's file drivers under their predefined identifiers.
 pub fn register() {
     for (id, name) in LIBRARY {
         register_as(*id, Entry::Driver(Arc::new(DriverHandle::Library { id: *id, name })));
@@ -71,10 +72,10 @@ pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
     }
 }
 
-/// A pointer to a driver configuration that the library does not interpret.
+/// A pointer to the configuration of a file driver, which the library does not interpret.
 pub type Opaque = *const c_void;
 
-/// Returns the driver with the given name, and its identifier.
+/// Returns the registered file driver with the given name, and its identifier.
 pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
     all().into_iter().find(|(_, driver)| match &**driver {
         DriverHandle::Library { name: own, .. } => own.as_bytes() == name,
@@ -82,7 +83,8 @@ pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
     })
 }
 
-/// Returns the driver with the given number (`H5FD_class_value_t`), and its identifier.
+/// Returns the registered file driver with the given number (`H5FD_class_value_t`), and its
+/// identifier.
 pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
     all().into_iter().find(|(_, driver)| match &**driver {
         DriverHandle::Library { id, .. } => VALUES.contains(&(*id, value)),
@@ -90,7 +92,8 @@ pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
     })
 }
 
-/// The identifiers and numbers (`H5FD_class_value_t`) of the library's drivers.
+/// The identifiers and numbers (`H5FD_class_value_t`) of the file drivers that the library
+/// contains.
 const VALUES: &[(hid_t, std::ffi::c_int)] = &[
     (s::SEC2_DRIVER, 0),
     (s::CORE_DRIVER, 1),
@@ -102,14 +105,14 @@ const VALUES: &[(hid_t, std::ffi::c_int)] = &[
     (s::ONION_DRIVER, 10),
 ];
 
-/// Returns all registered drivers with their identifiers.
+/// Returns all registered file drivers with their identifiers.
 fn all() -> Vec<(hid_t, Arc<DriverHandle>)> {
     let library = LIBRARY.iter().map(|(id, _)| *id);
     let users = id::list(crate::ctypes::IdKind::Driver as std::ffi::c_int).into_iter().map(|(id, _)| id);
     library.chain(users).filter_map(|id| Some((id, find(id).ok()?))).collect()
 }
 
-/// Returns the identifier of the library's driver with the given name.
+/// Returns the identifier of the library's file driver with the given name.
 pub fn library_id(name: &[u8]) -> Option<hid_t> {
     LIBRARY.iter().find(|(_, known)| known.as_bytes() == name).map(|(id, _)| *id)
 }

@@ -18,9 +18,9 @@ use crate::plist::{Settings, make};
 use crate::pointer::Data;
 use crate::{call_user, memory};
 
-/// The memory kind that the library passes to drivers for metadata (`H5FD_MEM_DEFAULT`).
+/// The memory kind that the library passes to users' drivers for metadata (`H5FD_MEM_DEFAULT`).
 const DEFAULT_MEMORY: c_int = 0;
-/// The memory kind that the library passes to drivers for raw data (`H5FD_MEM_DRAW`).
+/// The memory kind that the library passes to users' drivers for raw data (`H5FD_MEM_DRAW`).
 const RAW_MEMORY: c_int = 3;
 
 /// A file driver that a user registered.
@@ -41,13 +41,13 @@ unsafe impl Send for UserDriver {}
 unsafe impl Sync for UserDriver {}
 
 impl UserDriver {
-    /// Returns the identifier of this driver.
+    /// Returns the identifier of the user's file driver.
     pub fn id(&self) -> hid_t {
         self.id.load(Ordering::Relaxed)
     }
 }
 
-/// A driver configuration that the driver's own function copied and frees.
+/// A configuration of a user's driver that the driver's own function copied and frees.
 #[derive(Debug)]
 pub struct InfoBlock {
     /// The address of the configuration; null if the driver has none.
@@ -57,8 +57,8 @@ pub struct InfoBlock {
 }
 
 impl InfoBlock {
-    /// Copies a driver configuration with the driver's copy function, or as a block of `fapl_size`
-    /// bytes.
+    /// Copies the configuration of a user's driver with the driver's copy function, or as a block
+    /// of `fapl_size` bytes.
     ///
     /// # Errors
     /// Fails if memory is exhausted, or if the driver's copy function fails.
@@ -179,7 +179,7 @@ impl UserFile {
         Ok(Arc::new(opened))
     }
 
-    /// Initializes the library's part (`H5FD_t`) of the driver's open file.
+    /// Initializes the library's part (`H5FD_t`) of a file that a user's driver opened.
     fn start(&self, driver: hid_t, flags: c_uint) {
         let mut features: c_ulong = 0;
         if let Some(query) = self.class.query {
@@ -201,7 +201,8 @@ impl UserFile {
         memory::put(self.file, part);
     }
 
-    /// Returns the length of the file according to the driver's `get_eof` or `get_eoa` function.
+    /// Returns the length of the file according to the `get_eof` or `get_eoa` function of the
+    /// user's driver.
     fn length(&self) -> u64 {
         let file = self.file.cast_const();
         let ends = [self.class.get_eof, self.class.get_eoa];
@@ -211,7 +212,7 @@ impl UserFile {
         length.unwrap_or(0)
     }
 
-    /// Returns the handle that the driver's `get_handle` function states.
+    /// Returns the handle of the file that the `get_handle` function of the user's driver states.
     ///
     /// # Errors
     /// Fails if the driver has no handle.
@@ -224,7 +225,7 @@ impl UserFile {
         }
     }
 
-    /// Closes the file with the driver's close function. Later calls have no effect.
+    /// Closes the file with the close function of the user's driver. Later calls have no effect.
     ///
     /// # Errors
     /// Fails if the driver's close function fails.
@@ -240,13 +241,15 @@ impl UserFile {
         }
     }
 
-    /// Returns the error for a driver function that failed while it performed `action`.
+    /// Returns the error for a function of the user's driver that failed while it performed
+    /// `action`.
     fn failed(&self, action: &'static str) -> DriverError {
         let error = std::io::Error::other("the function of the driver failed");
         DriverError::io(self.name.clone(), action, error)
     }
 
-    /// Raises the driver's end of allocation to `end`, because a driver rejects accesses beyond it.
+    /// Raises the end of allocation of the user's driver to `end`, because a driver rejects
+    /// accesses beyond its end of allocation.
     fn raise_end(&self, end: u64) -> bool {
         let known =
             self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));

@@ -9,10 +9,12 @@ use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
 /// The C type of a failure callback that receives the identifier of the error stack
 /// (`H5E_auto2_t`).
 pub type Auto2 = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-/// The C type of a failure callback of HDF5 1.6, which receives only its data (`H5E_auto1_t`).
+/// The C type of a failure callback in the HDF5 1.6 form, which receives only its data
+/// (`H5E_auto1_t`).
 pub type Auto1 = unsafe extern "C" fn(*mut c_void) -> herr_t;
 
-/// The action after a failed call: print the error stack, do nothing, or call the user's function.
+/// The action after a failed library call: print the error stack, do nothing, or call the user's
+/// function.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Reporter {
     /// The default action, which prints the error stack to the standard error.
@@ -26,7 +28,7 @@ pub enum Reporter {
     User2(Auto2),
 }
 
-/// A failure callback with its data.
+/// A failure callback, which the library calls after a failed call, with the callback's data.
 #[derive(Debug, Clone, Copy)]
 pub struct Automatic {
     /// The action of the library after a failed call.
@@ -47,25 +49,27 @@ impl Default for Automatic {
 unsafe impl Send for Automatic {}
 
 thread_local! {
-    /// The failure callback of the current thread.
+    /// The failure callback that the library calls after a failed call on the current thread.
     static AUTOMATIC: Cell<Automatic> = const {
         Cell::new(Automatic { reporter: Reporter::Print, data: std::ptr::null_mut() })
     };
-    /// 1 while the failure callback of the current thread runs, and otherwise 0.
+    /// The depth of running failure callbacks: 1 while the failure callback of the current thread
+    /// runs, and otherwise 0.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the failure callback of the current thread.
+/// Returns the failure callback that the library calls after a failed call on the current thread.
 pub fn get() -> Automatic {
     AUTOMATIC.get()
 }
 
-/// Sets the failure callback of the current thread.
+/// Sets the failure callback that the library calls after a failed call on the current thread.
 pub fn set(automatic: Automatic) {
     AUTOMATIC.set(automatic);
 }
 
-/// Calls the thread's failure callback, unless the callback is already running on this thread.
+/// Calls the failure callback of the current thread, unless the callback is already running on this
+/// thread.
 pub fn report() {
     if DEPTH.get() != 0 {
         return;

@@ -34,7 +34,8 @@ impl From<hyperslab_exact::TooLarge> for Failure {
     }
 }
 
-/// Returns the major and the minor error code that describe an error of hyperslab.
+/// Returns the major and the minor error code of the C interface that describe an error of
+/// hyperslab.
 fn code(error: &Error) -> (hid_t, hid_t) {
     match error.without_context() {
         Error::Convert(_) => (codes::DATATYPE, codes::CANTCONVERT),

@@ -13,7 +13,7 @@ use crate::ctypes::hid_t;
 /// The result of a library call: a value or a failure.
 pub type Outcome<T> = Result<T, Failure>;
 
-/// One error record of a failure, without the function name.
+/// One error record of a failed call, without the function name.
 #[derive(Debug, Clone)]
 pub struct Cause {
     /// The identifier of the major error message.
@@ -24,7 +24,7 @@ pub struct Cause {
     pub text: Cow<'static, str>,
 }
 
-/// A failed call with its error records, the innermost first. The last record belongs to the
+/// The error records of a failed library call, the innermost first. The last record belongs to the
 /// exported function; clients choose their exception type from its codes.
 #[derive(Debug, Clone)]
 pub struct Failure {
@@ -33,49 +33,50 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure with one error record.
+    /// Returns a failure of a library call with one error record.
     pub fn new(major: hid_t, minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         Self { causes: vec![Cause { major, minor, text: text.into() }] }
     }
 
-    /// Returns a failure of the call's arguments (major code `H5E_ARGS`) with the given minor code.
+    /// Returns a failure of the arguments of a library call (major code `H5E_ARGS`) with the given
+    /// minor code.
     pub fn arguments(minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::ARGS, minor, text)
     }
 
-    /// Returns the failure of an argument with a bad value (`H5E_BADVALUE`).
+    /// Returns the failure of a call's argument that has a bad value (`H5E_BADVALUE`).
     pub fn bad_value(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADVALUE, text)
     }
 
-    /// Returns the failure of an argument with a bad type (`H5E_BADTYPE`), such as an identifier of
-    /// the wrong kind.
+    /// Returns the failure of a call's argument that has a bad type (`H5E_BADTYPE`), such as an
+    /// identifier of the wrong kind.
     pub fn bad_type(text: impl Into<Cow<'static, str>>) -> Self {
         Self::arguments(codes::BADTYPE, text)
     }
 
     /// Returns the failure of a feature that hyperslab does not support (`H5E_UNSUPPORTED`). The
-    /// error record also contains the function's name.
+    /// error record also contains the name of the C function.
     pub fn unsupported(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(codes::FUNC, codes::UNSUPPORTED, text)
     }
 
-    /// Appends an outer error record to this failure.
+    /// Appends an outer error record to the failure of a library call.
     #[must_use]
     pub fn then(mut self, major: hid_t, minor: hid_t, text: impl Into<Cow<'static, str>>) -> Self {
         self.causes.push(Cause { major, minor, text: text.into() });
         self
     }
 
-    /// Returns the major and the minor code of the outermost error record.
+    /// Returns the major and the minor code of the outermost error record of the failure.
     pub fn code(&self) -> (hid_t, hid_t) {
         self.causes.last().map_or((codes::NONE_MAJOR, codes::NONE_MINOR), |cause| (cause.major, cause.minor))
     }
 }
 
-/// A result to which an exported function can add its own error record.
+/// A result of a library call to which an exported function can add its own error record.
 pub trait Because<T> {
-    /// Returns the value, or the failure with an additional outer error record.
+    /// Returns the value of the result, or the failure with an additional outer error record.
     ///
     /// # Errors
     /// Returns the failure with the additional record.

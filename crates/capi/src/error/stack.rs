@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{Failure, codes};
 use crate::ctypes::hid_t;
 
-/// The maximum number of records of a stack. The stack drops later records, as in the C library.
+/// The maximum number of records of an error stack. The stack drops later records, as in the C
+/// library.
 const MAX_RECORDS: usize = 32;
 
 /// One record of an error stack (`H5E_error2_t`).
@@ -30,11 +31,11 @@ pub struct Record {
 }
 
 thread_local! {
-    /// The error records of the current thread, the innermost function first.
+    /// The error stack of the current thread: its error records, the innermost function first.
     static STACK: RefCell<Vec<Arc<Record>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns a C string of the bytes before the first zero byte.
+/// Converts the bytes of an error text before the first zero byte to a C string.
 pub fn text(text: &[u8]) -> CString {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     CString::new(text.get(..end).unwrap_or_default()).unwrap_or_default()
@@ -45,7 +46,7 @@ pub fn clear() {
     STACK.with_borrow_mut(Vec::clear);
 }
 
-/// Adds the records of a failure to the thread's error stack, the innermost first.
+/// Adds the error records of a failed call to the thread's error stack, the innermost first.
 pub fn push(function: &str, failure: Failure) {
     for cause in failure.causes {
         add(Record {
@@ -60,7 +61,7 @@ pub fn push(function: &str, failure: Failure) {
     }
 }
 
-/// Adds a record to the thread's error stack, unless the stack is full.
+/// Adds an error record to the thread's error stack, unless the stack is full.
 pub fn add(record: Record) {
     STACK.with_borrow_mut(|stack| {
         if stack.len() < MAX_RECORDS {
@@ -69,13 +70,13 @@ pub fn add(record: Record) {
     });
 }
 
-/// Returns a copy of the thread's error stack. The stack keeps its records until the next clear,
-/// because programs may read the texts after they have visited the records.
+/// Returns a copy of the records of the thread's error stack. The stack keeps its records until the
+/// next clear, because programs may read the texts after they have visited the records.
 pub fn copy() -> Vec<Arc<Record>> {
     STACK.with_borrow(Clone::clone)
 }
 
-/// Replaces the thread's error stack and returns the earlier records.
+/// Replaces the records of the thread's error stack and returns the earlier records.
 pub fn replace(records: Vec<Arc<Record>>) -> Vec<Arc<Record>> {
     STACK.with_borrow_mut(|stack| std::mem::replace(stack, records))
 }
@@ -85,7 +86,7 @@ pub fn count() -> usize {
     STACK.with_borrow(Vec::len)
 }
 
-/// Removes up to `count` records of the thread's error stack, the outermost first.
+/// Removes up to `count` error records from the thread's error stack, the outermost first.
 pub fn pop(count: usize) {
     STACK.with_borrow_mut(|stack| stack.truncate(stack.len().saturating_sub(count)));
 }

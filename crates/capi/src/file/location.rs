@@ -16,22 +16,22 @@ use crate::id::{self, Entry};
 pub struct Name(Arc<RwLock<Option<Vec<u8>>>>);
 
 impl Name {
-    /// Returns a name with the given absolute path.
+    /// Returns an object name with the given absolute path.
     pub fn known(path: Vec<u8>) -> Self {
         Self(Arc::new(RwLock::new(Some(path))))
     }
 
-    /// Returns the absolute path, or `None` if the object has no name.
+    /// Returns the absolute path in the object name, or `None` if the object has no name.
     pub fn get(&self) -> Option<Vec<u8>> {
         self.0.read().clone()
     }
 
-    /// Sets the absolute path, or removes the name.
+    /// Sets the absolute path in the object name, or removes the name.
     pub fn set(&self, path: Option<Vec<u8>>) {
         *self.0.write() = path;
     }
 
-    /// Returns the name of the object at `path`, relative to the object of this name.
+    /// Returns the name of the object at `path`, relative to the object that this name names.
     #[must_use]
     pub fn join(&self, path: &[u8]) -> Self {
         let start: Vec<u8> = match self.get() {
@@ -49,7 +49,7 @@ impl Name {
     }
 }
 
-/// The location of an object: its file and its name.
+/// The location of an open object: its file and its name.
 #[derive(Debug, Clone)]
 pub struct Location {
     /// The file that contains the object.
@@ -62,14 +62,15 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns the location of another object in the same file, with the given name.
+    /// Returns the location (file and name) of another object in the same file, with the name
+    /// `name`.
     #[must_use]
     pub fn with_name(&self, name: Name) -> Self {
         Self { name, ..self.clone() }
     }
 }
 
-/// Returns the object and the location for an identifier. A file stands for its root group, and an
+/// Returns the object and its location for an identifier. A file stands for its root group, and an
 /// attribute stands for its object.
 ///
 /// # Errors

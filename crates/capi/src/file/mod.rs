@@ -25,7 +25,7 @@ pub const H5F_ACC_RDWR: c_uint = 0x0001;
 pub const H5F_ACC_TRUNC: c_uint = 0x0002;
 /// The flag of `H5Fcreate` that makes an existing file an error.
 pub const H5F_ACC_EXCL: c_uint = 0x0004;
-/// The flag that creates the file if it does not exist.
+/// The file access flag that creates the file if it does not exist, in calls of a user's driver.
 pub const H5F_ACC_CREAT: c_uint = 0x0010;
 /// The flag of `H5Fopen` that opens the file as the SWMR writer.
 pub const H5F_ACC_SWMR_WRITE: c_uint = 0x0020;
@@ -86,29 +86,29 @@ pub struct FileHandle {
 }
 
 impl FileHandle {
-    /// Returns the location of the file's root group.
+    /// Returns the location of the root group of the file that the identifier names.
     pub fn root(&self) -> Location {
         Location { handle: self.number, ..self.shared.root() }
     }
 }
 
 impl SharedFile {
-    /// Returns the location of the file's root group.
+    /// Returns the location of the root group of the shared file.
     pub fn root(self: &Arc<Self>) -> Location {
         Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()), handle: 0 }
     }
 
-    /// Returns whether the library gives new object headers the minimum size.
+    /// Returns whether the library gives new object headers in this file the minimum size.
     pub fn minimizes_headers(&self) -> bool {
         self.minimize.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Sets whether the library gives new object headers the minimum size.
+    /// Sets whether the library gives new object headers in this file the minimum size.
     pub fn minimize_headers(&self, yes: bool) {
         self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Returns the number of bytes of an address in this file.
+    /// Returns the number of bytes in which this file stores an address.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
     }
@@ -124,8 +124,8 @@ impl Drop for SharedFile {
     }
 }
 
-/// Runs `release`, which may drop the last reference to a file, and returns the error if closing
-/// the file fails.
+/// Runs `release`, which may drop the last reference to an open file, and returns the error if
+/// closing the file fails.
 ///
 /// # Errors
 /// Returns the error of writing or closing the file.
@@ -145,7 +145,7 @@ pub fn remove(name: &[u8]) -> Outcome<()> {
         .map_err(|error| Failure::new(codes::VFL, codes::CANTDELETEFILE, error.to_string()))
 }
 
-/// Returns the open file to which an identifier refers.
+/// Returns the handle of the open file to which an identifier refers.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a file.

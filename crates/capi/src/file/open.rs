@@ -23,7 +23,7 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::settings::{FileAccess, FileCreate, GroupCreate, ObjectCreate};
 
-/// The library versions in the order of `H5F_libver_t`.
+/// The versions of the HDF5 library in the order of `H5F_libver_t`.
 const VERSIONS: [LibraryVersion; 6] = [
     LibraryVersion::Earliest,
     LibraryVersion::V18,
@@ -33,7 +33,7 @@ const VERSIONS: [LibraryVersion; 6] = [
     LibraryVersion::V200,
 ];
 
-/// Returns the creation order tracking that the flags `H5P_CRT_ORDER_*` request.
+/// Returns hyperslab's creation order tracking that the flags `H5P_CRT_ORDER_*` request.
 pub fn creation_order(flags: c_uint) -> CreationOrder {
     match flags & 3 {
         0 => CreationOrder::Untracked,
@@ -80,7 +80,7 @@ pub fn bounds((low, high): (c_int, c_int)) -> Outcome<LibverBounds> {
     Ok(LibverBounds::new(low, high)?)
 }
 
-/// Returns the options of hyperslab for the properties of a file access list.
+/// Converts the properties of a file access list to options of hyperslab.
 fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     let limits = Limits { result_bytes: u64::MAX, ..Limits::default() };
     let mut options = AccessOptions::<M>::new()
@@ -118,7 +118,8 @@ fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
     Ok(options)
 }
 
-/// Returns the options of a new file for the properties of its access list and its creation list.
+/// Converts the properties of a file access list and a file creation list to options of hyperslab
+/// for a new file.
 fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     let rank = |value: c_uint| {
         u16::try_from(value).map_err(|_| {
@@ -161,7 +162,8 @@ fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
     Ok(options)
 }
 
-/// Returns the file space settings of an unchanged creation list, which the file does not store.
+/// Returns the file space settings of an unchanged file creation list, which the file does not
+/// store.
 fn default_space() -> FileSpace {
     let create = FileCreate::default();
     FileSpace {
@@ -186,7 +188,7 @@ fn page_buffer(file: &File, wanted: usize) -> usize {
     (wanted / page).max(1).saturating_mul(page) // Only reported.
 }
 
-/// A request to open an existing file or to create a file.
+/// A request of the program to open an existing file or to create a file.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The name of the file to open or create.
@@ -200,18 +202,18 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Returns the file's name as a path.
+    /// Returns the name of the requested file as a path.
     fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.name))
     }
 
-    /// Returns whether the request creates the file or opens the file for writing.
+    /// Returns whether the request creates the file, or opens the file for writing.
     fn writes(&self) -> bool {
         self.create.is_some() || self.flags & H5F_ACC_RDWR != 0
     }
 
-    /// Opens or creates the file. If this process already has the file open, returns the shared
-    /// file.
+    /// Opens or creates the requested file. If this process already has the file open, returns the
+    /// shared file.
     ///
     /// # Errors
     /// Fails if the file cannot be opened, or if it is already open with incompatible flags or
@@ -267,8 +269,8 @@ impl Request<'_> {
         Ok(shared.shared())
     }
 
-    /// Returns an open file for this request after a check that the request agrees with the open
-    /// file.
+    /// Returns the already open file for this request after a check that the request agrees with
+    /// the open file.
     fn share(&self, open: Arc<SharedFile>) -> Outcome<Arc<SharedFile>> {
         let flags = *open.flags.read();
         if self.create.is_some() {
@@ -303,8 +305,8 @@ impl Request<'_> {
         Ok(open)
     }
 
-    /// Opens or creates a file that this process does not have open yet. Also returns the file of a
-    /// user's driver.
+    /// Opens or creates the requested file, which this process does not have open yet. Also returns
+    /// the open file of a user's driver.
     fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
         match (&self.access.driver, &self.create) {
             (DriverChoice::User(driver, info), _) => {
@@ -331,7 +333,7 @@ impl Request<'_> {
         }
     }
 
-    /// Returns the options of hyperslab that open the existing file.
+    /// Returns the options of hyperslab that open the existing file of the request.
     fn opening(&self) -> Outcome<OpenOptions> {
         Ok(options::<hyperslab::Opening>(&self.access)?
             .write(self.flags & H5F_ACC_RDWR != 0)
@@ -339,7 +341,7 @@ impl Request<'_> {
             .swmr_write(self.flags & H5F_ACC_SWMR_WRITE != 0))
     }
 
-    /// Opens or creates the file with a driver.
+    /// Opens or creates the requested file in the storage of `driver`.
     fn with_driver(&self, driver: Arc<dyn Driver>) -> Outcome<File> {
         Ok(match &self.create {
             Some(create) => creation(&self.access, create)?.create_driver(driver)?,
@@ -347,7 +349,8 @@ impl Request<'_> {
         })
     }
 
-    /// Returns the access mode with which the library's drivers open the file.
+    /// Returns the access mode, read-only or read-write, with which the library's drivers open the
+    /// requested file.
     fn mode(&self) -> Access {
         match self.create {
             Some(_) if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 => Access::CreateNew,
@@ -357,7 +360,7 @@ impl Request<'_> {
         }
     }
 
-    /// Opens the file with the driver that the access list chooses.
+    /// Opens the requested file with the driver that the file access list chooses.
     fn driver(&self, driver: &DriverChoice) -> Outcome<Arc<dyn Driver>> {
         let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
         Ok(match driver {
@@ -391,7 +394,8 @@ impl Request<'_> {
         })
     }
 
-    /// Opens a file in memory, and reads its bytes from the file system or from the file image.
+    /// Opens the requested file in memory, and reads its bytes from the file system or from the
+    /// file image.
     fn core(&self, options: CoreOptions) -> Outcome<Arc<dyn Driver>> {
         let name = String::from_utf8_lossy(self.name).into_owned();
         if let (Some(image), None) = (&self.access.image, &self.create) {
@@ -412,7 +416,7 @@ impl Request<'_> {
     }
 }
 
-/// Returns the failure for an error of a driver, with the number of the system error.
+/// Returns the failure for an error of a file driver, with the number of the system error.
 fn driver_error(error: hyperslab::vfd::DriverError) -> Failure {
     let number = std::error::Error::source(&error)
         .and_then(|source| source.downcast_ref::<std::io::Error>())
@@ -430,7 +434,7 @@ fn io_error(error: &std::io::Error) -> Failure {
     Failure::new(codes::VFL, codes::CANTOPENFILE, format!("{error}, errno = {number}"))
 }
 
-/// Registers a new handle of an open file and returns its identifier.
+/// Registers a new handle of an open file and returns the handle's new identifier.
 pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::ctypes::hid_t {
     let number = SharedFile::next_number();
     let handle = FileHandle { shared, flags, name: name.to_vec(), number };

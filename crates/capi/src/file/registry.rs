@@ -12,15 +12,15 @@ use parking_lot::Mutex;
 use super::SharedFile;
 use crate::error::{Failure, Outcome};
 
-/// The open files with their numbers.
+/// The files that this process has open, with their numbers.
 static OPEN: Mutex<Vec<(u64, Weak<SharedFile>)>> = Mutex::new(Vec::new());
-/// The number of the next opened file or file handle.
+/// The number that the next opened file or file handle gets.
 static NEXT: AtomicU64 = AtomicU64::new(1);
-/// The number of changes to the set of open files, plus one.
+/// The number of changes to the set of open files of this process, plus one.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The error of the last file that was closed by a drop on the current thread.
+    /// The error of the last HDF5 file that was closed by a drop on the current thread.
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
@@ -30,19 +30,20 @@ pub fn identity_of(path: &Path) -> Option<FileIdentity> {
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with the given identity, or `None` if this process does not have it open.
+/// Returns the open file with the given file identity, or `None` if this process does not have the
+/// file open.
 pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     open.into_iter().find(|file| file.identity.as_ref() == Some(identity))
 }
 
 impl SharedFile {
-    /// Returns a new number for a file or a file handle.
+    /// Returns a new, unique number for an open file or a file handle.
     pub fn next_number() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds the file to the registry of open files and returns a shared reference to it.
+    /// Adds the file to the registry of open files and returns the shared file.
     pub fn shared(self) -> Arc<Self> {
         GENERATION.fetch_add(1, Ordering::AcqRel);
         let file = Arc::new(self);
@@ -56,8 +57,8 @@ pub fn all() -> Vec<Arc<SharedFile>> {
     OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect()
 }
 
-/// Flushes all writable files except `this`. Virtual datasets of `this` may refer to elements that
-/// other files have not written yet.
+/// Flushes all writable open files except `this`. Virtual datasets of `this` may refer to elements
+/// that other files have not written yet.
 ///
 /// # Errors
 /// Returns the errors of writing a file.
@@ -82,18 +83,18 @@ impl hyperslab::OpenFiles for Registry {
     }
 }
 
-/// Removes a closed file from the registry.
+/// Removes a closed file from the registry of open files.
 pub(super) fn forget(number: u64) {
     GENERATION.fetch_add(1, Ordering::AcqRel);
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 
-/// Stores the error of closing a file for [`take_error`].
+/// Stores the error of closing a file, which [`take_error`] returns later.
 pub(super) fn keep_error(failure: Failure) {
     CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
 }
 
-/// Returns and removes the error of the last file that was closed on this thread.
+/// Returns and removes the error of the last HDF5 file that was closed by a drop on this thread.
 pub(super) fn take_error() -> Option<Failure> {
     CLOSE_ERROR.with_borrow_mut(Option::take)
 }

@@ -17,10 +17,10 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::plist;
 use crate::plist::settings::{DEFAULT_EXTERNAL_FLAGS, FileAccess, LinkAccess};
 
-/// An object with its file and its name.
+/// An object, together with its location: its file and its name.
 pub type Place = (Object, Location);
 
-/// Opens the object at a path relative to the object of an identifier.
+/// Opens the object at a path relative to the object to which an identifier refers.
 ///
 /// # Errors
 /// Fails if a link does not exist, or if its target does not exist.
@@ -47,8 +47,8 @@ pub fn follow((object, place): Place, path: &[u8], access: &LinkAccess) -> Outco
     links(group, at, path.to_vec(), access)
 }
 
-/// Returns the group at which a path starts, or `None` if the path is empty and names the object
-/// itself.
+/// Returns the group at which a path relative to an object starts, or `None` if the path is empty
+/// and names the object itself.
 fn start(object: &Object, place: &Location, path: &[u8]) -> Outcome<Option<Group>> {
     if path.starts_with(b"/") {
         return Ok(Some(place.shared.file.root().clone()));
@@ -86,17 +86,18 @@ fn links(group: Group, place: Location, path: Vec<u8>, access: &LinkAccess) -> O
     Err(Failure::new(codes::LINK, codes::NLINKS, "the path contains too many soft or external links"))
 }
 
-/// Returns a path relative to the root group as an absolute path.
+/// Converts a path relative to the root group to an absolute path.
 fn absolute(path: &[u8]) -> Vec<u8> {
     Name::known(b"/".to_vec()).join(path).get().unwrap_or_default()
 }
 
-/// Returns the link names of a path, without empty names and `.`.
+/// Returns an iterator over the link names in a path, without empty names and `.`.
 fn components(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// Traverses a path link by link and enters the files that are mounted on its groups.
+/// Traverses a path link by link, enters the files that are mounted on its groups, and returns the
+/// object at its end.
 fn through_mounts(
     group: Group,
     place: &Location,
@@ -115,7 +116,7 @@ fn through_mounts(
 }
 
 /// Returns the root group of the file that is mounted on a group, or the group itself if no file is
-/// mounted.
+/// mounted on it.
 fn mounted(place: Place) -> Place {
     let token = place.0.token();
     let mounts = place.1.shared.mounts.read();
@@ -130,7 +131,7 @@ fn mounted(place: Place) -> Place {
     }
 }
 
-/// Opens the file of an external link, or returns the open file.
+/// Opens the file to which an external link leads, or returns the file if it is already open.
 fn external(
     from: &Arc<SharedFile>,
     file: &[u8],
@@ -184,8 +185,8 @@ fn external(
     Err(failure.then(codes::LINK, codes::CANTOPENFILE, "cannot open the file of an external link"))
 }
 
-/// Returns the paths at which the C library would look for the file of an external link, in its
-/// order.
+/// Returns the paths at which the C library would look for the file of an external link, in the
+/// order of its search.
 fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<PathBuf> {
     let path = Path::new(OsStr::from_bytes(file));
     let last = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
@@ -217,7 +218,7 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns the folder with the given name, in which the folder `origin` replaces a leading
+/// Returns the folder with the name `prefix`, in which the folder `origin` replaces a leading
 /// `$ORIGIN`.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
@@ -233,7 +234,7 @@ pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     }
 }
 
-/// The group that contains the last link of a path, and the name of this link.
+/// The group that contains the last link of a path, and the name of this last link.
 #[derive(Debug)]
 pub struct Parent<'a> {
     /// The group that contains the last link of the path.
@@ -244,8 +245,8 @@ pub struct Parent<'a> {
     pub last: &'a [u8],
 }
 
-/// Returns the group that contains the last link of a path. If `intermediate` is true, creates
-/// missing groups.
+/// Returns the group that contains the last link of a path relative to the object of an identifier.
+/// If `intermediate` is true, creates missing groups of the path.
 ///
 /// # Errors
 /// Fails if the path is empty, or if a group of the path does not exist.
@@ -254,7 +255,8 @@ pub fn parent<'a>(loc: hid_t, path: &'a [u8], lapl: hid_t, intermediate: bool) -
     parent_of(location::find(loc)?, path, &access, intermediate)
 }
 
-/// Returns the group that contains the last link of a path relative to an open object.
+/// Returns the group that contains the last link of a path relative to an open object. If
+/// `intermediate` is true, creates missing groups of the path.
 ///
 /// # Errors
 /// Fails in the same cases as [`parent`].
@@ -287,7 +289,8 @@ pub fn parent_of<'a>(
     Ok(Parent { group: group.because(codes::SYM, codes::BADTYPE, "not a group")?, place, last })
 }
 
-/// Opens the group at a path and creates the groups that do not exist.
+/// Opens the group at a path relative to an object, and creates the groups of the path that do not
+/// exist.
 fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Place> {
     let mut at = start;
     if path.starts_with(b"/") {
@@ -306,7 +309,8 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
     Ok(at)
 }
 
-/// Returns the character set for a name without a stated one: ASCII if possible, otherwise UTF-8.
+/// Returns the character set for a link or attribute name without a stated one: ASCII if possible,
+/// otherwise UTF-8.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
     if name.is_ascii() || std::str::from_utf8(name).is_err() {
         CharacterSet::Ascii
@@ -315,7 +319,7 @@ pub fn charset_of(name: &[u8]) -> CharacterSet {
     }
 }
 
-/// Returns two properties of a link creation list: the character set of the name, and whether
+/// Returns two properties of a link creation list: the character set of the link name, and whether
 /// missing groups are created.
 ///
 /// # Errors

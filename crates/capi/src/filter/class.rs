@@ -7,15 +7,15 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::ctypes::{herr_t, hid_t, htri_t};
 use crate::error::{Failure, Outcome};
 
-/// The C type of a filter's function that decides whether the filter applies to a dataset.
+/// The C type of a user's filter function that decides whether the filter applies to a dataset.
 pub type CanApply = unsafe extern "C" fn(hid_t, hid_t, hid_t) -> htri_t;
-/// The C type of a filter's function that computes the filter parameters for a dataset.
+/// The C type of a user's filter function that computes the filter parameters for a dataset.
 pub type SetLocal = unsafe extern "C" fn(hid_t, hid_t, hid_t) -> herr_t;
-/// The C type of a filter's function that encodes or decodes one chunk.
+/// The C type of a user's filter function that encodes or decodes one chunk.
 pub type FilterFunction =
     unsafe extern "C" fn(c_uint, usize, *const c_uint, usize, *mut usize, *mut *mut c_void) -> usize;
 
-/// The C struct of a filter in version 2 (`H5Z_class2_t`).
+/// The C struct that describes a user's filter, in version 2 (`H5Z_class2_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct H5Z_class2_t {
@@ -37,7 +37,8 @@ struct H5Z_class2_t {
     filter: Option<FilterFunction>,
 }
 
-/// The C struct of a filter in version 1 (`H5Z_class1_t`), which has no version field.
+/// The C struct that describes a user's filter, in version 1 (`H5Z_class1_t`), which has no version
+/// field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct H5Z_class1_t {
@@ -55,11 +56,11 @@ struct H5Z_class1_t {
 
 const _: () = assert!(size_of::<H5Z_class2_t>() == 48 && size_of::<H5Z_class1_t>() == 40);
 
-/// The value of the version field in the C struct of a filter.
+/// The value of the version field in the C struct that describes a user's filter.
 const CLASS_VERSION: c_int = 1;
-/// The largest filter identifier.
+/// The largest filter identifier that the C interface accepts.
 const MAX_ID: c_int = 65_535;
-/// The smallest filter identifier that users may register.
+/// The smallest identifier of a filter that users may register.
 const FIRST_USER_ID: c_int = 256;
 
 /// A filter that a user registered or that a plugin provides.
@@ -81,9 +82,9 @@ pub struct FilterClass {
     pub filter: FilterFunction,
 }
 
-/// Reads the C struct of a filter in either version. The first field distinguishes them: it is 1 in
-/// version 2. In version 1, the first field is the identifier, which is at least 256 for filters of
-/// users.
+/// Reads the C struct of a filter in either version. The first field distinguishes the versions: it
+/// is 1 in version 2. In version 1, the first field is the identifier, which is at least 256 for
+/// filters of users.
 ///
 /// # Errors
 /// Fails with a bad value if the pointer is null or if a field of the struct is invalid.

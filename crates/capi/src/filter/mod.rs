@@ -28,13 +28,13 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     registry
 });
 
-/// Converts a C filter identifier to a filter identifier of hyperslab, or returns `None` if it is
-/// out of range.
+/// Converts a C filter identifier to a filter identifier of hyperslab, or returns `None` if the
+/// identifier is out of range.
 fn number(id: c_int) -> Option<FilterId> {
     u16::try_from(id).ok().map(FilterId)
 }
 
-/// Registers a filter of the user in place of an earlier filter with the same identifier.
+/// Registers a user's filter in place of an earlier filter with the same identifier.
 pub fn register(filter: UserFilter) {
     let filter = Arc::new(filter);
     let mut users = USERS.lock();
@@ -42,7 +42,7 @@ pub fn register(filter: UserFilter) {
     users.push(filter);
 }
 
-/// Removes a filter of the user. Returns `false` if no such filter is registered.
+/// Removes a user's filter. Returns `false` if no filter of a user has this identifier.
 pub fn unregister(id: c_int) -> bool {
     let Some(id) = number(id) else { return false };
     let mut users = USERS.lock();
@@ -75,12 +75,12 @@ pub fn configuration(id: c_int) -> Option<c_uint> {
     Some(result)
 }
 
-/// Returns whether a filter is available, and loads it from a plugin if necessary.
+/// Returns whether a filter is available. Loads the filter from a plugin if necessary.
 pub fn is_available(id: c_int) -> bool {
     configuration(id).is_some()
 }
 
-/// Returns the name of an available filter.
+/// Returns the name of the available filter with the identifier `id`.
 pub fn name(id: c_int) -> Option<Vec<u8>> {
     if let Some(filter) = find_user(id) {
         return Some(filter.class.name.clone());
@@ -88,7 +88,8 @@ pub fn name(id: c_int) -> Option<Vec<u8>> {
     number(id).and_then(FilterId::name).map(|name| name.as_bytes().to_vec())
 }
 
-/// Returns a registry of all filters. A user's filter takes precedence over a filter of hyperslab.
+/// Returns a registry of all available filters. A user's filter takes precedence over a filter of
+/// hyperslab.
 pub fn registry() -> Registry {
     let mut registry = BUILT_IN.clone();
     for filter in USERS.lock().iter() {
@@ -98,8 +99,8 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Adds filters to an open file if the file does not know them yet: filters that users registered
-/// after the file was opened, and filters of plugins.
+/// Adds filters to an open file if the file does not know these filters yet: filters that users
+/// registered after the file was opened, and filters of plugins.
 pub fn provide(file: &SharedFile, ids: impl IntoIterator<Item = c_int>) {
     let mut any = false;
     for id in ids {

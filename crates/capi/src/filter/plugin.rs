@@ -13,15 +13,15 @@ use parking_lot::Mutex;
 use super::class;
 use super::user::UserFilter;
 
-/// The plugin folder if the environment variable `HDF5_PLUGIN_PATH` is not set.
+/// The folder of plugins if the environment variable `HDF5_PLUGIN_PATH` is not set.
 const DEFAULT_FOLDER: &[u8] = b"/usr/local/hdf5/lib/plugin";
-/// The plugin type of filters (`H5PL_TYPE_FILTER`).
+/// The number of the plugin type of filters (`H5PL_TYPE_FILTER`).
 const FILTER_KIND: c_int = 0;
-/// The flag of filters in the loading state (`H5PL_FILTER_PLUGIN`).
+/// The flag that permits filter plugins in the loading state (`H5PL_FILTER_PLUGIN`).
 const FILTER_FLAG: c_uint = 1;
-/// The loading state that permits all plugins (`H5PL_ALL_PLUGIN`).
+/// The flags of the plugin loading state that permit all plugins (`H5PL_ALL_PLUGIN`).
 const ALL_PLUGINS: c_uint = 0xffff;
-/// The value of `HDF5_PLUGIN_PRELOAD` that disables plugins.
+/// The value of the environment variable `HDF5_PLUGIN_PRELOAD` that disables plugins.
 const NO_PLUGIN: &[u8] = b"::";
 
 /// The plugin folders and the plugin types that the library may load.
@@ -35,7 +35,7 @@ pub struct Plugins {
     pub disabled: bool,
 }
 
-/// The plugin folders and the loading state of the process.
+/// The plugin folders and the plugin loading state of the process.
 pub static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
     let preload = std::env::var_os("HDF5_PLUGIN_PRELOAD").map(OsStringExt::into_vec);
     let path = std::env::var_os("HDF5_PLUGIN_PATH").map(OsStringExt::into_vec);
@@ -51,7 +51,8 @@ type GetType = unsafe extern "C" fn() -> c_int;
 /// The C type of a plugin's function that returns the filter struct (`H5PLget_plugin_info`).
 type GetInfo = unsafe extern "C" fn() -> *const c_void;
 
-/// Loads the filter with the given identifier from the first plugin that provides it.
+/// Loads the filter with the given identifier from the first plugin in the plugin folders that
+/// provides the filter.
 pub fn load(id: c_int) -> Option<UserFilter> {
     let folders = {
         let plugins = PLUGINS.lock();
@@ -75,8 +76,8 @@ fn is_library(path: &Path) -> bool {
     name.windows(3).any(|part| part == b".so") || name.ends_with(b".dylib")
 }
 
-/// Loads a shared library and returns its filter if the filter has the given identifier. Otherwise,
-/// closes the library.
+/// Loads a plugin from a shared library and returns its filter if the filter has the given
+/// identifier. Otherwise, closes the library.
 fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     // SAFETY: the path ends with a zero byte. Loading runs the initializers of the library; the
@@ -96,7 +97,8 @@ fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
     filter
 }
 
-/// Returns the filter struct of a loaded plugin, or `None` if the plugin is not a filter.
+/// Returns the C struct of the filter that a loaded plugin provides, or `None` if the plugin is not
+/// a filter.
 fn info(library: *mut c_void) -> Option<*const c_void> {
     // SAFETY: the handle comes from `dlopen`; the names end with a zero byte.
     let (kind, info) = unsafe {

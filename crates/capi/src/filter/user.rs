@@ -15,19 +15,21 @@ use crate::pointer::Buffer;
 use crate::space::CSpace;
 use crate::{call_user, memory};
 
-/// The flag of a filter call that decodes (`H5Z_FLAG_REVERSE`).
+/// The flag that requests decoding in a call of a filter's function (`H5Z_FLAG_REVERSE`).
 const REVERSE: c_uint = 0x100;
-/// The flag of a filter call that does not verify checksums (`H5Z_FLAG_SKIP_EDC`).
+/// The flag in a call of a filter's function that omits the verification of checksums
+/// (`H5Z_FLAG_SKIP_EDC`).
 const SKIP_CHECK: c_uint = 0x200;
 
-/// A filter of a user or of a plugin.
+/// A filter that a user registered or that a plugin provides, with its C functions.
 #[derive(Debug)]
 pub struct UserFilter {
     /// The description and the functions of the filter.
     pub class: FilterClass,
 }
 
-/// A block from C's allocator that the filter's function may replace. The block is freed on drop.
+/// A block of chunk bytes from C's allocator that a filter's function may replace. The block is
+/// freed on drop.
 struct Block(*mut c_void);
 
 impl Drop for Block {
@@ -36,7 +38,8 @@ impl Drop for Block {
     }
 }
 
-/// Temporary identifiers that the filter's functions receive. The identifiers are released on drop.
+/// Temporary identifiers that the functions of a user's filter receive. The identifiers are
+/// released on drop.
 struct Temporary(Vec<hid_t>);
 
 impl Drop for Temporary {
@@ -48,7 +51,7 @@ impl Drop for Temporary {
 }
 
 impl UserFilter {
-    /// Calls the filter's function to encode or decode the bytes of a chunk.
+    /// Calls the function of a user's filter to encode or decode the bytes of a chunk.
     fn run(
         &self,
         flags: c_uint,
@@ -91,8 +94,8 @@ impl UserFilter {
         Ok(Produced::Output)
     }
 
-    /// Returns temporary identifiers of a creation list with this filter, of the datatype, and of
-    /// the chunk's dataspace.
+    /// Returns temporary identifiers for the functions of a user's filter: a creation list with
+    /// this filter, the datatype, and the chunk's dataspace.
     fn identifiers(&self, requested: &[u32], facts: &DatasetFacts<'_>) -> Option<(Temporary, [hid_t; 3])> {
         let class: Arc<PropertyClass> = match id::find(crate::symbols::CLASS_DATASET_CREATE) {
             Some(Entry::PropertyClass(class)) => class,
@@ -111,7 +114,8 @@ impl UserFilter {
         Some((Temporary(all.to_vec()), all))
     }
 
-    /// Returns the error for a call after the library has been closed, when no identifiers exist.
+    /// Returns the error for a call of a user's filter after the library has been closed, when no
+    /// identifiers exist.
     fn without_identifiers(&self) -> FilterError {
         FilterError::refused(self.id(), "the library has been closed")
     }

@@ -7,7 +7,8 @@ use hyperslab::{CreationOrder, Group, Link};
 use crate::ctypes::{Index, Order, hsize_t};
 use crate::error::{Because, Failure, Outcome, codes};
 
-/// Returns the iteration index with the given number (`H5_index_t`).
+/// Converts the number of an iteration index (`H5_index_t`) to the index: by name or by creation
+/// order.
 ///
 /// # Errors
 /// Fails if the number is unknown.
@@ -19,7 +20,8 @@ pub fn index(number: c_int) -> Outcome<Index> {
     }
 }
 
-/// Returns the iteration order with the given number (`H5_iter_order_t`).
+/// Converts the number of an iteration order (`H5_iter_order_t`) to the order: increasing,
+/// decreasing or native.
 ///
 /// # Errors
 /// Fails if the number is unknown.
@@ -32,7 +34,7 @@ pub fn order(number: c_int) -> Outcome<Order> {
     }
 }
 
-/// Returns the links of a group, sorted by an index in an order.
+/// Returns the links of a group, sorted by an index (`H5_index_t`) in an iteration order.
 ///
 /// # Errors
 /// Fails if the index is the creation order and the group does not track it.
@@ -52,7 +54,8 @@ pub fn sorted(group: &Group, index: Index, order: Order) -> Outcome<Vec<Link>> {
     Ok(links)
 }
 
-/// Returns the link at position `number` in the given index and order.
+/// Returns the group's link at position `number` in the given index (`H5_index_t`) and iteration
+/// order.
 ///
 /// # Errors
 /// Fails if the group has at most `number` links.
@@ -62,7 +65,8 @@ pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome
     links.into_iter().nth(number).because(codes::ARGS, codes::BADVALUE, "the position is out of range")
 }
 
-/// Returns the creation order value of the next link that is added to a group.
+/// Returns the creation order number that the next link added to the group gets, or 0 if the group
+/// does not track the creation order.
 ///
 /// # Errors
 /// Returns the errors of reading the group.

@@ -15,7 +15,7 @@ use crate::group::GroupHandle;
 use crate::plist::{PropertyClass, PropertyList};
 use crate::space::{SelectionIterator, SpaceHandle};
 
-/// An object to which an identifier refers.
+/// The resource, such as a file, dataset or property list, to which an identifier refers.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say the kinds of objects")]
 pub enum Entry {
@@ -39,7 +39,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Returns the number of the identifier kind for this object (`H5I_type_t`).
+    /// Returns the number of the identifier kind for this resource (`H5I_type_t`).
     pub fn kind(&self) -> c_int {
         let kind = match self {
             Self::File(_) => IdKind::File,

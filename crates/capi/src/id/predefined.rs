@@ -9,7 +9,8 @@ use crate::error::codes;
 use crate::error::message::{ErrorClass, ErrorMessage};
 use crate::error::stack::text;
 
-/// Adds all predefined objects to the identifier table.
+/// Adds all predefined datatypes, property lists, drivers and error messages to the identifier
+/// table.
 pub fn register() {
     errors();
     crate::symbols::datatypes::register();

@@ -12,10 +12,10 @@ use super::{Entry, KIND_SHIFT, kind_number, user};
 use crate::call_user;
 use crate::ctypes::hid_t;
 
-/// The smallest number of identifiers that are not predefined.
+/// The smallest number in identifiers that are not predefined.
 const FIRST_NUMBER: i64 = 1 << 20;
 
-/// An object in the table, with the number of references to its identifier.
+/// An entry of the identifier table: the resource, and the number of references to its identifier.
 #[derive(Debug)]
 struct Slot {
     /// The object to which the identifier refers.
@@ -48,15 +48,15 @@ impl Hasher for IdHasher {
     }
 }
 
-/// A hash map from identifiers to objects.
+/// A hash map from identifiers to the resources to which they refer.
 type Table = HashMap<hid_t, Slot, BuildHasherDefault<IdHasher>>;
 
-/// The objects of all identifiers of the process.
+/// The identifier table: the resources of all identifiers of the process.
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
-/// The number of the next identifier that the table assigns.
+/// The number of the next identifier that the identifier table assigns.
 static NEXT: AtomicI64 = AtomicI64::new(FIRST_NUMBER);
 
-/// Adds an object to the table and returns a new identifier with one reference.
+/// Adds a resource to the identifier table and returns a new identifier with one reference.
 pub fn register(entry: Entry) -> hid_t {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = hid_t::from(entry.kind()) << KIND_SHIFT | number;
@@ -64,27 +64,28 @@ pub fn register(entry: Entry) -> hid_t {
     id
 }
 
-/// Adds a predefined object to the table under a given identifier.
+/// Adds a predefined resource to the identifier table under a given identifier.
 pub fn register_as(id: hid_t, entry: Entry) {
     TABLE.write().insert(id, Slot { entry, count: 1, predefined: true });
 }
 
-/// Returns the object to which an identifier refers.
+/// Returns the resource to which an identifier refers.
 pub fn find(id: hid_t) -> Option<Entry> {
     TABLE.read().get(&id).map(|slot| slot.entry.clone())
 }
 
-/// Replaces the object to which an identifier refers, and returns the earlier object.
+/// Replaces the resource to which an identifier refers, and returns the earlier resource.
 pub fn replace(id: hid_t, entry: Entry) -> Option<Entry> {
     TABLE.write().get_mut(&id).map(|slot| std::mem::replace(&mut slot.entry, entry))
 }
 
-/// Returns the number of references to an identifier.
+/// Returns the number of references to an identifier in the identifier table.
 pub fn references(id: hid_t) -> Option<c_uint> {
     TABLE.read().get(&id).map(|slot| slot.count)
 }
 
-/// Adds a reference to an identifier and returns the new number of references.
+/// Adds a reference to an identifier in the identifier table and returns the new number of
+/// references.
 pub fn increment(id: hid_t) -> Option<c_uint> {
     let mut table = TABLE.write();
     let slot = table.get_mut(&id)?;
@@ -92,8 +93,9 @@ pub fn increment(id: hid_t) -> Option<c_uint> {
     Some(slot.count)
 }
 
-/// Releases a reference to an identifier. Returns the remaining number and, if it is 0, the object.
-/// The caller closes the object after the lock of the table is released.
+/// Releases a reference to an identifier. Returns the remaining number of references and, if the
+/// number is 0, the resource. The caller closes the resource after the lock of the identifier table
+/// is released.
 pub fn decrement(id: hid_t) -> Option<(c_uint, Option<Entry>)> {
     let mut table = TABLE.write();
     let slot = table.get_mut(&id)?;
@@ -107,18 +109,19 @@ pub fn decrement(id: hid_t) -> Option<(c_uint, Option<Entry>)> {
     }
 }
 
-/// Removes an identifier regardless of its references and returns its object.
+/// Removes an identifier regardless of its references and returns the resource to which it
+/// referred.
 pub fn take(id: hid_t) -> Option<Entry> {
     TABLE.write().remove(&id).map(|slot| slot.entry)
 }
 
-/// Returns the number of objects of a kind, not counting predefined objects.
+/// Returns the number of identifiers of a kind, not counting predefined ones.
 pub fn count(kind: c_int) -> usize {
     TABLE.read().iter().filter(|(id, slot)| !slot.predefined && kind_number(**id) == Some(kind)).count()
 }
 
-/// Returns the identifiers and objects of a kind in the order of creation, without predefined
-/// objects.
+/// Returns the identifiers of a kind and their resources in the order of creation, without
+/// predefined ones.
 pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
     let table = TABLE.read();
     let mut found: Vec<(hid_t, Entry)> = table
@@ -131,7 +134,7 @@ pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
 }
 
 /// Removes the identifiers of a user-defined kind and frees their objects with the user's function.
-/// If the function fails, the identifier stays in the table, unless `force` is true.
+/// If the function fails for an object, its identifier stays in the table, unless `force` is true.
 pub fn clear_user_kind(kind: c_int, force: bool) {
     for (id, entry) in list(kind) {
         let Entry::User(object) = entry else { continue };
@@ -141,15 +144,15 @@ pub fn clear_user_kind(kind: c_int, force: bool) {
     }
 }
 
-/// Frees an object with the user's function. Returns `true` if the function succeeds or does not
-/// exist.
+/// Frees an object of a user-defined identifier kind with the user's function. Returns `true` if
+/// the function succeeds or does not exist.
 fn free_user(object: user::UserObject) -> bool {
     let Some(free) = user::find(object.kind).and_then(|kind| kind.free) else { return true };
     let request = std::ptr::null_mut();
     call_user!(free, object.address as *mut c_void, request) >= 0
 }
 
-/// Removes all identifiers, and then drops their objects.
+/// Removes all identifiers from the identifier table, and then drops their resources.
 pub fn close_all() {
     let entries = std::mem::take(&mut *TABLE.write());
     let (files, others): (Vec<Slot>, Vec<Slot>) =

@@ -6,13 +6,14 @@ use parking_lot::Mutex;
 
 use crate::ctypes::{FIRST_USER_KIND, herr_t};
 
-/// The C type of a user's function that frees an object of a user-defined kind (`H5I_free_t`).
+/// The C type of a user's function that frees an object of a user-defined identifier kind
+/// (`H5I_free_t`).
 pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
 
-/// The largest kind number, because an identifier has seven bits for the kind.
+/// The largest number of an identifier kind, because an identifier has seven bits for the kind.
 const MAX_KIND: c_int = 126;
 
-/// An object of a user-defined kind: a pointer that the library does not interpret.
+/// An object of a user-defined identifier kind: a pointer that the library does not interpret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserObject {
     /// The number of the object's kind.
@@ -37,7 +38,8 @@ pub struct UserKind {
 /// The kinds of identifiers that users registered.
 static KINDS: Mutex<Vec<UserKind>> = Mutex::new(Vec::new());
 
-/// Registers a kind and returns its number, or `None` if all numbers are in use.
+/// Registers a user-defined identifier kind and returns its number, or `None` if all numbers are in
+/// use.
 pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let taken = |number| kinds.iter().any(|kind| kind.number == number);
@@ -46,12 +48,12 @@ pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     Some(number)
 }
 
-/// Returns the user-defined kind with the given number.
+/// Returns the user-defined identifier kind with the given number.
 pub fn find(number: c_int) -> Option<UserKind> {
     KINDS.lock().iter().find(|kind| kind.number == number).copied()
 }
 
-/// Removes a user-defined kind. Returns `false` if the kind does not exist.
+/// Removes a user-defined identifier kind. Returns `false` if the kind does not exist.
 pub fn remove(number: c_int) -> bool {
     let mut kinds = KINDS.lock();
     let before = kinds.len();
@@ -59,7 +61,8 @@ pub fn remove(number: c_int) -> bool {
     kinds.len() != before
 }
 
-/// Changes the number of references to a kind by `by` and returns the new number.
+/// Changes the number of references to a user-defined identifier kind by `by` and returns the new
+/// number.
 fn change(number: c_int, by: c_int) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let kind = kinds.iter_mut().find(|kind| kind.number == number)?;
@@ -67,17 +70,18 @@ fn change(number: c_int, by: c_int) -> Option<c_int> {
     Some(kind.count)
 }
 
-/// Adds a reference to a user-defined kind and returns the new number of references.
+/// Adds a reference to a user-defined identifier kind and returns the new number of references.
 pub fn add_reference(number: c_int) -> Option<c_int> {
     change(number, 1)
 }
 
-/// Releases a reference to a user-defined kind and returns the remaining number of references.
+/// Releases a reference to a user-defined identifier kind and returns the remaining number of
+/// references.
 pub fn drop_reference(number: c_int) -> Option<c_int> {
     change(number, -1)
 }
 
-/// Returns the number of references to a user-defined kind.
+/// Returns the number of references to a user-defined identifier kind.
 pub fn references(number: c_int) -> Option<c_int> {
     change(number, 0)
 }

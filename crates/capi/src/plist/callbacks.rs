@@ -52,7 +52,8 @@ callbacks! {
     Free: unsafe extern "C" fn(*mut c_void, *mut c_void);
 }
 
-/// The boundary of appended data in each dimension, with the callback at the boundary.
+/// The boundary of appended data in each dimension of a dataset, with the user's function that is
+/// called at the boundary.
 #[derive(Debug, Clone, Default)]
 pub struct AppendFlush {
     /// The boundary in each dimension; empty if no boundary is set.
@@ -70,7 +71,7 @@ pub struct VariableLengthMemory {
     pub free: Free,
 }
 
-/// The functions that manage the memory of file images (`H5FD_file_image_callbacks_t`).
+/// The user's functions that manage the memory of file images (`H5FD_file_image_callbacks_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ImageCallbacks {

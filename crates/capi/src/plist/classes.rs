@@ -15,12 +15,13 @@ use crate::ctypes::{herr_t, hid_t};
 use crate::id::{Entry, register_as};
 use crate::symbols as s;
 
-/// The C type of a user's function for the creation or the close of a property list.
+/// The C type of a user's function that is called for the creation or the close of a property list.
 pub type ListFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
-/// The C type of a user's function for the copy of a property list.
+/// The C type of a user's function that is called for the copy of a property list.
 pub type CopyFunction = unsafe extern "C" fn(hid_t, hid_t, *mut c_void) -> herr_t;
 
-/// The user's functions for the lists of a property list class.
+/// The user's functions that a property list class calls when its lists are created, copied or
+/// closed.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassCallbacks {
     /// The function that the library calls after it creates a list, with the function's data.
@@ -75,7 +76,7 @@ pub enum LibraryClass {
 }
 
 impl LibraryClass {
-    /// Returns the default values of this class's properties.
+    /// Returns the default values of the properties of this library class of property lists.
     pub fn defaults(self) -> Settings {
         match self {
             Self::Root | Self::ConnectorInitialize => Settings::Empty,
@@ -117,7 +118,7 @@ pub struct PropertyClass {
 }
 
 impl PropertyClass {
-    /// Returns whether this class equals `other` or descends from `other`.
+    /// Returns whether this property list class equals `other` or descends from `other`.
     pub fn is_a(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         let mut class = Some(self);
         while let Some(this) = class {

@@ -8,7 +8,7 @@ use crate::ctypes::{hid_t, hsize_t};
 use crate::driver::{DriverHandle, UserInfo};
 use crate::symbols;
 
-/// A file driver with its configuration.
+/// A file driver with its configuration, as a file access list chooses it.
 #[derive(Debug, Clone, Default)]
 pub enum DriverChoice {
     /// The driver for a single file with positioned reads and writes.
@@ -61,7 +61,8 @@ pub enum DriverChoice {
     User(Arc<DriverHandle>, UserInfo),
 }
 
-/// The configuration of the multi driver for six memory kinds and a default kind.
+/// The configuration of the multi driver for the default kind and six other kinds of data in a file
+/// (memory kinds).
 #[derive(Debug, Clone)]
 pub struct MultiConfiguration {
     /// The member that stores each memory kind (`H5FD_mem_t`).
@@ -76,7 +77,8 @@ pub struct MultiConfiguration {
     pub relax: bool,
 }
 
-/// The configuration of the splitter driver.
+/// The configuration of the splitter driver, which writes a copy of the file through a second
+/// driver.
 #[derive(Debug, Clone)]
 pub struct SplitterConfiguration {
     /// The access list for the file that the program reads and writes, or `None` for the default
@@ -113,7 +115,7 @@ pub struct H5FD_splitter_vfd_config_t {
 }
 
 impl DriverChoice {
-    /// Returns the identifier of the chosen driver.
+    /// Returns the identifier of the file driver that a file access list chooses.
     pub fn id(&self) -> hid_t {
         match self {
             Self::Sec2 => symbols::SEC2_DRIVER,

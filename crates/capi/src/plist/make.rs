@@ -34,7 +34,7 @@ pub fn register(class: hid_t, settings: Settings) -> Outcome<hid_t> {
     Ok(id::register(Entry::PropertyList(Arc::new(list(class, settings)?))))
 }
 
-/// Returns a copy of the library's properties of a list.
+/// Returns a copy of the values of the library's properties in a property list.
 pub fn settings(list: &RwLock<Settings>) -> Settings {
     list.read().clone()
 }

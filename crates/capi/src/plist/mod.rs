@@ -25,7 +25,7 @@ use settings::{
     ObjectCopy, ObjectCreate, StringCreate, Transfer,
 };
 
-/// A property list with the properties of the library and of the user.
+/// A property list with the properties of the library and the properties that the user added.
 #[derive(Debug)]
 pub struct PropertyList {
     /// The class of the property list.
@@ -37,8 +37,8 @@ pub struct PropertyList {
 }
 
 impl PropertyList {
-    /// Returns a list of the given class with the default values of the library's properties and
-    /// without properties of the user.
+    /// Returns a property list of the given class with the default values of the library's
+    /// properties and without properties of the user.
     pub fn new(class: Arc<PropertyClass>) -> Self {
         let settings = RwLock::new(class.library.defaults());
         Self { class, settings, user: RwLock::default() }
@@ -56,8 +56,8 @@ pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
     }
 }
 
-/// Checks that an identifier is `H5P_DEFAULT` or refers to a list whose class is or descends from
-/// the class of the identifier `class`. `subject` names the list in the error.
+/// Checks that an identifier is `H5P_DEFAULT` or refers to a property list whose class equals the
+/// class of the identifier `class` or descends from it. `subject` names the list in the error.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier refers to anything else.

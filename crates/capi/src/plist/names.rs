@@ -19,7 +19,7 @@ pub enum Form {
     Size,
 }
 
-/// A property of the library that C programs can access by name.
+/// A library property of property lists that C programs can access by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// The name of the property.
@@ -35,7 +35,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Returns the bytes of the property's value in the memory of a C program.
+    /// Returns the bytes of the library property's value as a C program stores them in memory.
     ///
     /// # Errors
     /// Fails if only a dedicated function, and not `H5Pget`, returns the property.
@@ -48,7 +48,7 @@ impl Known {
         })
     }
 
-    /// Sets the property to a value in the memory of a C program.
+    /// Sets the library property to a value from the memory of a C program.
     ///
     /// # Errors
     /// Fails if only a dedicated function, and not `H5Pset`, sets the property.
@@ -62,13 +62,14 @@ impl Known {
     }
 }
 
-/// A property value that has a fixed size in C.
+/// A value of a library property that has a fixed size in C.
 trait Scalar: Sized {
-    /// The encoding of the value in an encoded property list.
+    /// The encoding of this type of property value in an encoded property list.
     const FORM: Form;
-    /// Returns the bytes of the value as C programs store them in memory.
+    /// Returns the bytes of the property value as C programs store them in memory.
     fn store(&self) -> Vec<u8>;
-    /// Returns the value of bytes from a C program, or `None` if the number of bytes is wrong.
+    /// Returns the property value of bytes from a C program, or `None` if the number of bytes is
+    /// wrong.
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -258,7 +259,7 @@ properties! { OBJECT_COPY { Settings::ObjectCopy(it) }:
     | "merge committed dtype list" 8; "committed dtype list search" 16;
 }
 
-/// Returns the property tables of a class and its ancestors.
+/// Returns the tables of library properties of a property list class and its ancestors.
 fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
     use LibraryClass as L;
     match class {
@@ -280,18 +281,19 @@ fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
     }
 }
 
-/// Returns the property with the given name in a class of the library.
+/// Returns the library property with the given name in a library class of property lists.
 pub fn find(class: LibraryClass, name: &[u8]) -> Option<&'static Known> {
     let all = tables(class).iter().flat_map(|table| table.iter());
     all.into_iter().find(|known| known.name.as_bytes() == name)
 }
 
-/// Returns all properties of a class of the library, including properties of its ancestors.
+/// Returns all library properties of a library class of property lists, including properties of its
+/// ancestors.
 pub fn known(class: LibraryClass) -> impl Iterator<Item = &'static Known> {
     tables(class).iter().flat_map(|table| table.iter())
 }
 
-/// Returns the names of all properties of a class of the library.
+/// Returns the names of all library properties of a library class of property lists.
 pub fn all(class: LibraryClass) -> Vec<&'static str> {
     known(class).map(|known| known.name).collect()
 }

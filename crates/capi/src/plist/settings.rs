@@ -11,7 +11,7 @@ use super::metadata_cache::H5AC_cache_config_t;
 pub use super::transfer::Transfer;
 use crate::ctypes::{H5S_UNLIMITED, hid_t, hsize_t};
 
-/// The library's properties of a property list, by the class of the list.
+/// The values of the library's properties in a property list, by the class of the list.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say the classes")]
 #[expect(clippy::large_enum_variant, reason = "a list is behind a pointer")]
@@ -32,7 +32,7 @@ pub enum Settings {
     ObjectCopy(ObjectCopy),
 }
 
-/// The creation properties of objects.
+/// The object creation properties that objects of all kinds have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectCreate {
     /// The maximum number of attributes in compact storage.
@@ -51,7 +51,7 @@ impl Default for ObjectCreate {
     }
 }
 
-/// The creation properties of groups.
+/// The properties of a group creation list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupCreate {
     /// The creation properties that all objects have.
@@ -84,7 +84,7 @@ impl Default for GroupCreate {
     }
 }
 
-/// The creation properties of files.
+/// The properties of a file creation list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCreate {
     /// The creation properties of the root group.
@@ -142,7 +142,7 @@ impl Default for FileCreate {
     }
 }
 
-/// The parameters of a chunk cache.
+/// The parameters of the chunk cache of a file or dataset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChunkCache {
     /// The number of slots in the hash table of the chunk cache.
@@ -153,7 +153,7 @@ pub struct ChunkCache {
     pub preemption: f64,
 }
 
-/// The access properties of files.
+/// The properties of a file access list.
 #[derive(Debug, Clone)]
 pub struct FileAccess {
     /// The file driver and its configuration.
@@ -249,7 +249,7 @@ impl Default for FileAccess {
     }
 }
 
-/// The layout of a new dataset (`H5D_layout_t`).
+/// The storage layout of a new dataset in a dataset creation list (`H5D_layout_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say the layouts")]
 pub enum LayoutChoice {
@@ -260,7 +260,7 @@ pub enum LayoutChoice {
     Structured = 4,
 }
 
-/// The fill value of a new dataset.
+/// The fill value of a new dataset in a dataset creation list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FillChoice {
     /// The default fill value, which consists of zero bytes.
@@ -285,8 +285,8 @@ pub struct FilterEntry {
 }
 
 impl FilterEntry {
-    /// Returns the filter specification for a new dataset, or `None` if the identifier is out of
-    /// range.
+    /// Returns hyperslab's filter specification of the filter for a new dataset, or `None` if the
+    /// filter identifier is out of range.
     pub fn spec(&self) -> Option<FilterSpec> {
         let id = u16::try_from(self.id).ok()?;
         let flags = u16::try_from(self.flags & 0xffff).ok()?;
@@ -295,7 +295,7 @@ impl FilterEntry {
     }
 }
 
-/// A mapping of a new virtual dataset.
+/// A mapping of a new virtual dataset in a dataset creation list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingChoice {
     /// The extent of the virtual dataset and the selection of its mapped elements.
@@ -308,7 +308,7 @@ pub struct MappingChoice {
     pub source: (hyperslab::Dataspace, Selection),
 }
 
-/// The structured chunks of a new dataset.
+/// The structured chunks of a new dataset in a dataset creation list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StructuredChoice {
     /// The shape of the structured chunks.
@@ -319,7 +319,7 @@ pub struct StructuredChoice {
     pub filters: [Vec<FilterEntry>; 3],
 }
 
-/// The creation properties of datasets.
+/// The properties of a dataset creation list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetCreate {
     /// The creation properties that all objects have.
@@ -367,7 +367,7 @@ impl Default for DatasetCreate {
     }
 }
 
-/// The access properties of links.
+/// The properties of a link access list.
 #[derive(Debug, Clone)]
 pub struct LinkAccess {
     /// The maximum number of soft and external links that the library follows in a path.
@@ -382,8 +382,8 @@ pub struct LinkAccess {
     pub external_callback: ExternalLinkCallback,
 }
 
-/// The value of `external_flags` that opens an external link's file with the flags of the file that
-/// contains the link.
+/// The value of the link access property `external_flags` that opens an external link's file with
+/// the flags of the file that contains the link.
 pub const DEFAULT_EXTERNAL_FLAGS: c_uint = 0xffff;
 
 impl Default for LinkAccess {
@@ -398,7 +398,7 @@ impl Default for LinkAccess {
     }
 }
 
-/// The access properties of datasets.
+/// The properties of a dataset access list.
 #[derive(Debug, Clone)]
 pub struct DatasetAccess {
     /// The access properties of links.
@@ -440,21 +440,21 @@ impl Default for DatasetAccess {
     }
 }
 
-/// The properties of file mounts.
+/// The properties of a file mount list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileMount {
     /// True if soft links of the mounted file resolve only within it.
     pub local: bool,
 }
 
-/// The creation properties of link and attribute names.
+/// The properties of a string creation list: those of new link and attribute names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringCreate {
     /// The character set of the name (`H5T_cset_t`).
     pub charset: c_int,
 }
 
-/// The creation properties of links.
+/// The properties of a link creation list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkCreate {
     /// The creation properties of the link's name.
@@ -463,7 +463,7 @@ pub struct LinkCreate {
     pub intermediate_groups: c_uint,
 }
 
-/// The properties of object copies.
+/// The properties of an object copy list.
 #[derive(Debug, Clone, Default)]
 pub struct ObjectCopy {
     /// The flags of the copy (`H5O_COPY_*`).
@@ -474,11 +474,11 @@ pub struct ObjectCopy {
     pub merge_callback: MergeCallback,
 }
 
-/// The value of a chunk cache property that stands for the file's setting.
+/// The value of a chunk cache property that stands for the setting of the file.
 pub const UNSET_SIZE: usize = usize::MAX;
 
-/// The size value that stands for an external file without a size limit.
+/// The value in a list of external raw data files that stands for a file without a size limit.
 pub const UNLIMITED_SIZE: hsize_t = H5S_UNLIMITED;
 
-/// A pointer to the user's data that a callback receives.
+/// A pointer to the user's data that a callback function of the user receives.
 pub type UserData = *mut c_void;

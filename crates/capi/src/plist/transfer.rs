@@ -6,7 +6,7 @@ use hyperslab::Selection;
 
 use super::callbacks::{FilterCallback, TypeConversionCallback, VariableLengthMemory};
 
-/// The properties of data transfers (`H5Dread`, `H5Dwrite`).
+/// The properties of a transfer list (`H5Dread`, `H5Dwrite`).
 #[derive(Debug, Clone)]
 pub struct Transfer {
     /// The size of the conversion buffer in bytes, and the addresses of the user's conversion and

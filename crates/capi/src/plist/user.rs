@@ -19,7 +19,7 @@ pub type ListValueFunction = unsafe extern "C" fn(hid_t, *const c_char, usize, *
 /// The C type of a user's function that compares two property values.
 pub type CompareFunction = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
 
-/// The user's functions for one property.
+/// The user's functions that the library calls for one property of a property list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PropertyCallbacks {
     /// The function that the library calls when a list is created with the property.
@@ -38,7 +38,7 @@ pub struct PropertyCallbacks {
     pub close: Option<ValueFunction>,
 }
 
-/// A property that a user added to a class or a list.
+/// A property that a user added to a property list class or a property list.
 #[derive(Debug, Clone)]
 pub struct Property {
     /// The name of the property.
@@ -50,12 +50,13 @@ pub struct Property {
 }
 
 impl Property {
-    /// Returns the property's name as a C string.
+    /// Returns the name of the user's property as a C string.
     fn c_name(&self) -> CString {
         text(&self.name)
     }
 
-    /// Calls a user's function with the value, which the function may change.
+    /// Calls a user's function with the value of the user's property, which the function may
+    /// change.
     ///
     /// # Errors
     /// Fails if the user's function fails. `subject` is the error text.
@@ -68,7 +69,8 @@ impl Property {
         Ok(())
     }
 
-    /// Calls a user's function with a list and the value, which the function may change.
+    /// Calls a user's function with the identifier of a property list and the value of the user's
+    /// property, which the function may change.
     ///
     /// # Errors
     /// Fails if the user's function fails. `subject` is the error text.
@@ -86,7 +88,7 @@ impl Property {
         Ok(())
     }
 
-    /// Returns whether two properties have the same name, functions and value.
+    /// Returns whether two user's properties have the same name, functions and value.
     pub fn equals(&self, other: &Self) -> bool {
         if self.name != other.name || self.value.len() != other.value.len() {
             return false;
@@ -101,7 +103,8 @@ impl Property {
     }
 }
 
-/// The user's properties of a class or a list, in the order of their creation.
+/// The properties that a user added to a property list class or list, in the order of their
+/// creation.
 #[derive(Debug, Clone, Default)]
 pub struct Properties {
     /// The properties in the order of their creation.
@@ -109,13 +112,13 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Returns the property with the given name.
+    /// Returns the user's property with the given name.
     pub fn find(&self, name: &[u8]) -> Option<&Property> {
         self.list.iter().find(|property| property.name == name)
     }
 
-    /// Adds a property in place of an earlier property with the same name, and returns the earlier
-    /// property.
+    /// Adds a user's property in place of an earlier property with the same name, and returns the
+    /// earlier property.
     pub fn put(&mut self, property: Property) -> Option<Property> {
         if let Some(earlier) = self.list.iter_mut().find(|earlier| earlier.name == property.name) {
             return Some(std::mem::replace(earlier, property));
@@ -124,13 +127,13 @@ impl Properties {
         None
     }
 
-    /// Removes the property with the given name and returns it.
+    /// Removes the user's property with the given name and returns the property.
     pub fn take(&mut self, name: &[u8]) -> Option<Property> {
         let index = self.list.iter().position(|property| property.name == name)?;
         Some(self.list.remove(index))
     }
 
-    /// Returns whether two property sets contain equal properties.
+    /// Returns whether two sets of user's properties contain equal properties.
     pub fn equals(&self, other: &Self) -> bool {
         self.list.len() == other.list.len()
             && self.list.iter().all(|one| other.find(&one.name).is_some_and(|two| one.equals(two)))
@@ -138,8 +141,8 @@ impl Properties {
 }
 
 impl PropertyClass {
-    /// Returns the properties that users registered in the class and its ancestors. A property of
-    /// the class takes precedence over a property of an ancestor with the same name.
+    /// Returns the properties that users registered in the property list class and its ancestors. A
+    /// property of the class takes precedence over a property of an ancestor with the same name.
     pub fn inherited(&self) -> Properties {
         let mut properties = self.user.read().clone();
         let mut parent = self.parent.as_ref();
@@ -156,8 +159,8 @@ impl PropertyClass {
 }
 
 impl PropertyList {
-    /// Returns a new list of the given class with the default properties of the library and of
-    /// users.
+    /// Returns a new property list of the given class with the default properties of the library
+    /// and of users.
     ///
     /// # Errors
     /// Fails if a user's function for a property fails.
@@ -171,7 +174,7 @@ impl PropertyList {
         Ok(list)
     }
 
-    /// Returns a copy of a list, after the user's copy functions have run.
+    /// Returns a copy of the property list, after the user's copy functions have run.
     ///
     /// # Errors
     /// Fails if a user's function for a property fails.
@@ -184,8 +187,8 @@ impl PropertyList {
         Ok(Self { class: Arc::clone(&self.class), settings, user: RwLock::new(properties) })
     }
 
-    /// Returns a copy of a list. If a user's property cannot be copied, the copy has no user
-    /// properties.
+    /// Returns a copy of the property list. If a user's property cannot be copied, the copy has no
+    /// user properties.
     pub fn duplicate(&self) -> Arc<Self> {
         Arc::new(self.copied().unwrap_or_else(|_| {
             let settings = RwLock::new(self.settings.read().clone());
@@ -193,7 +196,7 @@ impl PropertyList {
         }))
     }
 
-    /// Returns whether two lists have the same class and equal properties.
+    /// Returns whether two property lists have the same class and equal properties.
     pub fn equals(&self, other: &Self) -> bool {
         if !Arc::ptr_eq(&self.class, &other.class) {
             return false;
@@ -214,7 +217,7 @@ impl Drop for PropertyList {
 }
 
 impl super::Settings {
-    /// Returns whether two lists have equal values for the library's properties.
+    /// Returns whether two property lists have equal values for the library's properties.
     pub fn equals(mut self, mut other: Self) -> bool {
         // The debug representations contain all values. Images are compared first, because they may
         // be large.

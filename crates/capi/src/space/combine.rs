@@ -8,7 +8,7 @@ use hyperslab::{Dataspace, Hyperslab, Region, Selection, SetOperation, UNLIMITED
 use super::corners;
 use crate::error::{Failure, Outcome, codes};
 
-/// Returns the set operation with the given number (`H5S_seloper_t`).
+/// Returns the set operation on selections with the given number (`H5S_seloper_t`).
 ///
 /// # Errors
 /// Fails for unknown numbers and for the operations that append points.
@@ -24,7 +24,7 @@ pub fn operation(number: c_int) -> Outcome<SetOperation> {
     })
 }
 
-/// Combines two selections of an extent by a set operation. Both selections already include their
+/// Combines two selections of a dataspace by a set operation. Both selections already include their
 /// offsets.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub fn combine(
     Ok(a.combine(operation, &b, &limits)?)
 }
 
-/// Returns a selection of all elements as a hyperslab, and returns any other selection unchanged.
+/// Converts a selection of all elements to a hyperslab, and returns any other selection unchanged.
 fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     match selection {
         Selection::All if extent.dims().contains(&0) => Selection::None,
@@ -62,8 +62,8 @@ fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
     }
 }
 
-/// Returns a shape of an extent that contains both selections. An unlimited hyperslab counts only
-/// up to the end of the other selection.
+/// Returns the shape of an array that contains two selections to combine. An unlimited hyperslab
+/// counts only up to the end of the other selection.
 fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Dataspace) -> Outcome<Dims> {
     let limits = Dims::from_elem(u64::MAX, extent.rank());
     // Elements of the unlimited selection beyond the other selection must not belong to the result.
@@ -82,12 +82,13 @@ fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Datasp
     Ok(open.into_iter().zip(&high).map(limit).collect())
 }
 
-/// Returns whether a selection is an unlimited hyperslab.
+/// Returns whether a selection of elements is an unlimited hyperslab.
 fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited())
 }
 
-/// Returns for each dimension whether the hyperslab is unlimited in this dimension.
+/// Returns for each dimension whether the selection is a hyperslab that is unlimited in this
+/// dimension.
 fn open_dimensions(selection: &Selection) -> Vec<bool> {
     match selection {
         Selection::Hyperslab(Hyperslab::Regular(slab)) => {

@@ -11,7 +11,8 @@ use hyperslab::{Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, S
 use super::{CSpace, elements};
 use crate::error::{Failure, Outcome, codes};
 
-/// Returns the number of selected elements, or [`UNLIMITED`] for an unlimited hyperslab.
+/// Returns the number of selected elements of a dataspace, or [`UNLIMITED`] for an unlimited
+/// hyperslab.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -19,8 +20,8 @@ pub fn count(space: &CSpace) -> Outcome<u64> {
     count_in(&space.extent, &space.selection)
 }
 
-/// Returns the number of elements that `selection` selects in `extent`, in the same form as
-/// [`count`].
+/// Returns the number of elements that `selection` selects in an array of the shape `extent`, in
+/// the same form as [`count`].
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -44,9 +45,9 @@ pub fn count_in(extent: &Dataspace, selection: &Selection) -> Outcome<u64> {
     })
 }
 
-/// Returns the lowest and the highest selected coordinate in each dimension, without the offset, or
-/// `None` if no element is selected. In an unlimited dimension, the highest coordinate is
-/// [`UNLIMITED`].
+/// Returns the lowest and the highest selected coordinate of a selection in each dimension, without
+/// the offset, or `None` if no element is selected. In an unlimited dimension, the highest
+/// coordinate is [`UNLIMITED`].
 pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)> {
     match selection {
         Selection::None => None,
@@ -64,8 +65,8 @@ pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)
     }
 }
 
-/// Returns the last coordinate of a regular hyperslab in each dimension. Saturates, because no
-/// extent contains the coordinate [`UNLIMITED`].
+/// Returns the last coordinate of a regular hyperslab in each dimension. The sums saturate, because
+/// no dataspace contains the coordinate [`UNLIMITED`].
 fn ends(slab: &RegularHyperslab) -> Dims {
     let parts = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
     let last = |((start, stride), (count, block)): ((&u64, &u64), (&u64, &u64))| {
@@ -78,7 +79,8 @@ fn ends(slab: &RegularHyperslab) -> Dims {
     parts.map(last).collect()
 }
 
-/// Returns the lowest and the highest corner of the smallest box that encloses all boxes.
+/// Returns the lowest and the highest corner of the smallest box of elements that encloses all
+/// given boxes.
 fn enclose<'a>(mut boxes: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<(Dims, Dims)> {
     let (start, end) = boxes.next()?;
     let (mut low, mut high) = (Dims::from_slice(start), Dims::from_slice(end));
@@ -89,7 +91,8 @@ fn enclose<'a>(mut boxes: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Optio
     Some((low, high))
 }
 
-/// Returns the lowest and the highest selected coordinate in each dimension, with the offset.
+/// Returns the lowest and the highest selected coordinate of a dataspace in each dimension, with
+/// the selection's offset.
 ///
 /// # Errors
 /// Fails if no element is selected, or if the offset makes a coordinate negative.
@@ -103,7 +106,8 @@ pub fn bounds(space: &CSpace) -> Outcome<(Dims, Dims)> {
     Ok((low, high))
 }
 
-/// Returns the number of selected elements, including elements outside of the extent.
+/// Returns the number of selected elements of a dataspace, including elements outside of its
+/// dimensions.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -116,7 +120,8 @@ pub fn count_anywhere(space: &CSpace) -> Outcome<u64> {
     Ok(space.selection.element_count(&dims)?)
 }
 
-/// Returns whether all selected elements lie in the extent after the offset is applied.
+/// Returns whether all selected elements of a dataspace lie in its dimensions after the selection's
+/// offset is applied.
 pub fn is_valid(space: &CSpace) -> bool {
     match &space.selection {
         Selection::None | Selection::All => true,
@@ -125,7 +130,7 @@ pub fn is_valid(space: &CSpace) -> bool {
     }
 }
 
-/// Adds an offset to coordinates, except to coordinates that are [`UNLIMITED`].
+/// Adds the offset of a selection to coordinates, except to coordinates that are [`UNLIMITED`].
 fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     for (at, by) in coordinates.iter_mut().zip(offset).filter(|(at, _)| **at != UNLIMITED) {
         *at = at.checked_add_signed(*by).ok_or_else(|| {
@@ -135,7 +140,7 @@ fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a selection after an offset is added to its coordinates.
+/// Returns the selection that results when an offset is added to all coordinates of a selection.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

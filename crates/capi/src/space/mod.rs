@@ -19,7 +19,8 @@ use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome};
 use crate::id::{self, Entry};
 
-/// A dataspace of the C interface: an extent with a selection and its offset.
+/// A dataspace of the C interface: an extent (the dimensions) with a selection and the selection's
+/// offset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CSpace {
     /// The extent of the dataspace.
@@ -31,13 +32,13 @@ pub struct CSpace {
 }
 
 impl CSpace {
-    /// Returns a dataspace that selects all elements of an extent.
+    /// Returns a dataspace of the given dimensions whose selection is all elements.
     pub fn all(extent: Dataspace) -> Self {
         Self { extent, selection: Selection::All, offset: Vec::new() }
     }
 
-    /// Sets the extent and resets the offset. If the rank changes, the selection becomes the
-    /// selection of all elements.
+    /// Sets the dimensions of the dataspace and resets the selection's offset. If the rank changes,
+    /// the selection becomes the selection of all elements.
     pub fn set_extent(&mut self, extent: Dataspace) {
         if extent.rank() != self.extent.rank() && self.selection != Selection::None {
             self.selection = Selection::All;
@@ -47,12 +48,13 @@ impl CSpace {
     }
 }
 
-/// Returns the extent of a new simple dataspace without dimensions, which the program sets later.
+/// Returns the extent of a new simple dataspace without dimensions, to which the program adds
+/// dimensions later.
 pub fn empty_extent() -> Dataspace {
     Dataspace::simple(&[])
 }
 
-/// Checks that a simple extent has dimensions.
+/// Checks that the extent of a simple dataspace has dimensions.
 ///
 /// # Errors
 /// Fails with a bad value for a simple extent whose dimensions were never set.
@@ -63,8 +65,8 @@ pub fn require_extent(extent: &Dataspace) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the number of elements of an extent, or `None` if it does not fit in 64 bits. A simple
-/// extent without dimensions has 0 elements.
+/// Returns the number of elements of a dataspace's extent, or `None` if the number does not fit in
+/// 64 bits. A simple dataspace without dimensions has 0 elements.
 pub fn elements(extent: &Dataspace) -> Option<u64> {
     match extent {
         Dataspace::Simple(simple) if simple.dims.is_empty() => Some(0),
@@ -72,11 +74,11 @@ pub fn elements(extent: &Dataspace) -> Option<u64> {
     }
 }
 
-/// An open dataspace to which an identifier refers.
+/// A handle of an open dataspace to which an identifier refers.
 #[derive(Debug)]
 pub struct SpaceHandle(pub RwLock<CSpace>);
 
-/// An iterator over the runs of a selection (`H5Ssel_iter_create`).
+/// An iterator over the runs of a dataspace's selected elements (`H5Ssel_iter_create`).
 #[derive(Debug)]
 pub struct SelectionIterator {
     /// The size of an element in bytes.
@@ -85,7 +87,7 @@ pub struct SelectionIterator {
     pub runs: Mutex<Vec<(u64, u64)>>,
 }
 
-/// Returns the open dataspace to which an identifier refers.
+/// Returns the handle of the open dataspace to which an identifier refers.
 ///
 /// # Errors
 /// Fails with a bad type if the identifier does not refer to a dataspace.
@@ -104,7 +106,7 @@ pub fn copy_of(id: hid_t) -> Outcome<CSpace> {
     Ok(find(id)?.0.read().clone())
 }
 
-/// Registers a dataspace and returns its new identifier.
+/// Registers a dataspace and returns the dataspace's new identifier.
 pub fn register(space: CSpace) -> hid_t {
     id::register(Entry::Dataspace(Arc::new(SpaceHandle(RwLock::new(space)))))
 }

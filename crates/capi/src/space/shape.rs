@@ -6,12 +6,12 @@ use hyperslab::{Block, Hyperslab, Points, RegularHyperslab, Selection, UNLIMITED
 use super::{CSpace, corners, count};
 use crate::error::Outcome;
 
-/// The pattern of a selection along one dimension: number of blocks, stride and block size.
+/// The pattern of a regular selection along one dimension: number of blocks, stride and block size.
 type Pattern = (u64, u64, u64);
 
-/// Returns whether two selections have the same shape, independent of their position. If one
-/// selection has a higher rank, it must have a single coordinate in each additional, slowest
-/// dimension.
+/// Returns whether the selections of two dataspaces have the same shape, independent of their
+/// position. If one selection has a higher rank, it must have a single coordinate in each
+/// additional, slowest dimension.
 ///
 /// # Errors
 /// Fails if an element count does not fit in 64 bits.
@@ -48,8 +48,8 @@ pub fn same_shape(a: &CSpace, b: &CSpace) -> Outcome<bool> {
     Ok(a.eq(b.into_iter().map(|block| (block.start, block.end))))
 }
 
-/// Returns the pattern of a regular selection in each dimension, or `None` for an irregular
-/// selection.
+/// Returns the pattern of a dataspace's regular selection in each dimension, or `None` for an
+/// irregular selection.
 fn patterns(space: &CSpace) -> Outcome<Option<Vec<Pattern>>> {
     Ok(match &space.selection {
         Selection::All => Some(space.extent.dims().iter().map(|size| (1, 1, *size)).collect()),
@@ -62,7 +62,8 @@ fn patterns(space: &CSpace) -> Outcome<Option<Vec<Pattern>>> {
     })
 }
 
-/// Returns the pattern of a regular hyperslab in each dimension.
+/// Returns the pattern (number of blocks, stride and block size) of a regular hyperslab in each
+/// dimension.
 fn regular(slab: &RegularHyperslab) -> Vec<Pattern> {
     let parts = slab.stride.iter().zip(slab.count.iter().zip(&slab.block));
     let pattern = |(stride, (count, block)): (&u64, (&u64, &u64))| match (*count, *block) {
@@ -74,7 +75,8 @@ fn regular(slab: &RegularHyperslab) -> Vec<Pattern> {
     parts.map(pattern).collect()
 }
 
-/// Returns the blocks of a hyperslab relative to its lowest corner, in C order.
+/// Returns the blocks of a dataspace's hyperslab selection relative to its lowest corner, in C
+/// order.
 fn blocks(space: &CSpace, low: &[u64]) -> Outcome<Option<Vec<Block>>> {
     let Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) = space.selection.clone().simplified()?
     else {
@@ -85,8 +87,9 @@ fn blocks(space: &CSpace, low: &[u64]) -> Outcome<Option<Vec<Block>>> {
     Ok(Some(blocks.iter().map(block).collect()))
 }
 
-/// Returns the coordinates of the selected elements relative to the lowest corner, in the order of
-/// the selection. The other selection of the comparison is a point selection of the same size.
+/// Returns the coordinates of a dataspace's selected elements relative to the lowest corner, in the
+/// order of the selection. The other selection of the comparison is a point selection of the same
+/// size.
 fn coordinates(space: &CSpace, number: u64, low: &[u64]) -> Outcome<Option<Vec<Dims>>> {
     let relative = |at: &[u64]| at.iter().zip(low).map(|(at, low)| at.saturating_sub(*low)).collect::<Dims>();
     if let Selection::Points(Points { rank, coordinates }) = &space.selection {

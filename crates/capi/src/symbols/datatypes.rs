@@ -155,7 +155,7 @@ fn reference() -> Datatype {
     Datatype { class: DatatypeClass::Reference(kind), size: REFERENCE_BYTES }
 }
 
-/// Returns a one-byte floating-point datatype with fewer than 8 significant bits.
+/// Creates a one-byte floating-point datatype with fewer than 8 significant bits.
 fn small_float(precision: u16, exponent_size: u8, mantissa_size: u8) -> Datatype {
     let class = FloatingPoint {
         order: FloatOrder::LittleEndian,

@@ -82,21 +82,21 @@ identifiers! { PropertyList:
     19 LIST_VOL_INITIALIZE H5P_LST_VOL_INITIALIZE_ID_g
 }
 
-/// The exported value of an undefined token (`H5O_TOKEN_UNDEF`).
+/// The exported value of the undefined object token (`H5O_TOKEN_UNDEF`).
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
 pub static H5O_TOKEN_UNDEF_g: H5O_token_t = H5O_token_t::UNDEFINED;
 
-/// The exported flag that the library is initialized. Always `true`: all identifiers are constants,
-/// and the first call starts the library.
+/// The exported flag that the HDF5 library is initialized. Always `true`: all identifiers are
+/// constants, and the first call starts the library.
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]
 pub static H5_libinit_g: bool = true;
 
-/// The exported flag that the library is shutting down. Always `false`: the library can start again
-/// after its shutdown.
+/// The exported flag that the HDF5 library is shutting down. Always `false`: the library can start
+/// again after its shutdown.
 #[expect(unsafe_code, reason = "C programs read the symbol by its name")]
 // SAFETY: the name belongs to the interface; nothing else defines it.
 #[unsafe(no_mangle)]

@@ -11,12 +11,14 @@ use super::Dataset;
 use crate::H5Type;
 use crate::{Layout, Region};
 
-/// An iterator over the blocks of a dataset in C order; made by [`Dataset::blocks`].
+/// An iterator over the blocks of elements that cover a dataset, in C order; made by
+/// [`Dataset::blocks`].
 #[derive(Debug, Clone)]
 pub struct Blocks(Boxes);
 
 impl Blocks {
-    /// Returns the shape of a block. Blocks at the upper edges of the dataset may be smaller.
+    /// Returns the shape in elements of a block of the iteration. Blocks at the upper edges of the
+    /// dataset may be smaller.
     pub fn shape(&self) -> &[u64] {
         self.0.shape()
     }
@@ -31,10 +33,10 @@ impl Iterator for Blocks {
 }
 
 impl Dataset {
-    /// Returns blocks that together cover the dataset. Each block has at most `bytes` bytes of
-    /// stored elements, but at least one chunk, or one element if the dataset is not chunked.
-    /// Blocks consist of as many whole chunks as fit, along the fastest dimension first. Every
-    /// chunk lies in one block.
+    /// Returns an iterator over the blocks of elements that together cover the dataset. Each block
+    /// has at most `bytes` bytes of stored elements, but at least one chunk, or one element if the
+    /// dataset is not chunked. Blocks consist of as many whole chunks as fit, along the fastest
+    /// dimension first. Every chunk lies in one block.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -58,8 +60,8 @@ impl Dataset {
         Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
 
-    /// Reads the dataset block by block; see [`blocks`](Self::blocks). Memory holds one block at a
-    /// time.
+    /// Reads the elements of the dataset block by block; see [`blocks`](Self::blocks). Each item is
+    /// the region of a block and its elements. Memory holds one block at a time.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -11,7 +11,7 @@ use hyperslab_engine::{Error, Result};
 use super::Dataset;
 use crate::ChunkInfo;
 
-/// A stored chunk with its encoded bytes.
+/// A stored chunk of a dataset, with its encoded bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChunk {
     /// The address and size of the chunk, and its filter mask.
@@ -20,7 +20,7 @@ pub struct StoredChunk {
     pub bytes: Vec<u8>,
 }
 
-/// The stored chunks of a dataset; made by [`Dataset::chunks`].
+/// A view of the stored chunks of a dataset; made by [`Dataset::chunks`].
 ///
 /// The methods return [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the layout is not chunked.
 /// For structured chunks see [`SparseView`](crate::SparseView).
@@ -30,7 +30,8 @@ pub struct Chunks<'a> {
 }
 
 impl Dataset {
-    /// Returns a view of the stored chunks: their addresses in the file and their encoded bytes.
+    /// Returns a view of the dataset's stored chunks: their addresses in the file and their encoded
+    /// bytes.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -46,10 +47,10 @@ impl Dataset {
 }
 
 impl<'a> Chunks<'a> {
-    /// Returns the address of the chunk index, in bytes from the file's base address, as in the
-    /// Data Layout message (HDF5 File Format Specification, IV.A.2.i). If the dataset has a single
-    /// chunk without an index, the address is that of the chunk. Returns `None` while no chunk is
-    /// stored, and in other layouts.
+    /// Returns the address of the dataset's chunk index, in bytes from the file's base address, as
+    /// in the Data Layout message (HDF5 File Format Specification, IV.A.2.i). If the dataset has a
+    /// single chunk without an index, the address is that of the chunk. Returns `None` while no
+    /// chunk is stored, and in other layouts.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -69,7 +70,7 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Returns a list of the stored chunks, in the order of the index.
+    /// Returns a list of the dataset's stored chunks, in the order of the chunk index.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked, and
@@ -88,7 +89,8 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Calls `visit` with each stored chunk of the dataset, while the right to read is held.
+    /// Calls `visit` with each stored chunk of the dataset until `visit` breaks. Holds the right to
+    /// read the file during the calls.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
@@ -101,10 +103,10 @@ impl<'a> Chunks<'a> {
             .map_err(|error| self.dataset.context(error))
     }
 
-    /// Calls `visit` with each stored chunk, in the order of the index, until `visit` returns
-    /// [`ControlFlow::Break`]. In a file that is open for reading only, memory never holds the
-    /// whole list of chunks. In a file that is open for writing, the chunks are those at the time
-    /// of the call, and `visit` may change the file.
+    /// Calls `visit` with each stored chunk of the dataset, in the order of the chunk index, until
+    /// `visit` returns [`ControlFlow::Break`]. In a file that is open for reading only, memory
+    /// never holds the whole list of chunks. In a file that is open for writing, the chunks are
+    /// those at the time of the call, and `visit` may change the file.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -129,8 +131,8 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Returns the stored chunk that contains the element at the coordinates `element`, or `None`
-    /// if the file does not store that chunk.
+    /// Returns the dataset's stored chunk that contains the element at the coordinates `element`,
+    /// or `None` if the file does not store that chunk.
     ///
     /// # Errors
     /// Returns the errors of [`list`](Self::list), and
@@ -141,9 +143,9 @@ impl<'a> Chunks<'a> {
         ChunkInfo::at(store, &source, element).map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the encoded bytes of the chunk that holds the element at the coordinates `element`.
-    /// Returns `None` if the chunk is not stored. [`write`](Self::write) copies these bytes to a
-    /// dataset with the same filters, without decoding.
+    /// Reads the encoded bytes of the dataset's chunk that holds the element at the coordinates
+    /// `element`. Returns `None` if the chunk is not stored. [`write`](Self::write) copies these
+    /// bytes to a dataset with the same filters, without decoding.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -173,9 +175,9 @@ impl<'a> Chunks<'a> {
         Ok((source, reading))
     }
 
-    /// Replaces the encoded bytes of the chunk that holds the element at the coordinates `element`.
-    /// `bytes` must be encoded by the filters of the dataset, without the filters whose bit is set
-    /// in `filter_mask` (bit 0 for the first filter). The bytes are not checked.
+    /// Replaces the encoded bytes of the dataset's chunk that holds the element at the coordinates
+    /// `element`. `bytes` must be encoded by the filters of the dataset, without the filters whose
+    /// bit is set in `filter_mask` (bit 0 for the first filter). The bytes are not checked.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

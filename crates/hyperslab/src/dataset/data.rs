@@ -9,7 +9,7 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
 
-/// An array of elements with a shape.
+/// An array of elements in memory with a shape, which can be written to a dataset.
 ///
 /// ```
 /// use hyperslab::ArrayData;
@@ -17,13 +17,13 @@ use crate::H5Type;
 /// assert_eq!(ndarray::arr2(&[[1.0, 2.0]]).dims(), [1, 2]);
 /// ```
 pub trait ArrayData {
-    /// The type of the array's elements.
+    /// The Rust type of the elements of an array in memory.
     type Element: H5Type;
 
-    /// Returns the size of each dimension of the array, slowest first.
+    /// Returns the size of each dimension of the array in memory, slowest first.
     fn dims(&self) -> Vec<u64>;
 
-    /// Returns all elements of the array in C order.
+    /// Returns all elements of the array in memory, in C order.
     fn elements(&self) -> Cow<'_, [Self::Element]>;
 }
 
@@ -91,7 +91,7 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
     }
 }
 
-/// Memory with a shape that elements are read into: a slice, a vector, or an array or view of
+/// An array in memory into which elements are read: a slice, a vector, or an array or view of
 /// ndarray.
 ///
 /// ```
@@ -101,11 +101,11 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
 /// assert_eq!(array[[1, 0]], 4);
 /// ```
 pub trait ArrayDataMut: ArrayData {
-    /// Returns all elements of the array as a slice. Returns `None` unless they are contiguous in
-    /// memory, in C order.
+    /// Returns all elements of the array in memory as a mutable slice. Returns `None` unless they
+    /// are contiguous in memory, in C order.
     fn contiguous(&mut self) -> Option<&mut [Self::Element]>;
 
-    /// Sets all elements of the array. `elements` are in C order.
+    /// Sets all elements of the array in memory to `elements`, which are in C order.
     fn assign(&mut self, elements: Vec<Self::Element>);
 }
 
@@ -147,10 +147,10 @@ impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S
     }
 }
 
-/// Returns `true` if an array of the shape `dims` can hold `count` elements of the shape `shape`:
-/// both shapes are equal; or one of the two has a single dimension, and the numbers of elements are
-/// equal. A `shape` of `None` means a single dimension; a `count` of `None` means a number that
-/// exceeds 64 bits.
+/// Returns `true` if an array in memory of the shape `dims` can hold `count` selected elements of
+/// the shape `shape`: both shapes are equal; or one of the two has a single dimension, and the
+/// numbers of elements are equal. A `shape` of `None` means a single dimension; a `count` of `None`
+/// means a number that exceeds 64 bits.
 pub(super) fn fits(shape: Option<&[u64]>, count: Option<u64>, dims: &[u64]) -> bool {
     let flat = dims.len() == 1 || shape.is_none_or(|shape| shape.len() == 1);
     let elements = product("number of elements", dims.iter().copied()).ok();

@@ -16,9 +16,9 @@ use crate::dynamic::DynArray;
 use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
 impl Dataset {
-    /// Returns a handle of the same dataset with other conversions from the file to memory, for
-    /// instance with an error for each value that the type in memory cannot represent. The
-    /// conversions apply to all reads into Rust types.
+    /// Returns a handle of the same dataset with other datatype conversions from the file to
+    /// memory, for instance with an error for each value that the type in memory cannot represent.
+    /// The conversions apply to all reads into Rust types.
     ///
     /// By default hyperslab converts as libhdf5 does, but two cases are errors: an enumeration
     /// value whose name `T` lacks, and text that is not UTF-8. The position in a
@@ -42,10 +42,10 @@ impl Dataset {
         Self { conversions: Arc::new(conversions), ..self.clone() }
     }
 
-    /// Reads the selected elements into a buffer, as elements of the datatype `memory`. This
-    /// datatype need not correspond to a Rust type. The conversion leaves bytes of the buffer
-    /// unchanged that it does not write: padding of compounds, and members that the file does not
-    /// have.
+    /// Reads the selected elements of the dataset into the caller's buffer `bytes`, as elements of
+    /// the datatype `memory`. This datatype need not correspond to a Rust type. The conversion
+    /// leaves bytes of the buffer unchanged that it does not write: padding of compounds, and
+    /// members that the file does not have.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -78,7 +78,7 @@ impl Dataset {
         elements.put(bytes, false).map_err(|error| self.context(error))
     }
 
-    /// Reads the selected elements of any datatype.
+    /// Reads the selected elements of a dataset of any datatype as an array of dynamic values.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
@@ -100,7 +100,8 @@ impl Dataset {
         Ok(DynArray::new(shape, stored.column().map_err(|error| self.context(error))?))
     }
 
-    /// Reads one element of any datatype.
+    /// Reads the element of the dataset at `coordinates` as a dynamic value, whatever the datatype
+    /// is.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -120,7 +121,8 @@ impl Dataset {
         column.get(0).ok_or_else(|| self.context(Error::Misuse("the dataset has no elements".into())))
     }
 
-    /// Reads the selected elements as references. For `D` see [`read`](Self::read).
+    /// Reads the selected elements of the dataset as references. For the dimension type `D` see
+    /// [`read`](Self::read).
     ///
     /// ```
     /// use hyperslab::IxDyn;
@@ -148,8 +150,8 @@ impl Dataset {
         self.shaped(&shape, stored.references())
     }
 
-    /// Writes the selected elements from the bytes of elements of the datatype `memory`. Members
-    /// that `memory` lacks keep their values.
+    /// Writes bytes of elements of the datatype `memory` to the selected elements of the dataset.
+    /// Members of a compound that `memory` lacks keep their values.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -167,8 +169,8 @@ impl Dataset {
         self.write_converted(selection.selection(), memory, bytes)
     }
 
-    /// Writes the selected elements from the bytes of elements of the datatype `memory`, whose
-    /// variable-length data is in `heap`.
+    /// Writes bytes of elements of the datatype `memory`, whose variable-length data is in `heap`,
+    /// to the selected elements of the dataset.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -206,8 +208,8 @@ impl Dataset {
         self.write_from(selection, &from)
     }
 
-    /// Writes the selected elements from the bytes of elements of the datatype `memory`, with the
-    /// conversion to the dataset's datatype.
+    /// Writes bytes of elements of the datatype `memory` to the selected elements of the dataset,
+    /// after conversion to the dataset's datatype.
     pub(super) fn write_converted(
         &self,
         selection: &Selection,

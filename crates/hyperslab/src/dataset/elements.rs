@@ -15,11 +15,11 @@ use crate::dataspace::Dims;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
-/// A planned conversion of elements from the file to memory.
+/// A planned conversion of a dataset's elements from the file to memory.
 pub(super) type Planned = Result<Conversion, ConvertError>;
 
-/// The selected elements of a read, without overlaps. The dataset does not change while this value
-/// exists.
+/// The elements of a dataset that a read selects, without overlaps. The dataset does not change
+/// while this value exists.
 pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
     /// The number of selected elements.
@@ -30,7 +30,7 @@ pub(super) struct SelectedElements<'a> {
     pub(super) _reading: Reading<'a>,
 }
 
-/// The selected elements of a read, with their conversion to memory.
+/// The elements of a dataset that a read selects, with their conversion to memory.
 pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
     selected: SelectedElements<'a>,
@@ -40,12 +40,13 @@ pub(super) struct Elements<'a> {
 }
 
 impl SelectedElements<'_> {
-    /// Returns the shape of the selection; `None` if the elements form a single dimension.
+    /// Returns the shape of a read's selection; `None` if the selected elements form a single
+    /// dimension.
     pub(super) fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
 
-    /// Returns the shape of the array in memory that receives the elements.
+    /// Returns the shape of the array in memory that receives the selected elements of a read.
     pub(super) fn memory_shape(&self) -> Result<Vec<usize>> {
         match &self.shape {
             Some(shape) => shape.iter().map(|size| Ok(to_usize(*size)?)).collect(),
@@ -53,7 +54,7 @@ impl SelectedElements<'_> {
         }
     }
 
-    /// Reads the selected elements in the stored form.
+    /// Reads the selected elements of the dataset in the stored form.
     pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
@@ -80,8 +81,8 @@ impl<'a> Elements<'a> {
         Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
-    /// Fills `out` with the converted elements. `zeroed` must be true only if `out` contains only
-    /// zeros.
+    /// Fills the buffer `out` with the selected elements of a read, converted to memory. `zeroed`
+    /// must be true only if `out` contains only zeros.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
             return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
@@ -98,16 +99,17 @@ impl<'a> Elements<'a> {
 }
 
 impl Dataset {
-    /// Returns `true` if elements may refer to variable-length data in other files or in structured
-    /// chunks.
+    /// Returns `true` if elements of the dataset may refer to variable-length data in other files
+    /// or in structured chunks.
     fn may_hold_foreign(&self) -> bool {
         let layout = &self.first.description.layout.layout;
         self.datatype().is_variable_length()
             && matches!(layout, StoredLayout::Virtual(_) | StoredLayout::Structured(_))
     }
 
-    /// Resolves a selection and returns its elements. The dataset cannot change while the result
-    /// exists. Checks `size` bytes per element against the limit for results.
+    /// Resolves a selection of the dataset and returns the selected elements for a read. The
+    /// dataset cannot change while the result exists. Checks `size` bytes per element against the
+    /// limit for results.
     pub(super) fn prepare<'a>(
         &'a self,
         selection: impl IntoSelection + 'a,
@@ -127,8 +129,8 @@ impl Dataset {
         Ok(SelectedElements { selection, count, shape, open, _reading: reading })
     }
 
-    /// Checks the size of `count` values of `size` bytes against the limit for results. Returns
-    /// `count`.
+    /// Checks the size of a read result, `count` values of `size` bytes, against the limit for
+    /// results. Returns `count`.
     pub(crate) fn check_result(&self, subject: &str, count: u64, size: usize) -> Result<usize> {
         let limit = self.object.file().container.store.limits().result_bytes;
         // Saturates, because the product is only compared with the limit and reported.

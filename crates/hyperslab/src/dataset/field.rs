@@ -32,8 +32,8 @@ pub struct Field<'a> {
 }
 
 impl Dataset {
-    /// Returns a view of one member of compound elements. Dots separate the names of nested
-    /// members.
+    /// Returns a view of one member of the dataset's compound elements. Dots separate the names of
+    /// nested members.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
@@ -55,12 +55,12 @@ impl Dataset {
 }
 
 impl Field<'_> {
-    /// Returns the path of the member.
+    /// Returns the path of the compound member that the view shows: names separated by dots.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Reads the member of the selected elements into an array; see [`Dataset::read`].
+    /// Reads one member of the selected compound elements into an array; see [`Dataset::read`].
     ///
     /// # Errors
     /// Returns the errors of [`Dataset::read`].
@@ -69,7 +69,7 @@ impl Field<'_> {
         self.dataset.read_planned(selection, |conversions| self.plan(conversions, &T::datatype()))
     }
 
-    /// Reads the member of the selected elements into a vector; see [`Dataset::read_raw`].
+    /// Reads one member of the selected compound elements into a vector; see [`Dataset::read_raw`].
     ///
     /// # Errors
     /// Returns the errors of [`Dataset::read_raw`].
@@ -77,7 +77,7 @@ impl Field<'_> {
         self.dataset.read_raw_planned(selection, |conversions| self.plan(conversions, &T::datatype()))
     }
 
-    /// Reads the member of the selected elements into memory of the caller; see
+    /// Reads one member of the selected compound elements into memory of the caller; see
     /// [`Dataset::read_into`].
     ///
     /// ```
@@ -104,7 +104,7 @@ impl Field<'_> {
         conversions.clone().with_every_member().plan_member(self.dataset.datatype(), &self.path, memory)
     }
 
-    /// Writes the member of the selected elements; see [`Dataset::write`].
+    /// Writes an array to one member of the selected compound elements; see [`Dataset::write`].
     ///
     /// # Errors
     /// Returns the errors of [`Dataset::write`].

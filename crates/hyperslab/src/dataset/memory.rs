@@ -11,10 +11,11 @@ use super::Dataset;
 use crate::{H5Type, IntoSelection, Selection};
 
 impl Dataset {
-    /// Reads the selected elements into a part of an array. `values` are the elements of an array
-    /// of the shape `dims` in C order, and `part` selects the part; the other elements keep their
-    /// values. Both selections must have the same number of elements, and may have different
-    /// shapes. The elements are paired in the order of each selection.
+    /// Reads the selected elements of the dataset into a part of an array in memory. `values` are
+    /// the elements of an array of the shape `dims` in C order, and the selection `part` selects
+    /// the part; the other elements keep their values. Both selections must have the same number of
+    /// elements, and may have different shapes. The elements are paired in the order of each
+    /// selection.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -60,9 +61,10 @@ impl Dataset {
         Ok(())
     }
 
-    /// Writes a part of an array to the selected elements of the dataset. `values` are the elements
-    /// of an array of the shape `dims` in C order, and `part` selects the part. Both selections
-    /// must have the same number of elements, which are paired in the order of each selection.
+    /// Writes a part of an array in memory to the selected elements of the dataset. `values` are
+    /// the elements of an array of the shape `dims` in C order, and the selection `part` selects
+    /// the part. Both selections must have the same number of elements, which are paired in the
+    /// order of each selection.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -92,8 +94,8 @@ impl Dataset {
         self.write(selection, &packed)
     }
 
-    /// Returns the selection `part` of an array in memory, after checking that `length` elements
-    /// fill an array of the shape `dims`.
+    /// Returns the selection `part` of elements of an array in memory, after checking that `length`
+    /// elements fill an array of the shape `dims`.
     fn array_part<'a>(
         &self,
         length: usize,
@@ -109,7 +111,7 @@ impl Dataset {
     }
 }
 
-/// Returns the indexes of a run's elements in an array in memory.
+/// Returns the range of indexes, in an array in memory, of the elements of a run.
 pub(crate) fn run_indexes(run: &LinearRun) -> Result<Range<usize>> {
     let (start, length) = (to_usize(run.offset)?, to_usize(run.length)?);
     Ok(start..start.checked_add(length).ok_or_else(outside_array)?)

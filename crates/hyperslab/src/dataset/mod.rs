@@ -43,7 +43,7 @@ pub use field::Field;
 pub(crate) use memory::{outside_array, run_indexes};
 pub(crate) use variable_length::{filled, zeroed_elements};
 
-/// A dataset: an array of elements of one type.
+/// A handle of a dataset: an array of elements of one type in a file.
 ///
 /// A handle keeps the dataset usable: the dataset can be read, written and linked again even if no
 /// link leads to it any more; see [`Group::remove`](crate::Group::remove).
@@ -91,13 +91,13 @@ impl Dataset {
         Ok(Self::with(object, first, Known::nothing()))
     }
 
-    /// Returns the current state of the dataset from its object header.
+    /// Returns the current state of the dataset, as its object header describes it.
     pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
         self.current().map(|(open, _)| open)
     }
 
-    /// Returns the current state of the dataset, and a guard with the right to read. While the
-    /// guard exists, the dataset does not change, and no chunk of the dataset is dirty.
+    /// Returns the current state of the dataset, and a guard with the right to read the file. While
+    /// the guard exists, the dataset does not change, and no chunk of the dataset is dirty.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
@@ -109,19 +109,19 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// Returns the address of the object whose dirty chunks a read must see. Returns `None` for a
-    /// virtual dataset, whose elements may lie in any dataset of the file.
+    /// Returns the address of the object whose dirty chunks a read of this dataset must see.
+    /// Returns `None` for a virtual dataset, whose elements may lie in any dataset of the file.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
 
-    /// Returns the datatype of the elements.
+    /// Returns the datatype of the dataset's elements.
     pub fn datatype(&self) -> &Datatype {
         &self.first.description.datatype
     }
 
-    /// Returns the committed datatype that the dataset uses; `None` if the dataset has its own copy
-    /// of the type.
+    /// Returns the token of the committed datatype that the dataset uses; `None` if the dataset has
+    /// its own copy of the datatype.
     pub fn committed_datatype(&self) -> Option<ObjectToken> {
         let store = &self.object.file().container.store;
         self.first.description.committed.map(|address| ObjectToken::of(store, address))
@@ -142,8 +142,8 @@ impl Dataset {
         )
     }
 
-    /// Returns the size of each dimension, slowest first. The shape of scalar and null datasets is
-    /// empty.
+    /// Returns the size of each dimension of the dataset, slowest first. The shape of scalar and
+    /// null datasets is empty.
     ///
     /// Shapes of datasets and chunks are `u64`, as in the file: a dataset may have more elements
     /// than a 32-bit machine can address. Shapes of arrays in memory are `usize`, as in ndarray.
@@ -151,12 +151,12 @@ impl Dataset {
         self.dataspace().dims().to_vec()
     }
 
-    /// Returns the number of dimensions.
+    /// Returns the number of dimensions of the dataset.
     pub fn ndim(&self) -> usize {
         self.dataspace().rank()
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the dataset.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the number does not fit in 64
@@ -167,13 +167,13 @@ impl Dataset {
         })
     }
 
-    /// Returns the storage layout of the elements.
+    /// Returns the storage layout of the dataset's elements.
     pub fn layout(&self) -> Layout {
         Layout::of(&self.open().unwrap_or_else(|_| Arc::clone(&self.first)).description)
     }
 
-    /// Returns the shape of the chunks and the kind of chunk index; `None` if the layout is not
-    /// chunked.
+    /// Returns the shape of the dataset's chunks and the kind of chunk index; `None` if the layout
+    /// is not chunked.
     pub fn chunking(&self) -> Option<Chunking> {
         match self.layout() {
             Layout::Chunked(chunking) => Some(chunking),
@@ -181,18 +181,18 @@ impl Dataset {
         }
     }
 
-    /// Returns the filter pipeline, in the order of encoding.
+    /// Returns the filters of the dataset's filter pipeline, in the order of encoding.
     pub fn filters(&self) -> Vec<FilterInfo> {
         FilterInfo::of(&self.first.description)
     }
 
-    /// Returns the fill value: the value of elements that were never written.
+    /// Returns the fill value of the dataset: the value of elements that were never written.
     pub fn fill_value(&self) -> FillValue {
         FillValue::of(&self.first.description)
     }
 
-    /// Returns the fill value that the user set, as one stored element. The result is empty if the
-    /// user set no fill value.
+    /// Returns the fill value of the dataset that the user set, as one stored element. The result
+    /// is empty if the user set no fill value.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the fill value in the file has
@@ -210,13 +210,14 @@ impl Dataset {
         Ok(Stored::new(Arc::clone(self.object.file()), self.datatype().clone(), bytes))
     }
 
-    /// Returns the pieces of the raw data that lie in external files, in order; empty for other
-    /// layouts.
+    /// Returns the pieces of the dataset's raw data that lie in external files, in order; an empty
+    /// list for other layouts.
     pub fn external_files(&self) -> Vec<ExternalFile> {
         ExternalFile::of(&self.first.description)
     }
 
-    /// Returns the mappings of a virtual dataset; empty for other layouts.
+    /// Returns the mappings of a virtual dataset to its source datasets; an empty list for other
+    /// layouts.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the mappings are damaged.
@@ -240,7 +241,8 @@ impl Dataset {
         &self.first.description
     }
 
-    /// Returns the elements of a read as an array. The context of errors names the dataset.
+    /// Wraps the elements that a read of the dataset returned in an array of the shape `shape`. The
+    /// context of errors names the dataset.
     #[cfg(feature = "ndarray")]
     fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {
         elements.and_then(|elements| array(shape, elements)).map_err(|error| self.context(error))
@@ -250,9 +252,9 @@ impl Dataset {
         error.context(format!("dataset `{}`", self.name()))
     }
 
-    /// Returns the bytes of all elements as stored, without a copy. Returns [`None`] unless the
-    /// dataset is contiguous, and the file is open for reading only and held in memory: mapped, or
-    /// read from an image.
+    /// Returns the bytes of all elements of the dataset as stored, without a copy. Returns [`None`]
+    /// unless the dataset is contiguous, and the file is open for reading only and held in memory:
+    /// mapped, or read from an image.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/layouts_latest.h5");
@@ -293,8 +295,8 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// Returns the shape of an array in memory for a dataspace. A null dataspace has the shape of zero
-/// elements.
+/// Returns the shape of the array in memory that holds all elements of a dataspace. A null
+/// dataspace has the shape of zero elements.
 pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     match dataspace {
         Dataspace::Null => Ok(vec![0]),
@@ -302,7 +304,8 @@ pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns elements as an array with the dimension type `D`.
+/// Returns the elements `values` as an array in memory of the given shape, with the dimension type
+/// `D`.
 #[cfg(feature = "ndarray")]
 pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
     check_rank::<D>(shape)?;
@@ -311,7 +314,8 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
         .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
 }
 
-/// Checks that arrays of the dimension type `D` can have the shape. Returns an error otherwise.
+/// Checks that arrays in memory of the dimension type `D` can have the given shape. Returns an
+/// error otherwise.
 #[cfg(feature = "ndarray")]
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {

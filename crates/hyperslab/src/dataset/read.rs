@@ -17,8 +17,8 @@ use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 
 impl Dataset {
-    /// Reads the selected elements into an array of the selection's shape; see [`IntoSelection`]
-    /// for selections.
+    /// Reads the selected elements of the dataset into an array of the selection's shape; see
+    /// [`IntoSelection`] for selections.
     ///
     /// `D` is the dimension type of the array: `Ix1`, `Ix2`, … if the number of dimensions is known
     /// at compile time, else `IxDyn`. If the variable has a type, Rust infers both parameters.
@@ -43,7 +43,8 @@ impl Dataset {
         self.read_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements into an array. `plan` returns the conversion for the elements.
+    /// Reads the selected elements of the dataset into an array. `plan` returns the datatype
+    /// conversion for the elements.
     #[cfg(feature = "ndarray")]
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
@@ -57,9 +58,9 @@ impl Dataset {
         array(&shape, self.read_selected(selected, plan)?)
     }
 
-    /// Reads the selected elements into a vector, in the order of the selection: points in the
-    /// order of their list, other selections in C order. An element in several blocks of a
-    /// hyperslab is read once.
+    /// Reads the selected elements of the dataset into a vector, in the order of the selection:
+    /// points in the order of their list, other selections in C order. An element in several blocks
+    /// of a hyperslab is read once.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -76,7 +77,8 @@ impl Dataset {
         self.read_raw_planned(selection, |conversions| to_rust::<T>(conversions, self.datatype()))
     }
 
-    /// Reads the selected elements into a vector. `plan` returns the conversion for the elements.
+    /// Reads the selected elements of the dataset into a vector. `plan` returns the datatype
+    /// conversion for the elements.
     pub(super) fn read_raw_planned<T: H5Type>(
         &self,
         selection: impl IntoSelection,
@@ -96,9 +98,9 @@ impl Dataset {
         T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
     }
 
-    /// Reads the selected elements into memory of the caller: a slice, a vector, or an array or
-    /// view of ndarray in any memory layout. The shape of `values` must equal the shape of the
-    /// selection; or one of the two has a single dimension, and both have the same number of
+    /// Reads the selected elements of the dataset into memory of the caller: a slice, a vector, or
+    /// an array or view of ndarray in any memory layout. The shape of `values` must equal the shape
+    /// of the selection; or one of the two has a single dimension, and both have the same number of
     /// elements. Arrays in standard layout are read without a copy.
     ///
     /// ```
@@ -128,7 +130,8 @@ impl Dataset {
         self.read_into_planned(selection, values, plan)
     }
 
-    /// Reads the selected elements into `values`. `plan` returns the conversion for the elements.
+    /// Reads the selected elements of the dataset into the caller's array `values`. `plan` returns
+    /// the datatype conversion for the elements.
     pub(super) fn read_into_planned<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -155,7 +158,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Reads a single element.
+    /// Reads the single selected element of the dataset as a value of the type `T`.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -178,8 +181,8 @@ impl Dataset {
         }
     }
 
-    /// Reads the selected elements as text: strings of fixed or variable length. For `D` see
-    /// [`read`](Self::read).
+    /// Reads the selected elements of a dataset of strings, of fixed or variable length, as text.
+    /// For the dimension type `D` see [`read`](Self::read).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -199,8 +202,8 @@ impl Dataset {
         self.shaped(&shape, stored.strings())
     }
 
-    /// Reads the selected elements as vectors: sequences of variable length. For `D` see
-    /// [`read`](Self::read).
+    /// Reads the selected elements of a dataset of variable-length sequences as vectors. For the
+    /// dimension type `D` see [`read`](Self::read).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -227,9 +230,9 @@ impl Dataset {
         self.shaped(&shape, stored.sequences())
     }
 
-    /// Reads the selected elements as stored, without conversion, in the order of the selection:
-    /// points in the order of their list, other selections in C order. An element in several blocks
-    /// of a hyperslab is read once.
+    /// Reads the selected elements of the dataset as stored, without conversion, in the order of
+    /// the selection: points in the order of their list, other selections in C order. An element in
+    /// several blocks of a hyperslab is read once.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -246,7 +249,8 @@ impl Dataset {
         self.read_shaped(selection).map(|(_, stored)| stored)
     }
 
-    /// Reads the selected elements in the stored form. Also returns the shape of the selection.
+    /// Reads the selected elements of the dataset in the stored form. Returns the shape of the
+    /// selection and the elements.
     pub(super) fn read_shaped(&self, selection: impl IntoSelection) -> Result<(Vec<usize>, Stored)> {
         let size = self.datatype().size as usize;
         let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
@@ -254,7 +258,8 @@ impl Dataset {
         Ok((selected.memory_shape()?, stored))
     }
 
-    /// Returns a selection of the same elements in which each element occurs once.
+    /// Returns a selection of the same elements as the given selection in which each element occurs
+    /// once.
     pub(super) fn without_overlaps<'a>(&self, selection: Cow<'a, Selection>) -> Result<Cow<'a, Selection>> {
         Ok(match selection {
             Cow::Owned(irregular @ Selection::Hyperslab(Hyperslab::Irregular { .. })) => {

@@ -8,8 +8,8 @@ use super::Dataset;
 use crate::{Layout, SpaceStatus};
 
 impl Dataset {
-    /// Returns the number of bytes that the raw data occupies in the file: encoded chunks, without
-    /// the chunk index. External and virtual data count 0.
+    /// Returns the number of bytes that the dataset's raw data occupies in the file: encoded
+    /// chunks, without the chunk index. External and virtual data count 0.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -38,7 +38,7 @@ impl Dataset {
         }
     }
 
-    /// Returns the size in bytes of the Datatype message of the elements (HDF5 File Format
+    /// Returns the size in bytes of the Datatype message of the dataset (HDF5 File Format
     /// Specification, IV.A.2.d), without padding. The version of the message is that in the file,
     /// or a newer version if that version cannot represent arrays.
     ///
@@ -57,8 +57,8 @@ impl Dataset {
         Ok(to_u64(length))
     }
 
-    /// Returns the share of the elements for which space is allocated. External and virtual data
-    /// count as allocated.
+    /// Returns the share of the dataset's elements for which space is allocated in the file.
+    /// External and virtual data count as allocated.
     ///
     /// ```
     /// use hyperslab::SpaceStatus;
@@ -97,8 +97,8 @@ impl Dataset {
         }
     }
 
-    /// Returns the space status of a dataset, from its number `stored` of stored chunks of the
-    /// shape `shape`.
+    /// Returns the share of a dataset's elements for which space is allocated, from the number
+    /// `stored` of stored chunks of the shape `shape`.
     fn status_of(&self, stored: u64, shape: &[u64]) -> SpaceStatus {
         let dataspace = self.dataspace();
         let chunks = dataspace.dims().iter().zip(shape);

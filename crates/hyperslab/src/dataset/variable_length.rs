@@ -13,7 +13,7 @@ use crate::dynamic::{DESCRIPTOR_BYTES, Encoder};
 use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selection, Value};
 
 impl Dataset {
-    /// Writes strings of fixed or variable length to the selected elements.
+    /// Writes texts to the selected elements of a dataset of strings of fixed or variable length.
     ///
     /// ```
     /// use hyperslab::Ix1;
@@ -55,7 +55,7 @@ impl Dataset {
         }
     }
 
-    /// Writes sequences of variable length to the selected elements.
+    /// Writes vectors or slices to the selected elements of a dataset of variable-length sequences.
     ///
     /// ```
     /// use hyperslab::{Datatype, H5Type, Ix1};
@@ -81,7 +81,8 @@ impl Dataset {
         self.write_variable_length(selection.selection(), &memory, &bytes, Some(Arc::new(arena)))
     }
 
-    /// Stores sequences in `arena` and returns their descriptors.
+    /// Stores variable-length sequences in the memory arena `arena` and returns their descriptors,
+    /// which refer to the arena.
     pub(crate) fn sequence_descriptors<T: H5Type, S: AsRef<[T]>>(
         &self,
         sequences: &[S],
@@ -98,8 +99,9 @@ impl Dataset {
         Ok(bytes)
     }
 
-    /// Writes elements of any datatype from dynamic values: compounds with members of variable
-    /// length, sequences of such compounds, arrays. Members of a compound are matched by name.
+    /// Writes dynamic values of any datatype to the selected elements of the dataset: compounds
+    /// with members of variable length, sequences of such compounds, arrays. Members of a compound
+    /// are matched by name.
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Datatype, Value, datatype::ByteOrder::LittleEndian};
@@ -129,7 +131,8 @@ impl Dataset {
         self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(Arc::new(arena)))
     }
 
-    /// Writes references of any kind to the selected elements.
+    /// Converts elements with variable-length data to the dataset's datatype and writes them to the
+    /// selected elements. Frees the replaced variable-length data.
     ///
     /// ```
     /// use hyperslab::{Datatype, Ix1, IxDyn, ReferenceTarget, Region, Selection};
@@ -173,7 +176,8 @@ impl Dataset {
         })
     }
 
-    /// Converts and writes elements with variable-length data. Frees the replaced variable-length
+    /// Calls `store` to put variable-length data into the file's heap, and writes the elements that
+    /// `store` returns to the selected elements of the dataset. Frees the replaced variable-length
     /// data.
     pub(super) fn write_variable_length(
         &self,
@@ -197,8 +201,8 @@ impl Dataset {
         })
     }
 
-    /// Calls `store` to put variable-length data into the heap, and writes the elements that it
-    /// returns. Frees the replaced variable-length data.
+    /// Calls `store` to put variable-length data into the file's heap, and writes the elements that
+    /// `store` returns to the dataset. Frees the replaced variable-length data.
     fn replace_variable_length(
         &self,
         selection: &Selection,
@@ -209,7 +213,7 @@ impl Dataset {
         self.change(|edit| file.replace_variable_data(edit, self.write_to(), &selection, size, store))
     }
 
-    /// Returns an error if the number of selected elements is not `count`.
+    /// Returns an error if the number of selected elements of the dataset is not `count`.
     fn check_count(&self, selection: &Selection, count: usize) -> Result<()> {
         let selected = self.dataspace().selected(selection).map_err(|error| self.context(error.into()))?;
         if selected == to_u64(count) {
@@ -245,7 +249,8 @@ pub(crate) fn filled<T: Clone>(count: usize, value: T, subject: &'static str) ->
     Ok(values)
 }
 
-/// Returns texts as strings of fixed length, padded with zero bytes.
+/// Returns the bytes of texts as strings of fixed length, each of `size` bytes and padded with zero
+/// bytes.
 pub(crate) fn fixed_texts(size: usize, texts: &[&[u8]]) -> Result<Vec<u8>> {
     let mut bytes = zeroed_elements(texts.len(), size)?;
     for (text, element) in texts.iter().zip(bytes.chunks_exact_mut(size.max(1))) {

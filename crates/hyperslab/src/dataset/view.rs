@@ -6,8 +6,8 @@ use super::Dataset;
 use crate::H5Type;
 
 impl Dataset {
-    /// Returns a view of all elements without a copy. Returns `None` unless all of these conditions
-    /// hold:
+    /// Returns an array view of all elements of the dataset without a copy. Returns `None` unless
+    /// all of these conditions hold:
     ///
     /// - The dataset is contiguous, and the datatype is that of `T` in this machine's byte order.
     /// - The file is open for reading only, and is held in memory or mapped into it

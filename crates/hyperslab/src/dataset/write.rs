@@ -13,8 +13,8 @@ use super::data::{self, ArrayData};
 use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
-    /// Runs `work` with the right to change the file, while object headers may be in editors. The
-    /// context of errors names the dataset.
+    /// Runs `work` with the right to change the file of the dataset, while object headers may be in
+    /// editors. The context of errors names the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
         let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
@@ -23,11 +23,11 @@ impl Dataset {
         Ok(outcome)
     }
 
-    /// Writes the selected elements; see [`IntoSelection`] for selections. The shape of the array
-    /// must equal the shape of the selection; or one of the two has a single dimension, and both
-    /// have the same number of elements. The elements are taken in the order of the selection
-    /// (points in the order of their list, other selections in C order) and converted to the
-    /// dataset's type.
+    /// Writes an array to the selected elements of the dataset; see [`IntoSelection`] for
+    /// selections. The shape of the array must equal the shape of the selection; or one of the two
+    /// has a single dimension, and both have the same number of elements. The elements are taken in
+    /// the order of the selection (points in the order of their list, other selections in C order)
+    /// and converted to the dataset's type.
     ///
     /// ```
     /// use hyperslab::{Points, s};
@@ -81,7 +81,8 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Converts a value to a selection for the current shape of the dataset.
+    /// Converts a value that selects elements, such as a slice, to a selection for the current
+    /// shape of the dataset.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
         let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;
@@ -91,7 +92,7 @@ impl Dataset {
         })
     }
 
-    /// Writes a single element.
+    /// Writes a single value to the one selected element of the dataset.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -109,7 +110,7 @@ impl Dataset {
         self.write(selection, &[value])
     }
 
-    /// Writes the selected elements from bytes in the stored form, without conversion.
+    /// Writes bytes in the stored form to the selected elements of the dataset, without conversion.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -163,8 +164,8 @@ impl Dataset {
         self.change(|edit| file.resize_dataset(edit, self.object.address(), dims))
     }
 
-    /// Extends the dataset at the end of the dimension `axis` and writes the new elements there. An
-    /// array with one dimension less than the dataset counts as one step along `axis`.
+    /// Extends the dataset at the end of the dimension `axis` and writes the elements of `array`
+    /// there. An array with one dimension less than the dataset counts as one step along `axis`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -190,10 +191,10 @@ impl Dataset {
         file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
     }
 
-    /// Extends the dataset at the front of the dimension `axis` and writes the new elements there.
-    /// The element at coordinate 0 moves to the coordinate that equals the length of the array. If
-    /// that length is a multiple of the chunk's length, only the chunk index changes; otherwise the
-    /// elements are rewritten.
+    /// Extends the dataset at the front of the dimension `axis` and writes the elements of `array`
+    /// there. The element at coordinate 0 moves to the coordinate that equals the length of the
+    /// array. If that length is a multiple of the chunk's length, only the chunk index changes;
+    /// otherwise the elements are rewritten.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -221,7 +222,8 @@ impl Dataset {
     }
 }
 
-/// Returns the number of elements of a shape; `None` if it does not fit in 64 bits.
+/// Returns the number of elements of an array of the shape `shape`; `None` if the number does not
+/// fit in 64 bits.
 fn element_count(shape: &[u64]) -> Option<u64> {
     product("number of elements", shape.iter().copied()).ok()
 }

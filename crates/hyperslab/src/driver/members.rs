@@ -8,15 +8,16 @@ use hyperslab_engine::ops::{MemberRange, Members};
 use hyperslab_engine::{Error, Result};
 use hyperslab_vfd::{Access, Driver, DriverError, Family, FamilyPattern, Multi, MultiMember, Sec2};
 
-/// The members of a file that were found by their names, because the file does not state the names.
+/// The members (files that together hold an HDF5 file) that were found by their names, because the
+/// file does not state the names.
 pub(super) enum GuessedMembers {
     Family(Family),
     Multi(Multi),
     Invalid(Error),
 }
 
-/// Returns the members that may hold the missing bytes of the file at `path`. The search uses only
-/// file names.
+/// Returns the member files that may hold the missing bytes of the HDF5 file at `path`. The search
+/// uses only file names.
 pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMembers> {
     if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
         return Some(
@@ -33,8 +34,8 @@ pub(super) fn guessed_members(path: &Path, access: Access) -> Option<GuessedMemb
     opened.ok().map(GuessedMembers::Multi)
 }
 
-/// Returns a driver for all members of the file at `path`. Returns `None` if the file has no other
-/// members.
+/// Returns a driver for all members of the HDF5 file at `path`. Returns `None` if the file has no
+/// other members.
 pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
     match stated_members(path) {
         Ok(Members::Family { member_size }) => {
@@ -51,8 +52,8 @@ pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn D
     }
 }
 
-/// Opens a family of members that the caller did not choose explicitly. All members must be in the
-/// folder of the first member.
+/// Opens a family of member files that the caller did not choose explicitly. All members must be in
+/// the folder of the first member.
 pub(super) fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
     let pattern = family_pattern(path)?;
     for number in 0.. {
@@ -84,8 +85,8 @@ pub(super) fn cannot_open(source: DriverError) -> Error {
     Error::Io { action: "cannot open the file".into(), source }
 }
 
-/// Returns an error if a member exists outside the folder of the first member and its subfolders.
-/// Symbolic links are resolved first.
+/// Returns an error if a member file exists outside the folder of the first member and its
+/// subfolders. Symbolic links are resolved first.
 pub(super) fn check_beside(first: &Path, member: &Path) -> Result<()> {
     let (Ok(first), Ok(member_there)) = (first.canonicalize(), member.canonicalize()) else { return Ok(()) };
     if first.parent().is_some_and(|folder| member_there.starts_with(folder)) {
@@ -97,14 +98,14 @@ pub(super) fn check_beside(first: &Path, member: &Path) -> Result<()> {
     )))
 }
 
-/// Returns the members that the superblock in the first member names.
+/// Returns the members that the superblock in the first member of a file names.
 pub(super) fn stated_members(first: &Path) -> Result<Members> {
     Members::of(Arc::new(Sec2::open(first, Access::ReadOnly).map_err(cannot_open)?))
 }
 
-/// Returns the file name pattern of a family. `path` is the pattern or the first member. If the
-/// name contains several numbers 0, the member number is the last of them for which a second member
-/// exists.
+/// Returns the file name pattern of a family of member files. `path` is the pattern or the first
+/// member. If the name contains several numbers 0, the member number is the last of them for which
+/// a second member exists.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
         && let Some(text) = path.to_str().filter(|text| text.contains('%'))
@@ -127,14 +128,15 @@ fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     })
 }
 
-/// Returns the path without the suffix `end` of its file name. Returns `None` if the file name has
-/// another suffix.
+/// Returns a file path without the suffix `end` of its file name. Returns `None` if the file name
+/// has another suffix.
 pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
-/// The restriction on the names of members that are opened.
+/// The restriction on the names of the member files that are opened: any names in the same folder,
+/// or only names that contain the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
     /// Only names that contain the name of the file. If the caller did not open the file as a multi
@@ -144,7 +146,7 @@ pub(super) enum MemberNames {
     Any,
 }
 
-/// Returns the members of a multi file. The first member is at `path`.
+/// Returns the members of a file of the multi driver. The first member is at `path`.
 pub(super) fn multi_members(
     path: &Path,
     ranges: &[MemberRange],
@@ -180,8 +182,8 @@ pub(super) fn multi_members(
         .collect()
 }
 
-/// The name of a member: the text before and after the name of the whole file. The name of the
-/// whole file may be missing.
+/// The name pattern of a member of a multi file: the text before and after the name of the whole
+/// file. The name of the whole file may be missing.
 struct MemberName {
     before: String,
     has_base: bool,
@@ -189,8 +191,8 @@ struct MemberName {
 }
 
 impl MemberName {
-    /// Parses a member name with `%s` and `%%` as in C's `printf`. Returns an error for a name that
-    /// leads into another folder, because the name comes from the file.
+    /// Parses the name pattern of a member file with `%s` and `%%` as in C's `printf`. Returns an
+    /// error for a name that leads into another folder, because the name comes from the file.
     fn parse(name: &[u8]) -> Result<Self> {
         let refused =
             |why| Error::unsupported(format!("the member file name `{}`, {why},", name.escape_ascii()));
@@ -221,7 +223,8 @@ impl MemberName {
         Ok(Self { before, has_base, after })
     }
 
-    /// Returns the name of the whole file if `name` is the name of this member.
+    /// Returns the name of the whole file that the member file name `name` contains, or `None` if
+    /// `name` does not match the pattern of this member.
     fn base<'a>(&self, name: &'a str) -> Option<&'a str> {
         if !self.has_base {
             return (name == self.before).then_some("");

@@ -88,14 +88,14 @@ pub enum FileDriver {
 }
 
 impl FileDriver {
-    /// Returns the split driver with the name ends that the tools of libhdf5 use: `-m.h5` and
-    /// `-r.h5`.
+    /// Returns the split driver with the file name suffixes that the tools of libhdf5 use: `-m.h5`
+    /// for metadata and `-r.h5` for raw data.
     pub fn split() -> Self {
         Self::Split { metadata: "-m.h5".into(), raw: "-r.h5".into() }
     }
 }
 
-/// Returns the drivers by name, with default parameters.
+/// Returns the file drivers with their names and default parameters.
 fn drivers_by_name() -> [(&'static str, FileDriver); 10] {
     [
         ("auto", FileDriver::Auto),
@@ -132,7 +132,7 @@ impl FromStr for FileDriver {
     }
 }
 
-/// An opener of files, with the driver and the options.
+/// An opener of files, with the chosen driver and the options for access.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opener {
     pub(crate) driver: FileDriver,
@@ -141,7 +141,7 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// Returns the access mode that the options request.
+    /// Returns the access mode, read-only or read-write, that the opener's options request.
     fn access(&self) -> Access {
         if self.options.write.is_some() { Access::ReadWrite } else { Access::ReadOnly }
     }
@@ -207,7 +207,7 @@ impl Opener {
         OpenFile::open(self.logged(Arc::new(driver)), self.options.clone())
     }
 
-    /// Returns the driver of the single file at `path`. The contents are not read.
+    /// Returns the driver of the single file at `path`. The bytes of the file are not read.
     pub(crate) fn single_file(&self, path: &Path) -> Result<Arc<dyn Driver>> {
         Ok(self.logged(Arc::new(Sec2::open(path, Access::ReadOnly).map_err(cannot_open)?)))
     }
@@ -231,8 +231,8 @@ impl Opener {
         ))
     }
 
-    /// Opens the file as a single file. If this fails, opens the file together with its other
-    /// members, which the contents of the file or the names of files beside it indicate.
+    /// Opens the HDF5 file at `path` as a single file. If this fails, opens the file together with
+    /// its other members, which the contents of the file or the names of files beside it indicate.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),

@@ -14,7 +14,7 @@ use crate::stored::ReadBudget;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
-    /// Converts stored elements of any datatype to a column of values.
+    /// Converts stored elements of any datatype to a column of dynamic values.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -35,7 +35,7 @@ impl Stored {
         builder.column(self.datatype(), Strided::new(self.bytes(), size, size))
     }
 
-    /// Converts stored elements to references.
+    /// Converts stored elements of a reference datatype to references.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references,
@@ -97,7 +97,7 @@ impl ColumnBuilder<'_> {
         }
     }
 
-    /// Converts stored elements to numbers of a Rust type.
+    /// Converts stored elements of a numeric datatype to numbers of a Rust type.
     fn numbers<T: H5Type>(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Vec<T>> {
         self.converted(datatype, &T::datatype(), elements)
     }
@@ -245,7 +245,8 @@ fn as_float(datatype: &Datatype) -> Option<&FloatingPoint> {
     }
 }
 
-/// Returns `true` if single precision represents all values of the floating-point type.
+/// Returns `true` if the single-precision floating-point type represents all values of the
+/// floating-point datatype.
 fn fits_single(float: &FloatingPoint) -> bool {
     let implied = float.normalization == datatype::Normalization::Implied;
     let narrow = float.exponent_size <= 7 && float.exponent_bias <= 127;

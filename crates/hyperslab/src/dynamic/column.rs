@@ -7,8 +7,8 @@ use num_complex::Complex;
 use super::Value;
 use crate::Reference;
 
-/// Elements of one datatype. A column of numbers has the smallest of these types that represents
-/// all values of the datatype in the file.
+/// A column of dynamic values: elements of one datatype. A column of numbers has the smallest of
+/// these types that represents all values of the datatype in the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names of the number types describe the variants")]
@@ -66,7 +66,7 @@ pub enum Column {
     Reference(Vec<Reference>),
 }
 
-/// The values of an enumeration, and the names of its members.
+/// The values of an enumeration column, and the names of the enumeration's members.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedValues {
     /// The integer value of each element.
@@ -76,14 +76,15 @@ pub struct NamedValues {
 }
 
 impl NamedValues {
-    /// Returns the name of an integer; `None` if the enumeration has no such member.
+    /// Returns the name of the enumeration member with an integer value; `None` if the enumeration
+    /// has no such member.
     pub fn name_of(&self, value: i128) -> Option<&str> {
         self.names.iter().find(|(_, named)| *named == value).map(|(name, _)| name.as_str())
     }
 }
 
 impl Column {
-    /// Returns the number of elements.
+    /// Returns the number of elements of the column.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(values) => values.len(),
@@ -117,8 +118,8 @@ impl Column {
         self.len() == 0
     }
 
-    /// Returns the column of the compound member `name`; `None` if there is no such member, or if
-    /// the elements are not compounds.
+    /// Returns the column of the compound member `name`; `None` if the compounds have no member
+    /// `name`, or if the elements are not compounds.
     pub fn member(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Compound(members) => {
@@ -128,7 +129,7 @@ impl Column {
         }
     }
 
-    /// Returns the element at `index`, in C order; `None` if `index` is out of range.
+    /// Returns the element of the column at `index`, in C order; `None` if `index` is out of range.
     pub fn get(&self, index: usize) -> Option<Value> {
         Some(match self {
             Self::U8(values) => Value::Integer((*values.get(index)?).into()),

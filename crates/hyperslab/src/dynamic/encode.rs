@@ -15,7 +15,7 @@ use crate::datatype::{ByteOrder, DatatypeClass, VariableLengthKind};
 /// The size in bytes of a descriptor that refers to variable-length data in memory.
 pub(crate) const DESCRIPTOR_BYTES: usize = 16;
 
-/// An encoder from dynamic values to elements of one datatype.
+/// An encoder that converts dynamic values to the bytes of elements of one datatype.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     memory: Datatype,
@@ -37,7 +37,7 @@ enum Form {
 }
 
 impl Encoder {
-    /// Returns the encoder for elements of `datatype`.
+    /// Returns the encoder of dynamic values to elements of `datatype`.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] for references and times.
@@ -109,7 +109,7 @@ impl Encoder {
         Ok(Self { memory, form: Form::Compound(members) })
     }
 
-    /// Returns the datatype of the encoded elements.
+    /// Returns the datatype of the elements that the encoder of dynamic values produces.
     pub(crate) fn memory(&self) -> &Datatype {
         &self.memory
     }
@@ -118,7 +118,8 @@ impl Encoder {
         self.memory.size as usize
     }
 
-    /// Encodes values as elements, and stores their variable-length data in `arena`.
+    /// Encodes dynamic values as the bytes of elements, and stores their variable-length data in
+    /// the memory arena `arena`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a value does not fit the datatype.

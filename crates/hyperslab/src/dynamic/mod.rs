@@ -9,7 +9,7 @@ pub use column::{Column, NamedValues};
 pub(crate) use encode::{DESCRIPTOR_BYTES, Encoder};
 pub use value::Value;
 
-/// An array of elements of any datatype; returned by
+/// An array of dynamic values, the elements of any datatype; returned by
 /// [`Dataset::read_dyn`](crate::Dataset::read_dyn).
 #[derive(Debug, Clone, PartialEq)]
 pub struct DynArray {
@@ -22,22 +22,23 @@ impl DynArray {
         Self { shape, column }
     }
 
-    /// Returns the shape; empty for a scalar.
+    /// Returns the shape of the dynamic array; empty for a scalar.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Returns the elements in C order.
+    /// Returns the elements of the dynamic array as a column, in C order.
     pub fn column(&self) -> &Column {
         &self.column
     }
 
-    /// Returns the elements in C order.
+    /// Returns the elements of the dynamic array as an owned column, in C order.
     pub fn into_column(self) -> Column {
         self.column
     }
 
-    /// Returns the element at `coordinates`; `None` if the array has no such element.
+    /// Returns the element of the dynamic array at `coordinates`; `None` if the array has no such
+    /// element.
     pub fn get(&self, coordinates: &[usize]) -> Option<Value> {
         if coordinates.len() != self.shape.len() {
             return None;

@@ -4,7 +4,7 @@ use num_complex::Complex;
 
 use crate::Reference;
 
-/// An element of any datatype.
+/// A dynamic value: an element of any datatype.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {

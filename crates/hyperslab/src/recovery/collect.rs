@@ -14,7 +14,7 @@ use crate::walk::name_of;
 
 use super::report::{Loss, LossPart, Salvaged, SalvagedObject};
 
-/// The largest number of losses that are listed for one object.
+/// The largest number of losses of a salvage that are listed for one object.
 const MAX_LISTED_LOSSES: usize = 1000;
 
 #[derive(Debug, Default)]

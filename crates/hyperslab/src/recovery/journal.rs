@@ -14,15 +14,16 @@ use crate::{File, FileLocking, LibverBounds};
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 
-/// Returns the path of the journal: `journal` if it is given, else the path beside the file.
+/// Returns the journal of a file to repair: the one at the path `journal` if it is given, else the
+/// one beside the file.
 fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
     journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
 }
 
-/// Replays the journal in `side`, deletes the unlinked objects that the journal lists, and removes
-/// the journal. Returns the treatment of the journal. Returns `None` without a change if the
-/// journal lists no objects, if the journal does not belong to the file, or if the file cannot be
-/// opened.
+/// Replays the journal in `side` into the file, deletes the unlinked objects that the journal
+/// lists, and removes the journal. Returns the treatment of the journal. Returns `None` without a
+/// change if the journal lists no objects, if the journal does not belong to the file, or if the
+/// file cannot be opened.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file or the journal cannot be written.

@@ -23,7 +23,7 @@ pub use hyperslab_engine::store::{EndRepair, JournalRepair, Repaired, StatusFlag
 pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
-/// A builder with the options for the repair and the salvage of damaged files.
+/// A builder for the repair and the salvage of damaged files, with their options.
 ///
 /// [`repair`](Self::repair) corrects a file in place that its writer did not close.
 /// [`salvage`](Self::salvage) copies what can be read of a damaged file into a new file, for
@@ -77,7 +77,7 @@ impl Default for Recovery {
 }
 
 impl Recovery {
-    /// Returns the default options: the built-in filters and the default limits.
+    /// Returns a recovery with the default options: the built-in filters and the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -91,24 +91,25 @@ impl Recovery {
         self
     }
 
-    /// Sets the versions of the library that can read the new file of a salvage.
+    /// Sets the versions of the HDF5 library that can read the new file of a salvage.
     #[must_use]
     pub fn libver(mut self, bounds: LibverBounds) -> Self {
         self.libver = Some(bounds);
         self
     }
 
-    /// Sets whether salvage searches the file for objects without links if a part is lost: yes
-    /// by default. The search may also find objects that were deleted before the damage. Objects
-    /// whose links are known but cannot be created, for instance because two links have the same
-    /// name, are copied to `/lost+found` in both cases.
+    /// Sets whether salvage searches the damaged file for objects without links if a part of the
+    /// file is lost: yes by default. The search may also find objects that were deleted before the
+    /// damage. Objects whose links are known but cannot be created, for instance because two links
+    /// have the same name, are copied to `/lost+found` in both cases.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
         self
     }
 
-    /// Sets whether repair removes the journal beside the file instead of replaying it.
+    /// Sets whether repair removes the journal beside the damaged file instead of replaying the
+    /// journal.
     #[must_use]
     pub fn discard_journal(mut self, yes: bool) -> Self {
         self.repair.discard_journal = yes;
@@ -123,8 +124,8 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair continues without a lock, and even if a process has the file open for
-    /// writing. The caller must know that the file has no writer, because the repair clears the
+    /// Sets whether repair continues without a file lock, and even if a process has the file open
+    /// for writing. The caller must know that the file has no writer, because the repair clears the
     /// status flags and removes the journal of a running writer.
     #[must_use]
     pub fn unlocked(mut self, yes: bool) -> Self {
@@ -132,32 +133,33 @@ impl Recovery {
         self
     }
 
-    /// Sets whether repair corrects the superblock of a file that is shorter than the superblock
-    /// states. Blocks past the real end are lost. The caller must know, for instance from
-    /// `hyperslab check`, that no block is there.
+    /// Sets whether repair corrects the end of file in the superblock of a file that is shorter
+    /// than the superblock states. Blocks past the real end are lost. The caller must know, for
+    /// instance from `hyperslab check`, that no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
         self
     }
 
-    /// Sets whether repair keeps the status flags, which say that a writer has the file open.
+    /// Sets whether repair keeps the status flags of the file, which say that a writer has the file
+    /// open.
     #[must_use]
     pub fn keep_status_flags(mut self, yes: bool) -> Self {
         self.repair.keep_status_flags = yes;
         self
     }
 
-    /// Sets whether repair keeps the stated end of file (the end of file address of the superblock,
-    /// section II.A of the specification), even if the file is longer.
+    /// Sets whether repair keeps the end of file that the superblock states (section II.A of the
+    /// specification), even if the file is longer.
     #[must_use]
     pub fn keep_end(mut self, yes: bool) -> Self {
         self.repair.keep_end = yes;
         self
     }
 
-    /// Makes repair extend the file by `bytes` after its stated or its real end, whichever is
-    /// later, and state the new end in the superblock.
+    /// Sets the number of bytes by which repair extends the file, after its stated or its real end,
+    /// whichever is later. Repair states the new end in the superblock.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -178,8 +180,8 @@ impl Recovery {
         self
     }
 
-    /// Returns the stated and the real end of a file. The file is not changed, and a journal is
-    /// ignored.
+    /// Returns the end of file that the superblock states, and the real end of the file. The file
+    /// is not changed, and a journal is ignored.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read, and
@@ -194,8 +196,8 @@ impl Recovery {
     }
 
     /// Repairs, in place, a file that its writer did not close. Replays the journal, clears the
-    /// status flags, and corrects the stated end of a file that is longer. Metadata blocks are not
-    /// checked.
+    /// status flags, and corrects the end of file in the superblock if the file is longer. Metadata
+    /// blocks are not checked.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -242,8 +244,8 @@ impl Recovery {
         Ok(repaired)
     }
 
-    /// Locks the file and checks that no process has it open for writing. Returns `true` if the
-    /// file is locked.
+    /// Locks the file to repair and checks that no process has the file open for writing. Returns
+    /// `true` if the file is locked.
     fn lock(&self, driver: &dyn Driver) -> Result<bool> {
         let kind = LockKind::Exclusive;
         let locking = crate::locking::choose(self.locking);
@@ -334,8 +336,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for a new file that has the same fixed properties as the damaged file,
-    /// such as the sizes of addresses.
+    /// Returns the options for the new file of a salvage, with the same fixed properties as the
+    /// damaged file, such as the sizes of addresses.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

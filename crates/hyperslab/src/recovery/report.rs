@@ -16,7 +16,7 @@ pub struct Salvaged {
     pub objects: Vec<SalvagedObject>,
 }
 
-/// An object of a damaged file.
+/// The result of a salvage for one object of the damaged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvagedObject {
@@ -34,7 +34,7 @@ pub struct SalvagedObject {
     pub more_losses: u64,
 }
 
-/// A lost part of an object.
+/// A part of an object that a salvage could not copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -48,7 +48,7 @@ pub struct Loss {
     pub why: String,
 }
 
-/// A part of an object that can be lost.
+/// The part of an object that a salvage lost, such as attributes or elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LossPart {
@@ -80,7 +80,7 @@ pub enum LossPart {
     Contents,
 }
 
-/// The state of an object after a salvage.
+/// The state of one object after a salvage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SalvagedState {
     /// All parts were copied.
@@ -91,7 +91,7 @@ pub enum SalvagedState {
     Lost,
 }
 
-/// The state of a file after a salvage.
+/// The overall result of a salvage for the file: whole, partly or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// All objects were copied as a whole.
@@ -103,7 +103,7 @@ pub enum Outcome {
 }
 
 impl SalvagedState {
-    /// Returns the name of the state, for printed reports.
+    /// Returns the name of an object's salvage state, for printed reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -126,7 +126,7 @@ impl SalvagedObject {
 }
 
 impl Salvaged {
-    /// Returns the state of the file after the salvage.
+    /// Returns the overall result of the salvage for the file.
     pub fn outcome(&self) -> Outcome {
         let any = |wanted: SalvagedState| self.objects.iter().any(|object| object.state() == wanted);
         // A root group alone does not count as a saved object.
@@ -139,7 +139,7 @@ impl Salvaged {
         }
     }
 
-    /// Returns the number of objects that have a given state.
+    /// Returns the number of salvaged objects that have a given state.
     pub fn count(&self, state: SalvagedState) -> usize {
         self.objects.iter().filter(|object| object.state() == state).count()
     }

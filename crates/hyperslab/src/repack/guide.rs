@@ -12,7 +12,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterSpec, Pipeline};
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
 
-/// The decisions of a repack: the rules that the caller set, and a record of their effects.
+/// The decisions of a repack about the storage of datasets: the rules that the caller set, and a
+/// record of their effects.
 pub(super) struct Guide<'r> {
     pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,
@@ -30,8 +31,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Returns the reason why the dataset's elements cannot be decoded, or `None` if decoding is
-    /// possible. Elements that cannot be decoded cannot be stored in another layout.
+    /// Returns the reason why the elements of a dataset under repack cannot be decoded, or `None`
+    /// if decoding is possible. Elements that cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let filters = self.source.container.store.filters();
@@ -44,7 +45,7 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the storage for the layout that a rule requests.
+    /// Returns the new storage of a dataset for the layout `wanted` that a repack rule requests.
     fn layout(
         &self,
         wanted: &RepackLayout,
@@ -89,7 +90,7 @@ impl<'r> Guide<'r> {
         })
     }
 
-    /// Returns the storage that the rules choose for a dataset.
+    /// Returns the new storage that the repack rules choose for a dataset.
     fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<StorageChoice> {
         let before = dataset.description;
         let layout = self.rules.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
@@ -119,8 +120,8 @@ impl<'r> Guide<'r> {
         self.with_filters(before, layout, specs)
     }
 
-    /// Returns a chunked layout if the dataset has or gets filters. Chunked datasets keep their
-    /// chunk shape.
+    /// Returns a chunked layout for the repacked dataset if the dataset has or gets filters.
+    /// Chunked datasets keep their chunk shape.
     fn layout_for_filters(&self, dataset: StoredBefore<'_>, filtered: bool) -> Result<StorageChoice> {
         match &dataset.description.layout.layout {
             Layout::Chunked(chunked) => Ok(StorageChoice::Layout(NewLayout::Chunked {
@@ -133,7 +134,8 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the storage for a chunked layout with the filters that the rules choose.
+    /// Returns the new storage of a repacked dataset in chunked layout, with the filters that the
+    /// repack rules choose.
     fn with_filters(
         &self,
         before: &DatasetDescription,
@@ -173,7 +175,8 @@ impl<'r> Guide<'r> {
         Ok(StorageChoice::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
     }
 
-    /// Returns the same filters with parameters that fit another chunk shape.
+    /// Returns the filters that the dataset has before a repack, with parameters that fit another
+    /// chunk shape.
     fn rebuilt(
         &self,
         before: &DatasetDescription,
@@ -187,7 +190,7 @@ impl<'r> Guide<'r> {
     }
 }
 
-/// Returns the specifications of the filters of a pipeline.
+/// Returns the specifications from which the filters of a filter pipeline can be created again.
 pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     let stages = pipeline.stages.iter().map(|stage| {
         let client_data = stage.client_data.clone();
@@ -196,7 +199,8 @@ pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     stages.collect()
 }
 
-/// Returns the chunk shape, with each side limited to the largest size of the dimension.
+/// Returns the chunk shape `shape` for a repacked dataset, with each side limited to the largest
+/// size of the dimension.
 pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
     let maximum = before.dataspace.max_dims();
     let fit =
@@ -204,7 +208,7 @@ pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
     shape.iter().zip(maximum).map(fit).collect()
 }
 
-/// The storage that the rules choose for a dataset.
+/// The new storage that the repack rules choose for a dataset.
 pub(super) enum StorageChoice {
     /// Keep the storage.
     Keep,
@@ -216,7 +220,8 @@ pub(super) enum StorageChoice {
     Storage(NewStorage),
 }
 
-/// Returns the compact layout if the elements fit into an object header.
+/// Returns the compact layout as the new storage of a dataset if its elements fit into an object
+/// header.
 fn compact(before: &DatasetDescription) -> StorageChoice {
     let bytes = before.dataspace.element_count();
     let bytes = bytes.and_then(|count| count.checked_mul(u64::from(before.datatype.size)));

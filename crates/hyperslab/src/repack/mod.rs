@@ -19,7 +19,8 @@ use crate::{
 use guide::Guide;
 use sparse::TypedElement;
 
-/// The layout for the datasets that match a pattern. See [`Repack`] for an example.
+/// The layout that a repack gives to the datasets that match a path pattern. See [`Repack`] for an
+/// example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RepackLayout {
@@ -51,7 +52,8 @@ pub enum RepackLayout {
     },
 }
 
-/// The result of a [`Repack`].
+/// The result of a [`Repack`]: the datasets that kept their storage, and the number of copied bytes
+/// of raw data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
@@ -61,13 +63,13 @@ pub struct Repacked {
     pub bytes: u64,
 }
 
-/// A callback for progress: the path of the dataset, and the bytes of raw data copied since the
-/// last call.
+/// A callback for the progress of a repack: it receives the path of the dataset, and the bytes of
+/// raw data copied since the last call.
 type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 
-/// Rewrites a file. The new file has all objects, links, attributes, datatypes, references,
-/// creation orders, comments and the user block of the source. Raw data is copied in blocks, so the
-/// memory does not grow with the size of the file.
+/// A builder for a repack, which rewrites a file. The new file has all objects, links, attributes,
+/// datatypes, references, creation orders, comments and the user block of the source. Raw data is
+/// copied in blocks, so the memory does not grow with the size of the file.
 ///
 /// A dataset that cannot be decoded because a filter is missing is copied in its stored form, even
 /// if another layout is demanded ([`Repacked::kept`] lists such datasets). Undecodable references
@@ -127,14 +129,14 @@ impl std::fmt::Debug for Repack<'_> {
 }
 
 impl<'a> Repack<'a> {
-    /// Returns the options that keep the storage of all datasets.
+    /// Returns a repack without rules, which keeps the storage of all datasets.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the layout of the datasets whose paths match a pattern. If several patterns match a
-    /// path, the last call decides.
+    /// Sets the layout that the repack gives to the datasets whose paths match a pattern. If
+    /// several patterns match a path, the last call decides.
     ///
     /// In a pattern, `*` and `?` match any characters of a name, and `**` any characters of a path.
     /// A pattern without a slash is compared with the last name of the path.
@@ -160,9 +162,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters of the datasets that match a pattern; an empty list removes all filters.
-    /// Datasets that are not chunked become chunked. The filters apply to each section of
-    /// structured chunks.
+    /// Sets the filters that the repack gives to the datasets whose paths match a pattern; an empty
+    /// list removes all filters. Datasets that are not chunked become chunked. The filters apply to
+    /// each section of structured chunks.
     ///
     /// # Errors
     /// Returns the errors of [`layout`](Self::layout).
@@ -171,8 +173,8 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the filters of one section of the structured chunks of the datasets that match a
-    /// pattern, in place of the filters of [`filters`](Self::filters).
+    /// Sets the filters that the repack gives to one section of the structured chunks of the
+    /// datasets whose paths match a pattern, in place of the filters of [`filters`](Self::filters).
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -204,9 +206,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the value of undefined elements for datasets that become sparse, in place of the fill
-    /// value. The value becomes the fill value of the new dataset, so that reads return the same
-    /// elements. The bits are compared, because there are several NaN values.
+    /// Sets the value of undefined elements for datasets that the repack makes sparse, in place of
+    /// the fill value. The value becomes the fill value of the new dataset, so that reads return
+    /// the same elements. The bits are compared, because there are several NaN values.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout};
@@ -232,48 +234,49 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Sets the encoding of the set of defined elements of sparse datasets. By default sparse
-    /// datasets keep their encoding, and datasets that become sparse get the encoding as blocks.
+    /// Sets the encoding of the set of defined elements of sparse datasets in the repacked file. By
+    /// default sparse datasets keep their encoding, and datasets that become sparse get the
+    /// encoding as blocks.
     #[must_use]
     pub fn selection_encoding(mut self, encoding: SelectionEncoding) -> Self {
         self.encoding = Some(encoding);
         self
     }
 
-    /// Sets the versions of the library that can read the new file: [`LibverBounds::DEFAULT`] by
-    /// default.
+    /// Sets the versions of the HDF5 library that can read the repacked file:
+    /// [`LibverBounds::DEFAULT`] by default.
     #[must_use]
     pub fn libver(mut self, bounds: LibverBounds) -> Self {
         self.libver = Some(bounds);
         self
     }
 
-    /// Sets the management of file space. By default, the new file has the same management as the
-    /// source.
+    /// Sets the management of file space in the repacked file. By default, the new file has the
+    /// same management as the source file.
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
         self.space = Some(space);
         self
     }
 
-    /// Sets the size of the user block in bytes; the default is the size in the source. The
-    /// contents are copied, and truncated if the new user block is smaller.
+    /// Sets the size of the user block of the repacked file in bytes; the default is the size in
+    /// the source file. The contents are copied, and truncated if the new user block is smaller.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.user_block = Some(bytes);
         self
     }
 
-    /// Sets the shared messages of the new file. By default, the new file shares the same types of
-    /// messages as the source.
+    /// Sets the shared object header messages of the repacked file. By default, the new file shares
+    /// the same types of messages as the source file.
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
         self.shared = Some(shared);
         self
     }
 
-    /// Sets the smallest dataset, in bytes of all elements, to which [`filters`](Self::filters)
-    /// applies. Smaller datasets keep their filters.
+    /// Sets the smallest dataset, in bytes of all elements, to which the repack applies the filters
+    /// of [`filters`](Self::filters). Smaller datasets keep their filters.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, filter::FilterSpec};
@@ -294,16 +297,17 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the limits at which groups of the new file change between compact and dense storage;
-    /// see [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change). Does not
-    /// apply to groups with a symbol table.
+    /// Sets the limits for the number of links at which groups of the repacked file change between
+    /// compact and dense storage; see
+    /// [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change). Does not apply
+    /// to groups with a symbol table.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.link_phase_change = Some((max_compact, min_dense));
         self
     }
 
-    /// Sets the size of metadata blocks of the new file; see
+    /// Sets the size of metadata blocks of the repacked file; see
     /// [`metadata_block`](crate::AccessOptions::metadata_block).
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
@@ -311,7 +315,7 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the alignment of blocks in the new file; see
+    /// Sets the alignment of blocks in the repacked file; see
     /// [`alignment`](crate::AccessOptions::alignment).
     #[must_use]
     pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
@@ -319,9 +323,9 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets a callback for progress. The arguments are the path of a dataset, and the bytes of raw
-    /// data copied since the last call. Both files are locked during the call; an attempt to change
-    /// one of them returns an error.
+    /// Sets a callback for the progress of the repack. The arguments are the path of a dataset, and
+    /// the bytes of raw data copied since the last call. Both files are locked during the call; an
+    /// attempt to change one of them returns an error.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack};
@@ -340,8 +344,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Writes the contents of `source` to a new file at `target`. An existing file at `target` is
-    /// replaced.
+    /// Runs the repack: writes the contents of the file `source` to a new file at `target`. An
+    /// existing file at `target` is replaced.
     ///
     /// # Errors
     /// Returns the errors of reading `source` and writing `target`, and
@@ -351,7 +355,8 @@ impl<'a> Repack<'a> {
         self.write(source, self.options(source)?.create(target)?)
     }
 
-    /// Writes the contents of `source` to a new, empty file, and closes the new file.
+    /// Writes the contents of the file `source` to a new, empty file by the repack rules, and
+    /// closes the new file.
     fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
         let guide = Guide::new(self, from, to);
@@ -371,8 +376,8 @@ impl<'a> Repack<'a> {
         Ok(outcome)
     }
 
-    /// Returns the options of the new file. Properties that the caller did not set have the values
-    /// of the source.
+    /// Returns the options for the new file of a repack. Properties that the caller did not set
+    /// have the values of the source file.
     fn options(&self, source: &File) -> Result<FileOptions> {
         let from = source.root().file();
         if from.container.store.is_writable() {

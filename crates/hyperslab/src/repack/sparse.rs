@@ -13,7 +13,7 @@ use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts, SparseOptions};
 
-/// The identifiers of the lossless filters that accept any bytes.
+/// The identifiers of the lossless filters that accept chunks of any bytes.
 const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::DEFLATE,
     FilterId::SHUFFLE,
@@ -28,7 +28,7 @@ const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::BITSHUFFLE,
 ];
 
-/// The bytes of an element, and its datatype.
+/// The bytes of one element, together with the datatype of the element.
 #[derive(Debug, Clone)]
 pub(super) struct TypedElement {
     pub(super) datatype: Datatype,
@@ -36,8 +36,8 @@ pub(super) struct TypedElement {
 }
 
 impl TypedElement {
-    /// Converts the element to another datatype. Returns the bytes, or the reason why the
-    /// conversion is not possible.
+    /// Converts the element to the datatype `datatype`. Returns the bytes of the new element, or
+    /// the reason why the conversion is not possible.
     fn in_type(&self, datatype: &Datatype) -> std::result::Result<Vec<u8>, String> {
         let other = || "the undefined value is not a value of the datatype".to_owned();
         if datatype.points_into_file() {
@@ -57,22 +57,23 @@ impl TypedElement {
     }
 }
 
-/// Returns `true` for a dataset in structured chunks.
+/// Returns `true` if the source dataset of a repack is stored in structured chunks.
 pub(super) fn is_structured(before: &DatasetDescription) -> bool {
     matches!(before.layout.layout, Layout::Structured(_))
 }
 
-/// Returns `true` for a dataset that stores only its defined elements.
+/// Returns `true` if the source dataset of a repack stores only its defined elements.
 pub(super) fn is_sparse(before: &DatasetDescription) -> bool {
     matches!(&before.layout.layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
 }
 
-/// Returns the filters of the section of structured chunks that contains the values.
+/// Returns the filters of the section that contains the values, in the structured chunks of the
+/// source dataset.
 pub(super) fn filters_of_values(before: &DatasetDescription) -> Pipeline {
     filters_of(before, Section::Values)
 }
 
-/// Returns the filters of a section of structured chunks.
+/// Returns the filters of the section `section` in the structured chunks of the source dataset.
 fn filters_of(before: &DatasetDescription, section: Section) -> Pipeline {
     let sections = Section::all(is_sparse(before), before.datatype.is_variable_length());
     let pipelines = before.section_pipelines();
@@ -82,13 +83,14 @@ fn filters_of(before: &DatasetDescription, section: Section) -> Pipeline {
 }
 
 impl Guide<'_> {
-    /// Returns the sparse layout with a chunk shape.
+    /// Returns the sparse layout for a repacked dataset, with the chunk shape `chunk`.
     pub(super) fn sparse_layout(&self, chunk: Dims) -> NewLayout {
         let encoding = self.rules.encoding.map(crate::SelectionEncoding::stored);
         NewLayout::Structured { chunk, sparse: true, edges_unfiltered: false, encoding }
     }
 
-    /// Returns the sparse layout with a chunk shape that hyperslab chooses from the density.
+    /// Returns the new storage of a repacked dataset: the sparse layout with a chunk shape that
+    /// hyperslab chooses from the density.
     pub(super) fn auto_sparse(
         &self,
         dataset: StoredBefore<'_>,
@@ -110,7 +112,8 @@ impl Guide<'_> {
         Ok(StorageChoice::Layout(self.sparse_layout(chunk.into())))
     }
 
-    /// Returns the structured chunk layout that the source dataset has.
+    /// Returns the new storage of a repacked dataset: the structured chunk layout that the source
+    /// dataset has.
     pub(super) fn same_structured(&self, dataset: StoredBefore<'_>) -> StorageChoice {
         let before = dataset.description;
         let Layout::Structured(layout) = &before.layout.layout else { return StorageChoice::Keep };
@@ -122,7 +125,8 @@ impl Guide<'_> {
         })
     }
 
-    /// Returns the element that counts as undefined, if a rule sets one for the dataset.
+    /// Returns the bytes of the element that counts as undefined, if a repack rule sets one for the
+    /// dataset.
     fn undefined(&self, dataset: StoredBefore<'_>) -> std::result::Result<Option<Vec<u8>>, String> {
         let before = dataset.description;
         let found = self.rules.undefined.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
@@ -132,7 +136,7 @@ impl Guide<'_> {
         }
     }
 
-    /// Returns a structured chunk layout with its filters.
+    /// Returns the new storage of a repacked dataset: a structured chunk layout with its filters.
     pub(super) fn structured(
         &self,
         dataset: StoredBefore<'_>,
@@ -170,7 +174,8 @@ impl Guide<'_> {
         }
     }
 
-    /// Returns the filters that the rules choose for a section of a dataset.
+    /// Returns the filters that the repack rules choose for a section of a dataset's structured
+    /// chunks.
     fn section_filters(
         &self,
         dataset: StoredBefore<'_>,

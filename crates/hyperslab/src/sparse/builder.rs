@@ -9,10 +9,10 @@ use super::Section;
 use crate::dataset::Storage;
 use crate::{DatasetBuilder, Dataspace};
 
-/// The default expected share of defined elements.
+/// The default expected share of defined elements in a new sparse dataset.
 const DENSITY: f64 = 0.01;
 
-/// The form in which a structured chunk stores the selection of its defined elements.
+/// The encoding by which a structured chunk stores the selection of its defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionEncoding {
     /// The selection of all elements if every element is defined, else blocks, as a regular
@@ -36,7 +36,7 @@ impl SelectionEncoding {
     }
 }
 
-/// The options of structured chunks for a new dataset.
+/// The options of structured chunks that a builder has for a new dataset.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SparseOptions {
     sections: [Vec<FilterSpec>; 3],
@@ -58,9 +58,10 @@ impl SparseOptions {
         self.sections.iter().any(|filters| !filters.is_empty())
     }
 
-    /// Returns the shape of chunks of about [`elements_for`] elements: a hypercube, or the whole
-    /// length of dimensions that are shorter. If the first of three or more dimensions is
-    /// unlimited, chunks have size 1 along it, because such datasets grow step by step.
+    /// Returns the shape of structured chunks of about [`elements_for`] elements for a new dataset:
+    /// a hypercube, or the whole length of dimensions that are shorter. If the first of three or
+    /// more dimensions is unlimited, chunks have size 1 along it, because such datasets grow step
+    /// by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
@@ -98,15 +99,15 @@ impl SparseOptions {
     }
 }
 
-/// The smallest density at which chunks have more rows than columns.
+/// The smallest density of a sparse matrix at which chunks have more rows than columns.
 const HIGH_DENSITY: f64 = 0.03;
 
-/// The number of columns of a chunk at a density of at least [`HIGH_DENSITY`].
+/// The number of columns of a structured chunk at a density of at least [`HIGH_DENSITY`].
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
-/// Returns the number of elements of a chunk, defined or not, at a density. Such a chunk has some
-/// thousand defined elements, so that a read of a small part of the dataset decodes few additional
-/// elements, and the overhead per chunk is small.
+/// Returns the number of elements of a structured chunk, defined or not, at a density of defined
+/// elements. A chunk of this size has some thousand defined elements, so that a read of a small
+/// part of the dataset decodes few additional elements, and the overhead per chunk is small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);
@@ -119,8 +120,8 @@ pub(super) fn to_float(size: u64) -> f64 {
     size as f64
 }
 
-/// Returns the size of a chunk along a dimension, reduced such that the last chunk along the
-/// dimension is nearly full.
+/// Returns the size of a structured chunk along a dimension, reduced such that the last chunk along
+/// the dimension is nearly full.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 65536")]
 fn fitted(size: f64, length: f64) -> u64 {
     let count = (length / size).ceil().max(1.0);
@@ -129,9 +130,9 @@ fn fitted(size: f64, length: f64) -> u64 {
 }
 
 impl DatasetBuilder {
-    /// Sets the layout of structured chunks of the shape `chunk`, which stores only elements that
-    /// were written. All other elements read as the fill value. libhdf5 does not read such datasets
-    /// yet; it reads all other objects of the file.
+    /// Sets the sparse layout for the new dataset: structured chunks of the shape `chunk`, which
+    /// store only elements that were written. All other elements read as the fill value. libhdf5
+    /// does not read such datasets yet; it reads all other objects of the file.
     ///
     /// A chunk should have some thousand defined elements; see [`sparse_auto`](Self::sparse_auto).
     ///
@@ -156,16 +157,16 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the layout of [`sparse`](Self::sparse) with a chunk shape that hyperslab chooses from
-    /// the shape of the dataset and its [`density`](Self::density), such that a chunk has some
-    /// thousand defined elements.
+    /// Sets the layout of [`sparse`](Self::sparse) for the new dataset, with a chunk shape that
+    /// hyperslab chooses from the shape of the dataset and its [`density`](Self::density), such
+    /// that a chunk has some thousand defined elements.
     pub fn sparse_auto(mut self) -> Self {
         self.storage = Storage::Structured { chunk: None, sparse: true };
         self
     }
 
-    /// Sets the expected share of defined elements, for [`sparse_auto`](Self::sparse_auto): above 0
-    /// and at most 1. The default is 0.01.
+    /// Sets the expected share of defined elements in the new dataset, for
+    /// [`sparse_auto`](Self::sparse_auto): above 0 and at most 1. The default is 0.01.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -179,9 +180,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the layout of structured chunks of the shape `chunk` for elements of variable length.
-    /// The chunks contain the variable-length data, so that the filters encode it. In other layouts
-    /// this data lies in the file's global heap, which has no filters.
+    /// Sets the layout of structured chunks of the shape `chunk` for a new dataset with elements of
+    /// variable length. The chunks contain the variable-length data, so that the filters encode it.
+    /// In other layouts this data lies in the file's global heap, which has no filters.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -197,8 +198,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the filters of one section of structured chunks. They follow the filters of all
-    /// sections in the pipeline.
+    /// Sets the filters of one section of the new dataset's structured chunks. They follow the
+    /// filters of all sections in the pipeline.
     ///
     /// For an example see [`sparse`](Self::sparse).
     pub fn section_filters(mut self, section: Section, filters: &[FilterSpec]) -> Self {
@@ -206,8 +207,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the form in which structured chunks store the selection of defined elements. The
-    /// default is [`SelectionEncoding::Blocks`].
+    /// Sets the encoding by which the new dataset's structured chunks store the selection of
+    /// defined elements. The default is [`SelectionEncoding::Blocks`].
     pub fn selection_encoding(mut self, encoding: SelectionEncoding) -> Self {
         self.sparse.encoding = encoding.stored();
         self

@@ -13,7 +13,7 @@ use super::SparseView;
 use crate::ChunkIndexKind;
 use crate::layout::FilterInfo;
 
-/// The structured chunks of a dataset.
+/// The description of a dataset's structured chunks: their shape, sections and filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StructuredChunking {
     /// The shape of a chunk, in elements.
@@ -28,7 +28,7 @@ pub struct StructuredChunking {
     pub sections: Vec<(Section, Vec<FilterInfo>)>,
 }
 
-/// A section of a stored chunk.
+/// The description of one section of a stored structured chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectionInfo {
     /// The kind of section.
@@ -43,7 +43,7 @@ pub struct SectionInfo {
     pub filter_mask: u32,
 }
 
-/// A stored structured chunk.
+/// The description of a stored structured chunk: its coordinates, address, size and sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StructuredChunkInfo {
     /// The coordinates of the first element.
@@ -68,7 +68,8 @@ pub struct StructuredChunk {
 }
 
 impl StructuredChunk {
-    /// Returns the encoded bytes of a section; `None` if the chunk has no such section.
+    /// Returns the encoded bytes of one section of the structured chunk; `None` if the chunk does
+    /// not have the section.
     pub fn section(&self, section: Section) -> Option<&[u8]> {
         let info = self.info.sections.iter().find(|info| info.section == section)?;
         let range =
@@ -78,7 +79,8 @@ impl StructuredChunk {
 }
 
 impl SparseView<'_> {
-    /// Returns the description of the structured chunks; `None` if the dataset has another layout.
+    /// Returns the description of the dataset's structured chunks; `None` if the dataset has
+    /// another layout.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -107,7 +109,8 @@ impl SparseView<'_> {
         })
     }
 
-    /// Returns the stored structured chunks, in the order of the index.
+    /// Returns the descriptions of the dataset's stored structured chunks, in the order of the
+    /// chunk index.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no structured
@@ -122,10 +125,10 @@ impl SparseView<'_> {
         Ok(chunks)
     }
 
-    /// Calls `visit` with each stored structured chunk, in the order of the index, until `visit`
-    /// returns [`ControlFlow::Break`]. In a file that is open for reading only, memory never holds
-    /// the whole list of chunks. In a file that is open for writing, the chunks are those at the
-    /// time of the call, and `visit` may change the file.
+    /// Calls `visit` with each stored structured chunk of the dataset, in the order of the chunk
+    /// index, until `visit` returns [`ControlFlow::Break`]. In a file that is open for reading
+    /// only, memory never holds the whole list of chunks. In a file that is open for writing, the
+    /// chunks are those at the time of the call, and `visit` may change the file.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -152,7 +155,8 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with each stored structured chunk, while the right to read is held.
+    /// Calls `visit` with each stored structured chunk of the dataset. Holds the right to read the
+    /// file during the calls.
     fn walk_chunks(&self, visit: &mut dyn FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -169,7 +173,7 @@ impl SparseView<'_> {
         walk().map_err(|error| self.dataset.context(error))
     }
 
-    /// Calls `at` with the stored size of each structured chunk.
+    /// Calls `at` with the stored size in bytes of each structured chunk of the dataset.
     pub(crate) fn for_each_stored_size(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -183,8 +187,8 @@ impl SparseView<'_> {
         walk.map_err(|error| self.dataset.context(error))
     }
 
-    /// Returns the stored structured chunk that holds the element at the coordinates `element`;
-    /// `None` if the chunk is not stored.
+    /// Returns the stored structured chunk of the dataset that holds the element at the coordinates
+    /// `element`; `None` if the chunk is not stored.
     ///
     /// # Errors
     /// Returns the errors of [`chunks`](Self::chunks), and
@@ -193,8 +197,8 @@ impl SparseView<'_> {
         self.chunk_under_reading(element).map(|(chunk, _reading)| chunk)
     }
 
-    /// Returns the structured chunk at an element, and a guard with the right to read. The chunk
-    /// does not change while the guard exists.
+    /// Returns the structured chunk that holds the element at the coordinates `element`, and a
+    /// guard with the right to read the file. The chunk does not change while the guard exists.
     fn chunk_under_reading(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
         let file = self.dataset.object().file();
         let (open, reading) = self.dataset.current()?;
@@ -206,8 +210,8 @@ impl SparseView<'_> {
         Ok((find().map_err(|error| self.dataset.context(error))?, reading))
     }
 
-    /// Reads the encoded bytes of the structured chunk that holds the element at the coordinates
-    /// `element`; `None` if the chunk is not stored.
+    /// Reads the encoded bytes of the dataset's structured chunk that holds the element at the
+    /// coordinates `element`; `None` if the chunk is not stored.
     ///
     /// For an example see [`write_chunk`](Self::write_chunk).
     ///
@@ -221,9 +225,9 @@ impl SparseView<'_> {
         Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.dataset.context(error))? }))
     }
 
-    /// Replaces the structured chunk that holds the element at the coordinates `element`. The new
-    /// chunk comes from [`read_chunk`](Self::read_chunk) of this or another dataset, and must
-    /// decode with the filters, the chunk shape and the datatype of this dataset.
+    /// Replaces the dataset's structured chunk that holds the element at the coordinates `element`.
+    /// The new chunk comes from [`read_chunk`](Self::read_chunk) of this or another dataset, and
+    /// must decode with the filters, the chunk shape and the datatype of this dataset.
     ///
     /// ```
     /// use hyperslab::Points;

@@ -16,10 +16,11 @@ use crate::{H5Type, Region, Selection};
 
 /// An integer type for row numbers, column numbers and element counts of a sparse matrix.
 pub trait MatrixIndex: Copy + Default + Send + Sync {
-    /// Returns the index as `u64`. Returns `None` if it is negative.
+    /// Returns the matrix index as `u64`. Returns `None` if the index is negative.
     fn to_u64(self) -> Option<u64>;
 
-    /// Returns `number` as an index of this type. Returns `None` if it does not fit.
+    /// Returns `number` as a matrix index of this integer type. Returns `None` if the number does
+    /// not fit.
     fn from_u64(number: u64) -> Option<Self>;
 }
 
@@ -41,7 +42,7 @@ macro_rules! matrix_index {
 
 matrix_index!(u16, u32, u64, usize, i32, i64);
 
-/// A sparse matrix in compressed rows (CSR) or compressed columns (CSC).
+/// A sparse matrix in memory, in compressed rows (CSR) or compressed columns (CSC).
 ///
 /// In compressed rows, row `r` has the elements `starts[r]..starts[r + 1]` of `indices` and
 /// `values`, in ascending order of columns. In compressed columns, rows and columns are exchanged.
@@ -55,7 +56,7 @@ pub struct Compressed<T, I> {
     pub values: Vec<T>,
 }
 
-/// The coordinates of the elements of a compressed matrix.
+/// The row and column numbers of the elements of a matrix in compressed rows or columns.
 pub(super) struct CompressedCoordinates<'a, I, P> {
     pub(super) starts: &'a [P],
     pub(super) indices: &'a [I],
@@ -69,7 +70,8 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
         self.starts.get(row).and_then(|start| usize::try_from(start.to_u64()?).ok())
     }
 
-    /// Checks that the row or column starts ascend from 0 to the number of indices.
+    /// Checks that the starts of the rows or columns of a compressed matrix ascend from 0 to the
+    /// number of indices.
     fn check(&self) -> Result<()> {
         let last = self.starts.len().checked_sub(1).and_then(|last| self.start(last));
         let ascend = |row: usize| match (self.start(row - 1), self.start(row)) {
@@ -125,8 +127,8 @@ impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<
 }
 
 impl SparseView<'_> {
-    /// Writes the elements of a matrix in compressed rows (CSR): `starts` has one number more than
-    /// the matrix has rows. No dense form of the matrix is needed.
+    /// Writes a matrix in compressed rows (CSR) to the sparse dataset: `starts` has one number more
+    /// than the matrix has rows. No dense form of the matrix is needed.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -151,8 +153,8 @@ impl SparseView<'_> {
         self.write_csr_rows(0, starts, indices, values)
     }
 
-    /// Writes a block of a matrix in compressed rows. The rows of the block begin at `first_row`;
-    /// see [`write_csr`](Self::write_csr).
+    /// Writes a block of rows of a matrix in compressed rows (CSR) to the sparse dataset. The block
+    /// begins at the row `first_row`; see [`write_csr`](Self::write_csr).
     ///
     /// # Errors
     /// Returns the errors of [`write_csr`](Self::write_csr).
@@ -167,8 +169,8 @@ impl SparseView<'_> {
         self.write_compressed(&points, values)
     }
 
-    /// Writes the elements of a matrix in compressed columns (CSC): `starts` has one number more
-    /// than the matrix has columns, and `indices` are row numbers.
+    /// Writes a matrix in compressed columns (CSC) to the sparse dataset: `starts` has one number
+    /// more than the matrix has columns, and `indices` are row numbers.
     ///
     /// For an example see [`read_csc`](Self::read_csc).
     ///
@@ -207,7 +209,7 @@ impl SparseView<'_> {
         }
     }
 
-    /// Reads the defined elements as a matrix in compressed rows (CSR).
+    /// Reads the defined elements of the dataset as a matrix in compressed rows (CSR).
     ///
     /// For an example see [`write_csr`](Self::write_csr).
     ///
@@ -220,7 +222,8 @@ impl SparseView<'_> {
         self.read_csr_rows(0..rows)
     }
 
-    /// Reads some rows as a matrix in compressed rows; see [`read_csr`](Self::read_csr).
+    /// Reads the rows `rows` of the dataset as a matrix in compressed rows (CSR); see
+    /// [`read_csr`](Self::read_csr).
     ///
     /// # Errors
     /// Returns the errors of [`read_csr`](Self::read_csr), and
@@ -261,7 +264,8 @@ impl SparseView<'_> {
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Returns a vector of `count + 1` zeros for counting elements, within the limit for results.
+    /// Returns a vector of `count + 1` zeros, in which elements per row or column are counted,
+    /// within the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
@@ -270,7 +274,8 @@ impl SparseView<'_> {
         length.and_then(|length| filled(length, 0, WHAT)).map_err(|error| self.dataset.context(error))
     }
 
-    /// Converts `count` values, whose stored bytes lie in `parts`, to the type `T`.
+    /// Converts `count` elements, whose stored bytes lie in `parts`, to values of the Rust type
+    /// `T`.
     fn converted<T: H5Type>(&self, count: usize, parts: &[Vec<u8>]) -> Result<Vec<T>> {
         let plan = to_rust::<T>(self.dataset.conversions(), self.dataset.datatype());
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
@@ -293,8 +298,8 @@ impl SparseView<'_> {
         values.map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` has the
-    /// position of the first element of each column, and `indices` are row numbers.
+    /// Reads the defined elements of the dataset as a matrix in compressed columns (CSC): `starts`
+    /// has the position of the first element of each column, and `indices` are row numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -318,8 +323,8 @@ impl SparseView<'_> {
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// Returns the matrix compressed along its other dimension. `starts` must hold zeros, one more
-    /// than the size of that dimension. Returns `None` if an index does not fit.
+    /// Returns the sparse matrix compressed along its other dimension. `starts` must hold zeros,
+    /// one more than the size of that dimension. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

@@ -7,7 +7,8 @@ use hyperslab_filter::{DatasetFacts, DatasetFill, FilterError, FilterSpec, Pipel
 use super::Section;
 use crate::Datatype;
 
-/// The properties of a dataset from which the filter parameters of its sections follow.
+/// The properties of a dataset from which the filter parameters of the sections of its structured
+/// chunks follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SectionFacts<'a> {
     /// The datatype of the elements.
@@ -23,8 +24,8 @@ pub(crate) struct SectionFacts<'a> {
 }
 
 impl SectionFacts<'_> {
-    /// Returns the filter pipeline of each section of structured chunks, in the order of the
-    /// sections.
+    /// Returns the filter pipeline of each section of the dataset's structured chunks, in the order
+    /// of the sections.
     pub(crate) fn pipelines(
         &self,
         filters: &dyn Fn(Section) -> Vec<FilterSpec>,

@@ -17,12 +17,12 @@ pub(crate) struct HeapElements {
 }
 
 impl HeapElements {
-    /// Returns the heap that holds the variable-length data of the elements.
+    /// Returns the heap in memory that holds the variable-length data of the elements.
     pub(crate) fn heap(&self) -> &ForeignHeap {
         &self.heap
     }
 
-    /// Returns the write source with these elements.
+    /// Returns the write source that supplies these elements to a write.
     pub(crate) fn write_source(&self) -> WriteSource<'_> {
         WriteSource::stored(&self.elements, self.size).with_heap(&self.heap)
     }
@@ -36,7 +36,7 @@ impl Dataset {
         Ok(HeapElements { elements, size, heap: Arc::new(ForeignHeap::new(limit)) })
     }
 
-    /// Returns `texts` as elements of a dataset of variable-length strings.
+    /// Returns `texts` as elements in the datatype of a dataset of variable-length strings.
     pub(crate) fn text_elements(&self, texts: &[&[u8]]) -> Result<HeapElements> {
         let mut contents = self.heap_elements(texts.len())?;
         for (text, element) in texts.iter().zip(contents.elements.chunks_exact_mut(contents.size.max(1))) {

@@ -29,7 +29,7 @@ pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
 pub use view::SparseView;
 
-/// A section of structured chunks.
+/// A section of structured chunks: one part of a chunk's bytes, with filters of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Section {
     /// The selection of the defined elements.
@@ -42,7 +42,8 @@ pub enum Section {
 }
 
 impl Section {
-    /// Returns the sections that a dataset's structured chunks have, in their order.
+    /// Returns the sections that the structured chunks of a dataset have, in their order. `sparse`
+    /// and `variable` are true for sparse datasets and for elements of variable length.
     pub(crate) fn all(sparse: bool, variable: bool) -> &'static [Self] {
         match (sparse, variable) {
             (true, true) => &[Self::Selection, Self::Values, Self::Heap],
@@ -51,7 +52,7 @@ impl Section {
         }
     }
 
-    /// Returns the name of the section that the command-line tools print.
+    /// Returns the name of the section of structured chunks that the command-line tools print.
     pub fn name(self) -> &'static str {
         match self {
             Self::Selection => "SPARSE_SELECTION",
@@ -60,8 +61,8 @@ impl Section {
         }
     }
 
-    /// Returns the datatype from which filters derive their parameters: the type of the items in
-    /// the section.
+    /// Returns the datatype from which the filters of a section of structured chunks derive their
+    /// parameters: the type of the items in the section.
     pub(crate) fn filter_type(
         self,
         datatype: &Datatype,
@@ -85,12 +86,12 @@ impl Section {
 }
 
 impl Dataset {
-    /// Returns `true` if the elements lie in structured chunks.
+    /// Returns `true` if the dataset's elements lie in structured chunks.
     pub(crate) fn is_structured(&self) -> bool {
         matches!(self.description().layout.layout, Layout::Structured(_))
     }
 
-    /// Returns `true` if elements can be undefined.
+    /// Returns `true` if the dataset is sparse: elements can be undefined.
     pub(crate) fn is_sparse(&self) -> bool {
         let layout = &self.description().layout.layout;
         matches!(layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))

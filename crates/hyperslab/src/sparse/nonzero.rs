@@ -9,14 +9,14 @@ use super::SparseView;
 use crate::conversion::to_rust;
 use crate::{H5Type, Points};
 
-/// The number of elements of an array that are compared in one step. A step covers at least one row
-/// of chunks.
+/// The number of elements of an array that are compared with the fill value in one step. A step
+/// covers at least one row of chunks.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
-    /// Writes an array of the dataset's shape. Exactly the elements that differ from the fill value
-    /// become defined. Memory holds one block of rows of chunks at a time. For a dataset that is
-    /// not sparse, this method calls [`Dataset::write`](crate::Dataset::write).
+    /// Writes an array of the dataset's shape to the dataset. Exactly the elements that differ from
+    /// the fill value become defined. Memory holds one block of rows of chunks at a time. For a
+    /// dataset that is not sparse, this method calls [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -76,7 +76,7 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// Returns the fill value as a value of the type `T`.
+    /// Returns the fill value of the dataset as a value of the type `T`.
     fn fill_as<T: H5Type>(&self) -> Result<T> {
         let stored = self.dataset.stored_fill_value()?;
         let zeros = vec![0; self.dataset.datatype().size as usize];
@@ -89,8 +89,8 @@ impl SparseView<'_> {
     }
 }
 
-/// Returns the elements of a block that differ from the fill value, in C order. `first` is the
-/// coordinate of the first row of the block.
+/// Returns the coordinates and the values of the elements of a block of an array that differ from
+/// the fill value, in C order. `first` is the coordinate of the first row of the block.
 fn differing<T: H5Type + PartialEq>(block: &ArrayViewD<'_, T>, first: u64, fill: &T) -> (Points, Vec<T>) {
     let rank = block.ndim();
     let mut points = Points { rank, coordinates: Vec::new() };
@@ -120,8 +120,8 @@ fn differing<T: H5Type + PartialEq>(block: &ArrayViewD<'_, T>, first: u64, fill:
     (points, values)
 }
 
-/// Advances the coordinates `at` to the next line along the last dimension. The first dimension
-/// begins at `first`.
+/// Advances the coordinates `at` in an array to the next line along the last dimension. The first
+/// dimension begins at `first`.
 fn next_line(at: &mut [u64], shape: &[usize], first: u64) {
     let Some((_, lines)) = at.split_last_mut() else { return };
     for (dimension, (coordinate, size)) in lines.iter_mut().zip(shape).enumerate().rev() {

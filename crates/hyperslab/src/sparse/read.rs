@@ -16,10 +16,10 @@ use crate::conversion::to_rust;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Points, Region, Selection, Stored};
 
-/// The coordinates and the values of defined elements, in C order.
+/// The coordinates and the values of defined elements of a sparse dataset, in C order.
 pub type Defined<T> = (Points, Vec<T>);
 
-/// The defined elements of a block of rows.
+/// The defined elements of a block of rows of a sparse dataset.
 #[derive(Debug, Clone)]
 pub struct DefinedBlock<T> {
     /// The first row: the coordinate along dimension 0.
@@ -33,8 +33,8 @@ pub struct DefinedBlock<T> {
 }
 
 impl<'a> SparseView<'a> {
-    /// Reads the defined elements of a selection: their coordinates and their values, in C order.
-    /// In a dataset that is not sparse, all elements are defined.
+    /// Reads the defined elements of a selection of the dataset: their coordinates and their
+    /// values, in C order. In a dataset that is not sparse, all elements are defined.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -61,8 +61,8 @@ impl<'a> SparseView<'a> {
         Ok((points, values.map_err(|error| self.dataset.context(error))?))
     }
 
-    /// Reads the defined elements of a selection, with values in the stored form; see
-    /// [`read`](Self::read).
+    /// Reads the coordinates and the stored values of the defined elements of a selection of the
+    /// dataset; see [`read`](Self::read).
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -89,7 +89,8 @@ impl<'a> SparseView<'a> {
         Ok((points, stored.with_foreign(foreign)))
     }
 
-    /// Reads all elements of a selection as defined elements, for datasets that are not sparse.
+    /// Reads all elements of a selection as defined elements, with coordinates and stored values,
+    /// from a dataset that is not sparse.
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
         const WHAT: &str = "coordinates of defined elements: bytes";
         let dims = self.dataset.dataspace().dims().to_vec();
@@ -112,7 +113,8 @@ impl<'a> SparseView<'a> {
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Calls `visit` with the defined elements of a selection, one slab (rows of chunks) at a time.
+    /// Calls `visit` with the defined elements of a selection of the dataset, some slabs (rows of
+    /// chunks) at a time. Returns the heap that holds the variable-length data of the elements.
     pub(crate) fn for_each_slabs(
         &self,
         selection: &Selection,
@@ -133,7 +135,7 @@ impl<'a> SparseView<'a> {
         Ok(foreign)
     }
 
-    /// Returns the defined elements of a selection, as a selection.
+    /// Returns a selection of the defined elements within another selection of the dataset.
     ///
     /// ```
     /// use hyperslab::{Region, Selection};
@@ -178,8 +180,8 @@ impl<'a> SparseView<'a> {
         Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// Returns the number of defined elements. In a dataset that is not sparse, all elements are
-    /// defined. Usually only the chunk index is read.
+    /// Returns the number of defined elements of the dataset. In a dataset that is not sparse, all
+    /// elements are defined. Usually only the chunk index is read.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -202,8 +204,8 @@ impl<'a> SparseView<'a> {
         count().map_err(|error| self.dataset.context(error))
     }
 
-    /// Returns the share of elements that are defined, from 0 to 1; 0 if the dataset has no
-    /// elements.
+    /// Returns the share of the dataset's elements that are defined, from 0 to 1; 0 if the dataset
+    /// has no elements.
     ///
     /// # Errors
     /// Returns the errors of [`defined_count`](Self::defined_count).
@@ -213,8 +215,8 @@ impl<'a> SparseView<'a> {
         Ok(if all == 0 { 0.0 } else { self.defined_count()? as f64 / all as f64 })
     }
 
-    /// Reads the defined elements in blocks of at least `rows` rows (coordinates along dimension 0)
-    /// and of whole chunks. Memory holds one block at a time.
+    /// Reads the defined elements of the dataset in blocks of at least `rows` rows (coordinates
+    /// along dimension 0) and of whole chunks. Memory holds one block at a time.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -241,8 +243,8 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Returns a selection of the same elements in C order, each element once. The points of the given
-/// selection may be in another order, or occur twice.
+/// Returns a selection of the same elements as the given selection, in C order and each element
+/// once. The points of the given selection may be in another order, or occur twice.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
     let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
@@ -251,8 +253,8 @@ fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-/// Converts the coordinates of a block from the chunk to the dataset. The first element of the
-/// chunk is at `origin`.
+/// Converts the coordinates of a block of elements from the chunk to the dataset. The first element
+/// of the chunk is at `origin`.
 fn moved(block: Block, origin: &[u64]) -> Result<Block> {
     let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
     let add = |corner: &[u64]| {
@@ -268,8 +270,8 @@ fn added(count: u64, more: u64) -> Result<u64> {
     sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
 }
 
-/// Computes `work` for each slab (rows of chunks) concurrently, and returns the results. The caller
-/// holds the right to read.
+/// Computes `work` for each slab (rows of chunks) of a dataset concurrently, and returns the
+/// results. The caller holds the right to read the file.
 pub(super) fn map_slabs<T: Send>(
     file: &OpenFile,
     slabs: &[Slab],

@@ -8,9 +8,9 @@ use super::SparseView;
 use crate::{Compressed, H5Type, MatrixIndex};
 
 impl<'a> SparseView<'a> {
-    /// Reads the defined elements of a matrix in compressed rows (CSR), in blocks of at least
-    /// `rows` rows and of whole chunks. Each item is the number of the first row of the block, and
-    /// the block, whose `starts` count from 0. Memory holds one block at a time.
+    /// Reads the defined elements of the dataset as a matrix in compressed rows (CSR), in blocks of
+    /// at least `rows` rows and of whole chunks. Each item is the number of the first row of the
+    /// block, and the block, whose `starts` count from 0. Memory holds one block at a time.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -33,8 +33,8 @@ impl<'a> SparseView<'a> {
         self.row_ranges(rows).map(move |rows| Ok((rows.start, self.read_csr_rows(rows)?)))
     }
 
-    /// Returns the ranges of rows that consist of whole chunks and of at least `rows` rows. The
-    /// last range may be shorter.
+    /// Returns ranges of the dataset's rows that consist of whole chunks and of at least `rows`
+    /// rows. The last range may be shorter.
     pub(super) fn row_ranges(&self, rows: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         // A scalar dataset has no rows, so no range is returned.
         let end = self.dataset.dataspace().dims().first().copied().unwrap_or(0);

@@ -10,8 +10,8 @@ use super::SparseView;
 use crate::{Compressed, H5Type, MatrixIndex};
 
 impl SparseView<'_> {
-    /// Writes the elements of a compressed matrix of the crate `sprs`, in compressed rows or
-    /// columns, to a dataset of the same shape. Requires the feature `sprs`.
+    /// Writes a compressed matrix of the crate `sprs`, in compressed rows or columns, to a sparse
+    /// dataset of the same shape. Requires the feature `sprs`.
     ///
     /// ```
     /// use sprs::{CsMat, TriMat};
@@ -48,8 +48,8 @@ impl SparseView<'_> {
         }
     }
 
-    /// Reads the defined elements as a matrix of the crate `sprs` in compressed rows (CSR).
-    /// Requires the feature `sprs`.
+    /// Reads the defined elements of the dataset as a matrix of the crate `sprs` in compressed rows
+    /// (CSR). Requires the feature `sprs`.
     ///
     /// For an example see [`write_sprs`](Self::write_sprs).
     ///
@@ -61,8 +61,8 @@ impl SparseView<'_> {
         matrix.map_err(|(.., error)| self.dataset.context(Error::Misuse(error.to_string())))
     }
 
-    /// Reads the defined elements as a matrix of the crate `sprs` in compressed columns (CSC).
-    /// Requires the feature `sprs`.
+    /// Reads the defined elements of the dataset as a matrix of the crate `sprs` in compressed
+    /// columns (CSC). Requires the feature `sprs`.
     ///
     /// For an example see [`write_sprs`](Self::write_sprs).
     ///
@@ -101,8 +101,8 @@ impl SparseView<'_> {
         self.write_sprs(&matrix.to_csr::<usize>())
     }
 
-    /// Reads the defined elements as a triplet matrix (COO) of the crate `sprs`, in C order.
-    /// Requires the feature `sprs`.
+    /// Reads the defined elements of the dataset as a triplet matrix (COO) of the crate `sprs`, in
+    /// C order. Requires the feature `sprs`.
     ///
     /// For an example see [`write_triplets`](Self::write_triplets).
     ///

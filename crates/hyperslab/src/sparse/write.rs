@@ -10,9 +10,9 @@ use crate::datatype::convert::VariableArena;
 use crate::{Datatype, H5Type, IntoSelection, Points};
 
 impl SparseView<'_> {
-    /// Writes the elements at `points`. In a sparse dataset these elements become defined, even if
-    /// they equal the fill value. Points may come in any order; of equal points the last value is
-    /// written.
+    /// Writes values to the dataset's elements at the coordinates `points`. In a sparse dataset
+    /// these elements become defined, even if they equal the fill value. Points may come in any
+    /// order; of equal points the last value is written.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -32,8 +32,8 @@ impl SparseView<'_> {
         self.write_bytes(points, &T::datatype(), &T::to_bytes(values))
     }
 
-    /// Writes the elements at `points` from the bytes of elements of the datatype `memory`; see
-    /// [`write`](Self::write).
+    /// Writes bytes of elements of the datatype `memory` to the dataset's elements at the
+    /// coordinates `points`; see [`write`](Self::write).
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -50,7 +50,8 @@ impl SparseView<'_> {
         self.write_coordinates(None, points, memory, bytes)
     }
 
-    /// Writes strings of fixed or variable length at `points`; see [`write`](Self::write).
+    /// Writes strings of fixed or variable length to the dataset's elements at the coordinates
+    /// `points`; see [`write`](Self::write).
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Datatype, Points};
@@ -74,7 +75,8 @@ impl SparseView<'_> {
         self.write_heap_elements(points, &contents)
     }
 
-    /// Writes sequences of variable length at `points`; see [`write`](Self::write).
+    /// Writes variable-length sequences to the dataset's elements at the coordinates `points`; see
+    /// [`write`](Self::write).
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write), and
@@ -93,8 +95,8 @@ impl SparseView<'_> {
         })
     }
 
-    /// Writes the elements at the coordinates `points`. If `dims` is given, first changes the shape
-    /// of the dataset to `dims`.
+    /// Writes bytes of elements of the datatype `memory` to the dataset's elements at the
+    /// coordinates `points`. If `dims` is given, first changes the shape of the dataset to `dims`.
     pub(crate) fn write_coordinates<C: PointCoordinates>(
         &self,
         dims: Option<&[u64]>,
@@ -115,8 +117,8 @@ impl SparseView<'_> {
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
-    /// Calls `work` with the writer of the structured chunks. If `dims` is given, first changes the
-    /// shape of the dataset to `dims`. No flush separates the two changes.
+    /// Calls `work` with the writer of the dataset's structured chunks. If `dims` is given, first
+    /// changes the shape of the dataset to `dims`. No flush separates the two changes.
     pub(super) fn change_chunks<T>(
         &self,
         dims: Option<&[u64]>,
@@ -134,8 +136,8 @@ impl SparseView<'_> {
         })
     }
 
-    /// Makes the selected elements undefined: they read as the fill value and take no space in the
-    /// file.
+    /// Makes the selected elements of the dataset undefined: they read as the fill value and take
+    /// no space in the file.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -161,8 +163,9 @@ impl SparseView<'_> {
         self.change_chunks(None, None, |writer, writing| writer.erase(writing, selected.selection()))
     }
 
-    /// Extends the dataset at the end of the dimension `axis` by `length`, and writes elements of
-    /// the new part. The coordinates of `points` along `axis` count from the start of the new part.
+    /// Extends the dataset at the end of the dimension `axis` by `length`, and writes values to
+    /// elements of the new part. The coordinates of `points` along `axis` count from the start of
+    /// the new part.
     ///
     /// A detector, for instance, appends its frames along dimension 0 with chunks of size 1 along
     /// this dimension, so that no stored chunk changes.

@@ -12,10 +12,10 @@ use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
-/// The target size in bytes of the chunks whose shape hyperslab chooses.
+/// The target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// The smallest target size in bytes of the chunks whose shape hyperslab chooses.
+/// The smallest target size in bytes of a new dataset's chunks whose shape hyperslab chooses.
 const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
@@ -86,8 +86,8 @@ impl DatasetBuilder {
         })
     }
 
-    /// Returns the filter pipeline of each section of structured chunks: the filters of all
-    /// sections, followed by the filters of the section.
+    /// Returns the filter pipeline of each section of the structured chunks of a new dataset: the
+    /// filters of all sections, followed by the filters of the section.
     fn section_pipelines(
         &self,
         layout: &NewLayout,
@@ -108,8 +108,8 @@ impl DatasetBuilder {
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 
-    /// Returns the filter pipeline of a dataset's chunks, with parameters derived from the datatype
-    /// and the chunk shape.
+    /// Returns the filter pipeline of a new dataset's chunks, with filter parameters derived from
+    /// the datatype and the chunk shape.
     fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &StoredFillValue) -> Result<Pipeline> {
         let NewLayout::Chunked { chunk, .. } = layout else {
             return match self.filters.is_empty() {
@@ -143,9 +143,9 @@ impl DatasetBuilder {
     }
 }
 
-/// Returns the shape of chunks of at most [`CHUNK_BYTES`] bytes: the longest dimension is halved
-/// until the chunk is small enough. A dimension of size 0 counts as 1, an unlimited dimension as at
-/// least 1024.
+/// Returns the shape of chunks of at most [`CHUNK_BYTES`] bytes for a new dataset: the longest
+/// dimension is halved until the chunk is small enough. A dimension of size 0 counts as 1, an
+/// unlimited dimension as at least 1024.
 pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
     if !matches!(dataspace, Dataspace::Simple(_)) {
         return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));

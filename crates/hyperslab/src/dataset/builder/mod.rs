@@ -23,7 +23,7 @@ use crate::{
 
 pub(crate) use describe::auto_chunk;
 
-/// The properties of a new dataset; made by [`Group::new_dataset`].
+/// A builder with the properties of a new dataset; made by [`Group::new_dataset`].
 ///
 /// ```
 /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -80,7 +80,7 @@ pub(crate) enum Storage {
     },
 }
 
-/// The fill value of a new dataset.
+/// The fill value of a new dataset, as the caller requests it.
 #[derive(Debug, Clone)]
 enum NewFill {
     Default,
@@ -91,8 +91,8 @@ enum NewFill {
 }
 
 impl Group {
-    /// Returns the builder of a dataset at `path`. [`create`](DatasetBuilder::create) also creates
-    /// the groups of the path that do not exist.
+    /// Returns the builder of a new dataset at `path`. [`create`](DatasetBuilder::create) also
+    /// creates the groups of the path that do not exist.
     pub fn new_dataset(&self, path: &str) -> DatasetBuilder {
         DatasetBuilder {
             group: self.clone(),
@@ -117,81 +117,83 @@ impl Group {
 }
 
 impl DatasetBuilder {
-    /// Sets the datatype of the elements to the datatype of `T` in memory.
+    /// Sets the datatype of the new dataset's elements to the datatype of the Rust type `T` in
+    /// memory.
     pub fn of<T: H5Type>(self) -> Self {
         self.datatype(T::datatype())
     }
 
-    /// Sets the datatype of the elements.
+    /// Sets the datatype of the new dataset's elements.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
         self.committed = None;
         self
     }
 
-    /// Sets the datatype to a committed datatype of the same file. The dataset refers to it instead
-    /// of storing a copy.
+    /// Sets the datatype of the new dataset to a committed datatype of the same file. The dataset
+    /// refers to the committed datatype instead of storing a copy.
     pub fn committed(mut self, datatype: &CommittedDatatype) -> Self {
         self.datatype = Some(datatype.datatype().clone());
         self.committed = Some(datatype.clone());
         self
     }
 
-    /// Sets the size of each dimension, slowest first. An empty slice means a scalar dataset, which
-    /// has one element.
+    /// Sets the size of each dimension of the new dataset, slowest first. An empty slice means a
+    /// scalar dataset, which has one element.
     pub fn shape(mut self, dims: &[u64]) -> Self {
         self.dims = Some(dims.to_vec());
         self
     }
 
-    /// Sets a null dataspace: the dataset has neither shape nor elements.
+    /// Sets a null dataspace for the new dataset: the dataset has neither shape nor elements.
     pub fn null(mut self) -> Self {
         self.null = true;
         self
     }
 
-    /// Sets the largest size of each dimension; [`None`] means unlimited. Datasets that can grow
-    /// are stored in chunks.
+    /// Sets the largest size of each dimension of the new dataset; [`None`] means unlimited.
+    /// Datasets that can grow are stored in chunks.
     pub fn max_shape(mut self, dims: &[Option<u64>]) -> Self {
         self.max_dims = Some(dims.to_vec());
         self
     }
 
-    /// Makes all dimensions unlimited.
+    /// Makes all dimensions of the new dataset unlimited.
     pub fn unlimited(mut self) -> Self {
         self.unlimited = true;
         self
     }
 
-    /// Sets the chunked layout with chunks of the shape `chunk`, in elements.
+    /// Sets the chunked layout for the new dataset, with chunks of the shape `chunk`, in elements.
     pub fn chunks(mut self, chunk: &[u64]) -> Self {
         self.storage = Storage::Chunks(chunk.to_vec());
         self
     }
 
-    /// Sets the chunked layout with a shape that hyperslab chooses: chunks of at most 1 MiB, in
-    /// which the longest dimensions of the dataset are halved first.
+    /// Sets the chunked layout for the new dataset, with a chunk shape that hyperslab chooses:
+    /// chunks of at most 1 MiB, in which the longest dimensions of the dataset are halved first.
     pub fn auto_chunks(mut self) -> Self {
         self.storage = Storage::AutoChunks;
         self
     }
 
-    /// Sets the compact layout: elements in the object header, at most about 64 KiB.
+    /// Sets the compact layout for the new dataset: elements in the object header, at most about 64
+    /// KiB.
     pub fn compact(mut self) -> Self {
         self.storage = Storage::Compact;
         self
     }
 
-    /// Sets the contiguous layout: elements in one block. This is the default for datasets that
-    /// cannot grow and have no filters.
+    /// Sets the contiguous layout for the new dataset: elements in one block of the file. This is
+    /// the default for datasets that cannot grow and have no filters.
     pub fn contiguous(mut self) -> Self {
         self.storage = Storage::Contiguous;
         self
     }
 
-    /// Sets external storage: the raw data lies in other files. Each piece is the name of a file,
-    /// the offset of its first byte in that file, and the number of bytes. The number of the last
-    /// piece may be [`None`], which means unlimited.
+    /// Sets external storage for the new dataset: the raw data lies in other files. Each piece is
+    /// the name of a file, the offset of its first byte in that file, and the number of bytes. The
+    /// number of the last piece may be [`None`], which means unlimited.
     pub fn external(mut self, pieces: &[(&str, u64, Option<u64>)]) -> Self {
         let piece = |(file, offset, size): &(&str, u64, Option<u64>)| ExternalPiece {
             file: file.as_bytes().to_vec(),
@@ -202,9 +204,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Sets the virtual layout (library version 1.10 and later). Each mapping shows selected
-    /// elements of a source dataset in a selection of the virtual dataset. The file name `.` means
-    /// the file of the virtual dataset.
+    /// Sets the virtual layout for the new dataset (library version 1.10 and later). Each mapping
+    /// shows selected elements of a source dataset in a selection of the virtual dataset. The file
+    /// name `.` means the file of the virtual dataset.
     ///
     /// ```
     /// use hyperslab::{Region, Selection, VirtualMapping};
@@ -227,15 +229,15 @@ impl DatasetBuilder {
         self
     }
 
-    /// Leaves chunks that extend past the edge of the dataset unfiltered (library version 1.10 and
-    /// later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
+    /// Leaves chunks that extend past the edge of the new dataset unfiltered (library version 1.10
+    /// and later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
     }
 
-    /// Adds a filter at the end of the filter pipeline. Filters require chunks; without a chunk
-    /// shape hyperslab chooses one.
+    /// Adds a filter at the end of the new dataset's filter pipeline. Filters require chunks;
+    /// without a chunk shape hyperslab chooses one.
     ///
     /// ```
     /// use hyperslab::filter::FilterSpec;
@@ -251,73 +253,81 @@ impl DatasetBuilder {
         self
     }
 
-    /// Adds the filter deflate (gzip) with a level from 0 to 9. The default of h5py is 4.
+    /// Adds the filter deflate (gzip) to the new dataset, with a compression level from 0 to 9. The
+    /// default of h5py is 4.
     pub fn deflate(self, level: u32) -> Self {
         self.filter(FilterSpec::deflate(level))
     }
 
-    /// Adds the filter shuffle, which stores the first bytes of all elements, then the second
-    /// bytes, and so on. The next filter then compresses better.
+    /// Adds the filter shuffle to the new dataset. The filter stores the first bytes of all
+    /// elements of a chunk, then the second bytes, and so on. The next filter then compresses
+    /// better.
     pub fn shuffle(self) -> Self {
         self.filter(FilterSpec::shuffle())
     }
 
-    /// Adds the filter Fletcher32: each chunk has a checksum that reads verify.
+    /// Adds the filter Fletcher32 to the new dataset: each chunk has a checksum that reads verify.
     pub fn fletcher32(self) -> Self {
         self.filter(FilterSpec::fletcher32())
     }
 
-    /// Sets the fill value, converted to the dataset's datatype.
+    /// Sets the fill value of the new dataset to a Rust value, which is converted to the dataset's
+    /// datatype.
     pub fn fill<T: H5Type>(mut self, value: T) -> Self {
         self.fill = NewFill::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
         self
     }
 
-    /// Sets the fill value to the bytes of one stored element.
+    /// Sets the fill value of the new dataset to the bytes of one element in the stored form.
     pub fn fill_stored(mut self, element: &[u8]) -> Self {
         self.fill = NewFill::Stored(element.to_vec());
         self
     }
 
-    /// Leaves the fill value undefined: elements that were never written have unspecified values.
+    /// Leaves the fill value of the new dataset undefined: elements that were never written have
+    /// unspecified values.
     pub fn no_fill(mut self) -> Self {
         self.fill = NewFill::Undefined;
         self
     }
 
-    /// Sets the time at which fill values are written. The default is [`FillTime::IfSet`].
+    /// Sets the time at which fill values are written to the new dataset. The default is
+    /// [`FillTime::IfSet`].
     pub fn fill_time(mut self, time: FillTime) -> Self {
         self.fill_time = time.stored();
         self
     }
 
-    /// Sets the time at which space is allocated. The default depends on the layout.
+    /// Sets the time at which space is allocated for the new dataset's elements. The default
+    /// depends on the layout.
     pub fn allocation_time(mut self, time: AllocationTime) -> Self {
         self.allocation_time = time.stored();
         self
     }
 
-    /// Sets whether the object header stores times of access and modification.
+    /// Sets whether the object header of the new dataset stores times of access and modification.
     pub fn track_times(mut self, yes: bool) -> Self {
         self.times = yes;
         self
     }
 
-    /// Sets whether the file records the creation order of attributes, with an index.
+    /// Sets whether the file records the creation order of the new dataset's attributes, with an
+    /// index.
     pub fn track_order(self, yes: bool) -> Self {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Sets the tracking of the order in which attributes are created.
+    /// Sets whether the new dataset tracks and indexes the order in which its attributes are
+    /// created.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self
     }
 
-    /// Sets the largest number of attributes in compact storage, and the number below which
-    /// attributes return to compact storage from dense storage. The defaults are 8 and 6. Object
-    /// headers of version 1, which library version 1.6 reads, have compact storage only and do not
-    /// store these numbers.
+    /// Sets the largest number of the new dataset's attributes in compact storage, and the number
+    /// below which attributes return to compact storage from dense storage. The defaults are 8 and
+    /// 6. Object headers of version 1, which library version 1.6 reads, have compact storage only
+    /// and do not store these numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -331,7 +341,7 @@ impl DatasetBuilder {
         self
     }
 
-    /// Creates the dataset. The elements have the fill value.
+    /// Creates the dataset that the builder describes. All elements have the fill value.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the path exists. Returns
@@ -350,8 +360,8 @@ impl DatasetBuilder {
         finish(&group, handle, &path, description)
     }
 
-    /// Creates the dataset in `group`. `place` receives a function that creates the object, calls
-    /// it, and links the object.
+    /// Creates the dataset of the builder in `group`. `place` receives a function that creates the
+    /// dataset's object, calls this function, and links the object.
     pub(crate) fn create_in(
         self,
         group: &Group,
@@ -369,13 +379,13 @@ impl DatasetBuilder {
         finish(group, handle, path, description)
     }
 
-    /// Returns the group relative to which the builder creates the dataset.
+    /// Returns the group to which the builder's dataset path is relative.
     pub(crate) fn group(&self) -> &Group {
         &self.group
     }
 
-    /// Returns the description of the new dataset, its virtual mappings, and the committed
-    /// datatype, which must stay open while the dataset is created.
+    /// Returns three values from the builder: the description of the new dataset, its virtual
+    /// mappings, and the committed datatype, which must stay open while the dataset is created.
     fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
@@ -385,8 +395,8 @@ impl DatasetBuilder {
         Ok((self.describe()?, mappings, committed))
     }
 
-    /// Creates the dataset and writes all elements. By default, the dataset has the datatype and
-    /// the shape of the array.
+    /// Creates the dataset that the builder describes and writes all elements from an array. By
+    /// default, the dataset has the datatype and the shape of the array.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -405,8 +415,8 @@ impl DatasetBuilder {
         Ok(dataset)
     }
 
-    /// Creates the dataset and writes strings to all elements. The datatype defaults to strings of
-    /// variable length in UTF-8, the shape to a single dimension.
+    /// Creates the dataset that the builder describes and writes strings to all elements. The
+    /// datatype defaults to strings of variable length in UTF-8, the shape to a single dimension.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -426,7 +436,7 @@ impl DatasetBuilder {
         Ok(dataset)
     }
 
-    /// Creates a scalar dataset and writes its element.
+    /// Creates a scalar dataset that the builder describes and writes its single element.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).
@@ -439,7 +449,8 @@ impl DatasetBuilder {
     }
 }
 
-/// A function that creates the object of a dataset and returns its address.
+/// A function that creates the object of a new dataset in the file and returns the object's
+/// address.
 pub(crate) type Make<'a> = dyn FnMut(&mut Edit<'_>) -> Result<(Address, DatasetDescription)> + 'a;
 
 fn make(
