@@ -11,6 +11,9 @@ use crate::shell;
 
 const PROGRAM: &str = "crates/capi/bench/threads.c";
 
+/// The name by which programs ask for the library of this project.
+const SONAME: &str = "libhdf5.so.320";
+
 /// The numbers of threads that are compared. The C program runs only with one thread over the
 /// libhdf5 of h5py, which is not built for threads: with more threads, its reads fail.
 const THREADS: [&str; 3] = ["1", "2", "8"];
@@ -126,9 +129,13 @@ fn program(client: &Client, folder: &Path) -> Result<PathBuf> {
     let mut files = file.filter(is_library);
     let library = files.next().with_context(|| format!("no libhdf5 in {}", libraries.display()))?;
     let program = folder.join(format!("threads-{}", client.name));
+    // The program asks for the library by its SONAME, which is not always the name of the file.
+    let sonames = folder.join(format!("sonames-{}", client.name));
+    std::fs::create_dir_all(&sonames)?;
+    std::fs::copy(&library, sonames.join(SONAME))?;
     let mut compiler =
         shell::command("cc", &["-std=c11", "-O2", "-pthread", "-I", "crates/capi/include", PROGRAM]);
-    compiler.arg(&library).arg(format!("-Wl,-rpath,{}", libraries.display()));
+    compiler.arg(&library).arg(format!("-Wl,-rpath,{}:{}", libraries.display(), sonames.display()));
     // The wheel's libhdf5 finds its own libraries when it is loaded.
     compiler.args(["-Wl,--unresolved-symbols=ignore-in-shared-libs", "-o"]).arg(&program);
     shell::run(&mut compiler)?;
