@@ -256,7 +256,7 @@ fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<
 
 fn check_fixed_array(store: &Store, address: Address, order: &ArrayOrder) -> Result<()> {
     let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
-    agree(FixedArrayHeader::NAME, address, &[("max num entries", header.elements, order.count())])
+    agree(FixedArrayHeader::NAME, address, &[("maximum number of entries", header.elements, order.count())])
 }
 
 fn check_extensible_array(
@@ -266,11 +266,23 @@ fn check_extensible_array(
 ) -> Result<()> {
     let header: Arc<ExtensibleArrayHeader> = store.shared(address, &store.params())?;
     let fields = [
-        ("max nelmts bits", header.max_elements_bits, parameters.max_bits),
-        ("index blk elmts", header.index_block_elements, parameters.index_elements),
-        ("data blk min elmts", header.min_data_block_elements, parameters.min_elements),
-        ("secondary blk min data ptrs", header.min_secondary_block_pointers, parameters.min_pointers),
-        ("max data blk page nelmts bits", header.page_bits, parameters.page_bits),
+        ("bits of the maximum number of elements", header.max_elements_bits, parameters.max_bits),
+        ("number of elements in the index block", header.index_block_elements, parameters.index_elements),
+        (
+            "minimum number of elements in a data block",
+            header.min_data_block_elements,
+            parameters.min_elements,
+        ),
+        (
+            "minimum number of data block pointers of a secondary block",
+            header.min_secondary_block_pointers,
+            parameters.min_pointers,
+        ),
+        (
+            "bits of the maximum number of elements in a data block page",
+            header.page_bits,
+            parameters.page_bits,
+        ),
     ];
     agree(
         ExtensibleArrayHeader::NAME,
