@@ -47,7 +47,7 @@ pub(crate) fn entries(
         checker.fault(
             name,
             address,
-            format!("the B-tree of record type {record_type} is missing in dense storage"),
+            format!("the B-tree of record type {record_type} is missing from the dense storage"),
         );
         return None;
     }
@@ -59,7 +59,10 @@ pub(crate) fn entries(
             checker.fault(
                 name,
                 address,
-                format!("the key {:#x} follows {:#x}, expected ascending keys", entry.key, last.key),
+                format!(
+                    "the B-tree key {:#x} follows the key {:#x}, expected ascending keys",
+                    entry.key, last.key
+                ),
             );
         }
         entries.push(entry);

@@ -49,8 +49,9 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     if runs.is_empty() {
         return Ok(0);
     }
-    let end =
-        end.ok_or_else(|| Failure::new(codes::DATASPACE, codes::OVERFLOW, "the selection overflows"))?;
+    let end = end.ok_or_else(|| {
+        Failure::new(codes::DATASPACE, codes::OVERFLOW, "the number of selected elements exceeds 64 bits")
+    })?;
     Ok(hyperslab_exact::to_usize(end)?)
 }
 
@@ -59,9 +60,13 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
 /// # Errors
 /// Fails if the number of bytes overflows `usize`.
 pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
-    count
-        .checked_mul(size)
-        .ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
+    count.checked_mul(size).ok_or_else(|| {
+        Failure::new(
+            codes::RESOURCE,
+            codes::OVERFLOW,
+            "the selected elements have more bytes than memory can hold",
+        )
+    })
 }
 
 /// Calls `visit` for each element that `space` selects in a buffer.
@@ -137,5 +142,5 @@ pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usi
 
 /// Returns the internal error for a run that lies outside of its buffer.
 fn outside() -> Failure {
-    Failure::new(codes::INTERNAL, codes::BADRANGE, "a run lies outside of its buffer")
+    Failure::new(codes::INTERNAL, codes::BADRANGE, "a run of selected elements lies outside the buffer")
 }

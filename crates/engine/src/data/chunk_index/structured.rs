@@ -147,7 +147,8 @@ impl Entry for StructuredLocation {
         let (got, expected) = (self.metadata.len(), rules.metadata_size);
         if got != expected {
             return Err(Error::Misuse(format!(
-                "chunk metadata has {got} bytes, but this index stores {expected} bytes"
+                "the metadata of a structured chunk has {got} bytes, but its chunk index stores {expected} \
+                 bytes"
             )));
         }
         Ok(ChunkElement { address, size: self.size, filter_mask: 0, metadata: &self.metadata })
