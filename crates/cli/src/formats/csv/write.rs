@@ -90,7 +90,7 @@ pub(crate) fn write_defined(
 /// Checks that the number of fields of a record equals the number of columns of the header.
 fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     if fields.len() != columns {
-        bail!("a record has {} fields, but the table has {columns} columns", fields.len());
+        bail!("a CSV record has {} fields, but the table has {columns} columns", fields.len());
     }
     Ok(())
 }
