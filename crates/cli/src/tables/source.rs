@@ -213,7 +213,7 @@ impl Table {
         let rest = space.dims().get(1..).unwrap_or(&[]);
         if let (Column::Compound(_), [], [_]) = (&column, rest, self.columns.as_slice()) {
             let Column::Compound(members) = column else {
-                bail!("the column of the table is not a compound")
+                bail!("the only column of the table is not a compound: it has no members")
             };
             let (fields, arrays) = fields(members, &self.paths)?;
             return Ok(fields.iter().map(|field| field.as_ref().clone()).zip(arrays).collect());

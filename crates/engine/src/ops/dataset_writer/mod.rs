@@ -270,7 +270,8 @@ impl DatasetWriter {
         }
         if !self.sink.get().is_resizable() && before.dims.as_slice() != after.dims() {
             return Err(Error::Misuse(
-                "only datasets in chunks or in other files can change their shape".into(),
+                "only chunked datasets and datasets with external raw data files can change their shape"
+                    .into(),
             ));
         }
         after.validate()?;
