@@ -22,7 +22,7 @@ pub(crate) fn is_matrix_market(path: &Path) -> bool {
     read.is_ok() && start.eq_ignore_ascii_case(b"%%MatrixMarket")
 }
 
-/// Opens the text of a file, decompressed if the file is a gzip file.
+/// Opens the text of a Matrix Market file, decompressed if the file is a gzip file.
 fn text_of(path: &Path) -> Result<Box<dyn BufRead>> {
     let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
     if file.fill_buf()?.starts_with(&GZIP) {
@@ -184,7 +184,7 @@ fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
     bail!("the {subject} {index} must be from 1 to {size}")
 }
 
-/// Parses a matrix value into the buffer. Returns the bytes of the value.
+/// Parses the value of a Matrix Market entry into the buffer. Returns the bytes of the value.
 fn value<'w, 'b>(
     field: Field,
     words: &mut impl Iterator<Item = &'w str>,
