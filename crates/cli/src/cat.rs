@@ -117,7 +117,8 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
 }
 
 impl CatArguments {
-    /// Opens the output of a command. Returns the output and the format of the elements.
+    /// Opens the output of `cat`, `head` or `tail`. Returns the output and the format of the
+    /// elements.
     fn output(&self) -> Result<(OutputTarget, Form)> {
         let by_extension = || self.output.as_deref().and_then(Format::by_extension);
         let named = if self.json { Some(Format::Json) } else { self.format };
@@ -130,7 +131,8 @@ impl CatArguments {
     }
 }
 
-/// Writes a line for each block of defined elements, and its values if `with_values` is set.
+/// Writes a line for each block of defined elements of a sparse dataset, and the values of the
+/// block if `with_values` is set.
 fn write_sparse(
     output: &mut OutputTarget,
     file: &File,
@@ -145,7 +147,7 @@ fn write_sparse(
     write_blocks(output, file, dataset, &selection::selection(taken), with_values)
 }
 
-/// Writes the values of an attribute.
+/// Writes the values of an attribute to the output of `cat`.
 fn cat_attribute(arguments: &CatArguments, file: &File, (path, name): (&str, &str)) -> Result<()> {
     let is_selected = arguments.select.is_some() || arguments.defined;
     if is_selected || arguments.sparse_locations || arguments.sparse_data {
@@ -181,8 +183,8 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line that states the selection and the shape of the dataset. Returns `None` if the
-/// selection is the whole dataset.
+/// Returns a line that states the printed selection and the shape of the dataset. Returns `None` if
+/// the selection is the whole dataset.
 fn remainder(taken: &[Taken], dims: &[u64]) -> Option<String> {
     let is_cut = taken.iter().zip(dims).any(|(taken, size)| taken.count < *size);
     let part = |(taken, size): (&Taken, &u64)| match taken {

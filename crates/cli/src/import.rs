@@ -97,7 +97,7 @@ impl ImportArguments {
     }
 }
 
-/// A format that can be imported.
+/// A file format that `import` can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// NumPy's file format
@@ -120,7 +120,7 @@ enum Format {
     Tiff,
 }
 
-/// The form in which a matrix or a table is stored.
+/// The form in which `import` stores a matrix or a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// For matrices: a group of compressed rows in the format of AnnData
@@ -245,7 +245,7 @@ enum Dense {
     Table(Kind),
 }
 
-/// An open input whose datatypes are known.
+/// An open input of `import` whose datatypes are known.
 enum Opened {
     Npy(npy::Source),
     Npz(npz::Arrays),

@@ -18,7 +18,7 @@ use crate::open::OpenArguments;
 use crate::output::{self, FAINT, bytes, count, escape, spaces, styled, width};
 use crate::values::paths::Paths;
 
-/// The width of the column of names.
+/// The width of the column of names in the output of `info`.
 const NAME_COLUMNS: usize = 18;
 
 /// The arguments of `info`.
@@ -38,7 +38,7 @@ pub(crate) struct InfoArguments {
     path: Option<String>,
 }
 
-/// Properties of a file or object, as names and texts, and in JSON.
+/// Properties of a file or object for `info`, as names and texts, and in JSON.
 #[derive(Debug, Default)]
 struct Properties {
     lines: Vec<(&'static str, String)>,

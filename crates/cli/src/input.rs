@@ -15,7 +15,7 @@ pub(crate) const STANDARD: &str = "-";
 /// The number of first bytes from which the format of a file is recognized.
 const HEAD_BYTES: u64 = 512;
 
-/// A file that can be read more than once.
+/// An input file of `import` that can be read more than once.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The name in the arguments.
@@ -39,7 +39,7 @@ impl Input {
         Ok(Self { name: name.to_owned(), copy })
     }
 
-    /// Returns the path of the file to read, which may be a temporary copy.
+    /// Returns the path of the input file to read, which may be a temporary copy.
     pub(crate) fn path(&self) -> &Path {
         self.copy.as_deref().unwrap_or(&self.name)
     }
@@ -60,7 +60,7 @@ impl Input {
         head
     }
 
-    /// Returns the input with its gzip compression removed.
+    /// Returns the import input with its gzip compression removed.
     pub(crate) fn decompressed(self) -> Result<Self> {
         let cannot = || format!("cannot decompress `{}`", self.name.display());
         let file = File::open(self.path()).with_context(cannot)?;
@@ -69,7 +69,7 @@ impl Input {
     }
 }
 
-/// Copies a stream to a temporary file.
+/// Copies an input stream to a temporary file.
 fn copied(mut from: impl Read) -> io::Result<TempPath> {
     let mut copy = NamedTempFile::with_prefix("hyperslab-")?;
     io::copy(&mut from, &mut copy)?;

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 /// The suffix that turns the name of a file into the name of its journal.
 const JOURNAL_SUFFIX: &str = ".hjournal";
 
-/// The files that the command is writing.
+/// The files that the command is writing, which the program removes after a signal.
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Creates a temporary file in the folder of the file `to`. A later rename to `to` makes the file
@@ -43,7 +43,8 @@ fn remove_all() {
     }
 }
 
-/// Starts a thread that waits for signals, if this is the first call.
+/// Starts the thread that waits for signals and removes unfinished files, if this is the first
+/// call.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 4096;
 /// The length of the longest name for which similar names are searched, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
-/// The arguments that name a dataset.
+/// The command line arguments that name a file and a dataset.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DatasetArguments {
     #[command(flatten)]
@@ -35,7 +35,7 @@ impl DatasetArguments {
     }
 }
 
-/// Opens the object at a path. An empty path is the root group.
+/// Opens the object at a path of a file. An empty path is the root group.
 pub(crate) fn object(file: &File, path: &str) -> Result<Object> {
     match path.trim_matches('/') {
         "" => Ok(Object::clone(file.root())),
@@ -43,7 +43,7 @@ pub(crate) fn object(file: &File, path: &str) -> Result<Object> {
     }
 }
 
-/// Opens the dataset at a path. `shown` is the name of the file.
+/// Opens the dataset at a path of a file. `shown` is the name of the file.
 pub(crate) fn dataset(file: &File, shown: &str, path: &str) -> Result<Dataset> {
     let path = path.trim_matches('/');
     if path.is_empty() {

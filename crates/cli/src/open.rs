@@ -83,7 +83,7 @@ impl OpenArguments {
         self.locking
     }
 
-    /// Opens a file for reading with the options of the arguments.
+    /// Opens a file for reading with the driver and locking that the arguments state.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
         let opened = self.options().open(file).map_err(|error| open_error(error, file))?;
         warn_of_journal(&opened);

@@ -8,21 +8,21 @@ use anstyle::{AnsiColor, Style};
 use crate::safe::{Escapes, Safe};
 pub(crate) use crate::safe::{Screen, complain, escape, in_line, is_unsafe};
 
-/// The style of group names.
+/// The terminal style of group names.
 pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
-/// The style of dataset names.
+/// The terminal style of dataset names.
 pub(crate) const DATASET: Style = Style::new().bold();
-/// The style of datatypes and of the names of committed datatypes.
+/// The terminal style of datatypes and of the names of committed datatypes.
 pub(crate) const DATATYPE: Style = AnsiColor::Magenta.on_default();
-/// The style of soft, external and user-defined links.
+/// The terminal style of soft, external and user-defined links.
 pub(crate) const LINK: Style = AnsiColor::Cyan.on_default();
-/// The style of values.
+/// The terminal style of values.
 pub(crate) const VALUE: Style = AnsiColor::Green.on_default();
-/// The style of secondary information.
+/// The terminal style of secondary information.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// The style of errors and faults.
+/// The terminal style of errors and faults.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// The style of all other text.
+/// The terminal style of all other text.
 pub(crate) const PLAIN: Style = Style::new();
 
 /// Standard output. Text is made [safe](Safe) for terminals with the escapes of JSON. Styles are
@@ -32,7 +32,7 @@ pub(crate) type Output = Safe<BufWriter<AutoStream<StdoutLock<'static>>>>;
 /// Standard output without styles.
 pub(crate) type PlainOutput = Safe<BufWriter<StdoutLock<'static>>>;
 
-/// Locks standard output.
+/// Locks standard output for text of a command.
 pub(crate) fn stdout() -> Output {
     Safe::new(BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock())), Escapes::Json)
 }
@@ -114,7 +114,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     short
 }
 
-/// Writes text in a style.
+/// Writes text in a terminal style.
 pub(crate) fn styled(output: &mut impl Screen, style: Style, text: &str) -> io::Result<()> {
     output.styled(style, text)
 }

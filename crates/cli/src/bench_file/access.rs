@@ -17,7 +17,7 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// Returns all access patterns of a dataset with `rank` dimensions.
+    /// Returns all access patterns that `bench-file` measures for a dataset with `rank` dimensions.
     pub(super) fn all(rank: usize) -> Vec<Self> {
         let slices = if rank > 1 { 0..rank } else { 0..0 };
         std::iter::once(Self::Whole).chain(slices.map(Self::Slice)).chain([Self::Point]).collect()

@@ -8,7 +8,7 @@ use super::access::Access;
 /// that can be read in the same time.
 const CHUNK_COST_BYTES: f64 = 16_384.0;
 
-/// The smallest number of bytes that a file system reads.
+/// The number of bytes in a page: the smallest number that a file system reads at once.
 const PAGE_BYTES: f64 = 4096.0;
 
 /// The sizes of the chunks for which a cost is estimated, in bytes.
@@ -26,8 +26,8 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Returns the number of elements in a chunk as a floating-point number. Contiguous data have
-    /// no chunks.
+    /// Returns the number of elements in a chunk of the layout as a floating-point number. The
+    /// contiguous layout has no chunks.
     fn elements(&self) -> f64 {
         match self {
             Self::Contiguous => 0.0,
@@ -36,7 +36,8 @@ impl Layout {
     }
 }
 
-/// A layout that may be recommended, and its cost for each access pattern.
+/// A storage layout that `bench-file` may recommend, and its estimated cost for each access
+/// pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) layout: Layout,
@@ -57,14 +58,14 @@ pub(super) struct Model<'a> {
     pub(super) wanted: &'a [Access],
 }
 
-/// Converts an integer to floating point. Large numbers are rounded.
+/// Converts an integer to a floating-point number. Large integers are rounded.
 #[expect(clippy::cast_precision_loss, reason = "estimates have few digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
 impl Model<'_> {
-    /// Returns a layout with its estimated cost for each access pattern.
+    /// Returns a storage layout with its estimated cost for each access pattern.
     pub(super) fn candidate(&self, layout: Layout) -> Candidate {
         let cost = |access: &Access| self.cost(&layout, *access);
         let read = self.accesses.iter().map(|access| cost(access).0).collect();
@@ -73,8 +74,8 @@ impl Model<'_> {
         Candidate { layout, read, cost: sum / count }
     }
 
-    /// Returns chunked layouts by ascending cost. If several layouts cost nearly as little as the
-    /// best layout, the layout with the smallest chunks comes first.
+    /// Returns chunked layouts of a dataset by ascending estimated cost. If several layouts cost
+    /// nearly as little as the best layout, the layout with the smallest chunks comes first.
     pub(super) fn ranked(&self) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> =
             self.shapes().into_iter().map(|shape| self.candidate(Layout::Chunked(shape))).collect();
@@ -162,8 +163,8 @@ impl Model<'_> {
     }
 
     /// Returns a chunk shape of about `elements` elements whose sides are in proportion to the
-    /// weights. A side is at most as long as the array; the remaining sides become longer to
-    /// compensate.
+    /// weights of the dimensions. A side is at most as long as the array; the remaining sides
+    /// become longer to compensate.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {

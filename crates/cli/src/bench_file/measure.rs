@@ -115,8 +115,8 @@ enum Regions {
 }
 
 impl Regions {
-    /// Returns the regions for a kind of read request. Returns `None` if the dataset has no such
-    /// regions, or if its chunks are too large for a measurement.
+    /// Returns the regions of a dataset for a kind of read request. Returns `None` if the dataset
+    /// has no regions of this kind, or if its chunks are too large for a measurement.
     fn of(dataset: &Dataset, request: Request) -> Result<Option<Self>> {
         let dims = dataset.dataspace().dims().to_vec();
         if dataset.dataspace().element_count().is_none_or(|count| count == 0) {
@@ -180,13 +180,13 @@ fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
 }
 
 impl Measurement {
-    /// Returns the read rate: bytes per second of the measured time.
+    /// Returns the read rate of a measurement: bytes per second of the measured time.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
     pub(super) fn rate(&self, bytes: u64) -> u64 {
         (float(bytes) / self.time.as_secs_f64().max(1e-9)) as u64
     }
 
-    /// Returns the mean duration of one read request.
+    /// Returns the mean duration of one read request of a measurement.
     pub(super) fn each(&self) -> Duration {
         self.time.div_f64(float(self.requests.max(1)))
     }

@@ -11,12 +11,13 @@ use super::elements::{Content, Elements};
 use super::window::Part;
 use crate::values::paths::Paths;
 
-/// Colours of the palette from small to large values.
+/// Colours of the palette of the browser's images, from small to large values.
 const RAMP: [u8; 12] = [17, 18, 19, 20, 26, 32, 38, 44, 84, 155, 190, 226];
-/// The colour of cells whose value is not a number.
+/// The colour of image cells whose value is not a number.
 const NOTHING: u8 = 236;
 
-/// Draws the plot of the visible elements. Returns the number of rows that the plot shows.
+/// Draws the browser's plot of the visible elements. Returns the number of screen rows that the
+/// plot takes.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, paths: &Paths) -> u64 {
     let is_line = elements.window.column.is_none();
     // A line has two points in each column, an image two cells in each line. The last line of an
@@ -43,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, p
     shown
 }
 
-/// Returns the smallest and the largest finite number.
+/// Returns the smallest and the largest finite number of a slice of numbers.
 fn range(numbers: &[f64]) -> Option<(f64, f64)> {
     let finite = numbers.iter().copied().filter(|number| number.is_finite());
     let (low, high) = finite

@@ -11,12 +11,12 @@ use super::elements::{Content, Elements};
 use crate::output::{cut, spaces, width};
 use crate::values::paths::Paths;
 
-/// The width of a table column with the gap after it.
+/// The width of a column of the browser's table with the gap after it.
 const COLUMN: u16 = 13;
-/// The width of the row coordinates at the left of the table, with the gap after them.
+/// The width of the row coordinates at the left of the browser's table, with the gap after them.
 const COORDINATES: u16 = 12;
 
-/// Draws the table of elements. Returns the number of rows that the table shows.
+/// Draws the browser's table of elements. Returns the number of screen rows that the table takes.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, elements: &mut Elements, paths: &Paths) -> u64 {
     let one_column = elements.window.column.is_none();
     // The first line has the coordinates of the columns.

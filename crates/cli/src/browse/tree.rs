@@ -6,10 +6,11 @@ use hyperslab::{File, Group, Link, LinkTarget, Object, ObjectKind};
 
 use crate::output::{chain, escape};
 
-/// The largest number of links of a group that the tree shows. More lines take too much memory.
+/// The largest number of links of a group that the browser's tree shows, so that the tree does not
+/// take too much memory.
 const MAX_LINKS: usize = 50_000;
 
-/// A line of the object tree.
+/// A line of the browser's tree of objects.
 #[derive(Debug)]
 pub(super) struct Node {
     /// The name, with escapes.
@@ -22,8 +23,8 @@ pub(super) struct Node {
     target: Target,
 }
 
-/// The object that a line of the tree shows. The object header is read when the line becomes
-/// visible.
+/// The object that a line of the browser's tree shows. The object header is read when the line
+/// becomes visible.
 #[derive(Debug)]
 enum Target {
     Link(Group, Box<Link>),
@@ -31,7 +32,7 @@ enum Target {
     None,
 }
 
-/// The visible tree of objects: the lines of all open groups.
+/// The browser's tree of objects: the lines of all open groups.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -41,7 +42,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Returns a tree with the open root group.
+    /// Returns a browser tree in which only the root group is open.
     pub(super) fn new(file: &File) -> Self {
         let root = Node {
             name: "/".to_owned(),
@@ -55,17 +56,18 @@ impl Tree {
         tree
     }
 
-    /// Returns the selected object, or `None` if the selected line leads to no object in this file.
+    /// Returns the object on the selected line of the browser's tree, or `None` if the line leads
+    /// to no object in this file.
     pub(super) fn object(&mut self) -> Option<Object> {
         self.nodes.get_mut(self.selected).and_then(Node::object)
     }
 
-    /// Returns the node of the selected line.
+    /// Returns the node on the selected line of the browser's tree.
     pub(super) fn node(&self) -> Option<&Node> {
         self.nodes.get(self.selected)
     }
 
-    /// Returns the path of the object on the selected line.
+    /// Returns the path of the object on the selected line of the browser's tree.
     pub(super) fn path(&self) -> String {
         let Some(node) = self.node() else { return String::new() };
         let (mut names, mut depth) = (vec![node.name.as_str()], node.depth);
@@ -81,14 +83,15 @@ impl Tree {
         format!("/{}", names.join("/"))
     }
 
-    /// Moves the selection up or down by a number of lines.
+    /// Moves the selection of the browser's tree up or down by a number of lines.
     pub(super) fn move_by(&mut self, lines: isize) {
         let last = self.nodes.len().max(1) - 1;
         // The selection stays within the lines.
         self.selected = self.selected.saturating_add_signed(lines).min(last);
     }
 
-    /// Opens the selected group. Returns false if the line is not a closed group.
+    /// Opens the selected group of the browser's tree. Returns false if the selected line is not a
+    /// closed group.
     pub(super) fn open(&mut self) -> bool {
         let Some(object) = self.object().filter(|object| object.kind() == Some(ObjectKind::Group)) else {
             return false;
@@ -106,8 +109,8 @@ impl Tree {
         true
     }
 
-    /// Closes the selected group. If the selected line is not an open group, selects its parent
-    /// group instead.
+    /// Closes the selected group of the browser's tree. If the selected line is not an open group,
+    /// selects its parent group instead.
     pub(super) fn close(&mut self) {
         let Some(node) = self.nodes.get_mut(self.selected) else { return };
         let depth = node.depth;
@@ -122,8 +125,8 @@ impl Tree {
         self.selected = above.unwrap_or(self.selected);
     }
 
-    /// Returns the visible lines, each with the kind of its object and true for the selected line.
-    /// Scrolls so that the selected line is visible.
+    /// Returns the visible lines of the browser's tree, each with the kind of its object and true
+    /// for the selected line. Scrolls so that the selected line is visible.
     pub(super) fn visible(&mut self, lines: usize) -> Vec<(&Node, Option<ObjectKind>, bool)> {
         self.first = self.first.min(self.selected);
         if self.selected >= self.first + lines.max(1) {
@@ -141,7 +144,8 @@ impl Tree {
 }
 
 impl Node {
-    /// Returns the object of the line. The first call follows the link to the object.
+    /// Returns the object of a line of the browser's tree. The first call follows the link to the
+    /// object.
     fn object(&mut self) -> Option<Object> {
         if let Target::Link(group, link) = &self.target {
             let found = match &link.target {
@@ -179,7 +183,7 @@ impl Node {
     }
 }
 
-/// Returns the lines for the links of a group.
+/// Returns the lines of the browser's tree for the links of a group.
 fn members(object: Object, depth: usize) -> hyperslab::Result<Vec<Node>> {
     let group = object.into_group()?;
     let mut nodes = Vec::new();

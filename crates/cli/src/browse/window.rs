@@ -29,8 +29,8 @@ pub(super) struct Part {
 }
 
 impl Window {
-    /// Returns the window of a dataset that starts at the first coordinates and shows the last two
-    /// dimensions.
+    /// Returns the browser's window of a dataset, which starts at the first coordinates and shows
+    /// the last two dimensions.
     pub(super) fn new(dims: &[u64]) -> Self {
         let rank = dims.len();
         let (row, column) = match rank {
@@ -56,8 +56,8 @@ impl Window {
         self.dims.contains(&0)
     }
 
-    /// Returns the part of the window that fits in `rows` × `columns` cells. Adjacent cells show
-    /// coordinates at a distance of `step`.
+    /// Returns the part of the browser's window that fits in `rows` × `columns` cells. Adjacent
+    /// cells show coordinates at a distance of `step`.
     pub(super) fn part(&self, rows: u64, columns: u64, step: u64) -> Part {
         let mut part = Part { taken: Vec::new(), rows: 1, columns: 1 };
         for (dimension, size) in self.dims.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Window {
         part
     }
 
-    /// Moves the window along a dimension by `by` coordinates.
+    /// Moves the browser's window along a dimension by `by` coordinates.
     fn shift(&mut self, dimension: Option<usize>, by: i64) {
         let Some(dimension) = dimension else { return };
         let last = self.size(dimension).max(1) - 1;
@@ -87,13 +87,13 @@ impl Window {
         }
     }
 
-    /// Moves the window by a number of rows and of columns.
+    /// Moves the browser's window by a number of rows and of columns.
     pub(super) fn move_by(&mut self, rows: i64, columns: i64) {
         self.shift(self.row, rows);
         self.shift(self.column, columns);
     }
 
-    /// Moves the window to the first or the last row.
+    /// Moves the browser's window to the first or the last row of the dataset.
     pub(super) fn go_to_end(&mut self, is_last: bool, shown: u64) {
         let Some(dimension) = self.row else { return };
         let last = self.size(dimension) - shown.min(self.size(dimension));
@@ -125,7 +125,7 @@ impl Window {
         self.shift(self.other(), by);
     }
 
-    /// Selects the next pair of dimensions as rows and columns of the window.
+    /// Selects the next pair of dimensions as rows and columns of the browser's window.
     pub(super) fn next_dimensions(&mut self) {
         let rank = self.dims.len();
         let (Some(row), Some(column)) = (self.row, self.column) else { return };
@@ -150,8 +150,8 @@ impl Window {
         };
     }
 
-    /// Returns the visible selection as text, such as `[3, 20…, 40…]`. Brackets mark the active
-    /// hidden dimension.
+    /// Returns the selection that the browser's window shows as text, such as `[3, 20…, 40…]`.
+    /// Brackets mark the active hidden dimension.
     pub(super) fn text(&self) -> String {
         let part = |dimension: usize| {
             let start = self.start(Some(dimension));

@@ -107,7 +107,7 @@ enum Action {
 #[derive(Debug, Clone)]
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
-/// Parses a shape such as `2x3`.
+/// Parses the shape of an attribute, such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     let sizes: Result<Vec<u64>, _> = text.split('x').map(|size| size.trim().parse::<u64>()).collect();
     sizes.map(Shape).map_err(|_| format!("`{text}` is not a shape such as 2x3"))

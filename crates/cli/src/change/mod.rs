@@ -15,7 +15,7 @@ pub(crate) use copy::{CpArguments, cp};
 pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
 pub(crate) use whole::create_whole;
 
-/// Opens a file for changes.
+/// Opens an HDF5 file for a command that changes the file.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let options = OpenOptions::new().write(true);
     let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
@@ -41,8 +41,8 @@ pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Res
     Ok(outcome)
 }
 
-/// Returns the path of an object with a name. Returns an error for the path of the root group,
-/// which has none.
+/// Returns the path of an object other than the root group. Returns an error for the root group, to
+/// which no link leads.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
         bail!("the path `/` is the root group, to which no link leads");
@@ -50,7 +50,7 @@ pub(crate) fn named(path: &str) -> Result<&str> {
     Ok(path)
 }
 
-/// Parses a shape such as `2x3`.
+/// Parses a chunk shape such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Vec<u64>, String> {
     attr::shape(text).map(|shape| shape.0)
 }

@@ -31,7 +31,7 @@ pub(crate) fn create_whole(
     Ok(())
 }
 
-/// Creates an object at `path` of an open file, by `work`.
+/// Creates an object at `path` of an open file by calling `work`.
 fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Result<()>) -> Result<()> {
     check_new(file, path)?;
     let mut number = 0_u32;
@@ -50,7 +50,8 @@ fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Resul
     Ok(file.link_hard(path, &object)?)
 }
 
-/// Returns an error if the path exists, or leads through an object that is not a group.
+/// Returns an error if the path of a new object exists, or leads through an object that is not a
+/// group.
 fn check_new(file: &File, path: &str) -> Result<()> {
     let mut prefix = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {

@@ -7,14 +7,15 @@ use hyperslab_exact::to_u64;
 use super::elements::{Elements, Leaf, Listener};
 use super::grid::Grid;
 
-/// The size of a block of each dataset. A block of one chunk may be larger.
+/// The size in bytes of the blocks in which two datasets are compared. A block of one chunk may be
+/// larger.
 const BLOCK_BYTES: u64 = 8 << 20;
 
-/// The largest number of elements in a block. [`BLOCK_BYTES`] alone is no limit for variable-length
-/// data, whose size it does not count.
+/// The largest number of elements in a block of a comparison. [`BLOCK_BYTES`] alone is no limit for
+/// variable-length data, whose size it does not count.
 const MAX_BLOCK_ELEMENTS: u64 = 1 << 20;
 
-/// The order in which elements are compared.
+/// The order in which the elements of two datasets are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// C order. Chunks may be read more than once.
@@ -187,7 +188,7 @@ fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<boo
     }
 }
 
-/// A listener that only records whether any difference was found.
+/// A listener of a comparison that only records whether any difference was found.
 struct Any(bool);
 
 impl Listener for Any {

@@ -10,10 +10,10 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::plan::{Names, Plan, Text};
 use super::rules::{Numbers, Rules};
 
-/// The number of elements that are converted in one step.
+/// The number of elements that a comparison converts in one step.
 const BATCH_ELEMENTS: usize = 4096;
 
-/// Two differing values of the same kind, or two references that the listener compares.
+/// Two differing element values of the same kind, or two references that the listener compares.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(Numbers),
@@ -26,7 +26,7 @@ pub(crate) enum Leaf<'a> {
     References(&'a Reference, &'a Reference),
 }
 
-/// A pair of texts without padding.
+/// A pair of compared texts without padding.
 #[derive(Debug)]
 pub(crate) struct Texts<'a> {
     pub(crate) one: Cow<'a, [u8]>,
@@ -57,7 +57,7 @@ pub(crate) struct Elements {
     equal_if_same_bytes: bool,
 }
 
-/// The stored values of both sides of a comparison.
+/// The stored values of an element on both sides of a comparison.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     one: &'a Stored,
@@ -128,7 +128,7 @@ struct Work<'a> {
 type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// Compares `count` contiguous elements of both sides.
+    /// Compares `count` contiguous elements of both sides of the comparison.
     fn all(
         &mut self,
         plan: &Plan,

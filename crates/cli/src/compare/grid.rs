@@ -58,8 +58,8 @@ impl Grid {
         Self::new(dims, &shape)
     }
 
-    /// Reduces the side of the blocks to one coordinate in each dimension that `anywhere` does not
-    /// mark. Dimensions with a single block stay unchanged.
+    /// Reduces the side of the grid's blocks to one coordinate in each dimension that `anywhere`
+    /// does not mark. Dimensions with a single block stay unchanged.
     pub(super) fn cut(mut self, anywhere: &[bool]) -> Result<Self> {
         for ((side, size), anywhere) in self.shape.iter_mut().zip(&self.dims).zip(anywhere) {
             if *side < *size && !anywhere {
@@ -69,7 +69,7 @@ impl Grid {
         Self::new(&self.dims, &self.shape)
     }
 
-    /// Returns the number of blocks along each dimension.
+    /// Returns the number of blocks of the grid along each dimension.
     fn counts(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
         self.dims.iter().zip(&self.shape).map(|(size, shape)| size.div_ceil(*shape))
     }
@@ -79,7 +79,7 @@ impl Grid {
         self.blocks
     }
 
-    /// Returns the region of the block with a number less than [`Self::len`].
+    /// Returns the region of the grid's block with a number less than [`Self::len`].
     pub(super) fn region(&self, number: u64) -> Result<Region> {
         let mut rest = number;
         let (mut start, mut count) = (vec![0; self.dims.len()], self.shape.clone());

@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use anyhow::{Result, anyhow};
 use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// The largest depth of groups that are listed.
+/// The largest depth of groups that a listing of a file contains.
 const MAX_LEVELS: usize = 1024;
 
-/// The largest number of entries. Soft and external links may lead to the same groups repeatedly.
+/// The largest number of entries in a listing of a file. Soft and external links may lead to the
+/// same groups repeatedly.
 const MAX_ENTRIES: usize = 1 << 26;
 
 /// The objects and links of a group and of all groups below it, ordered by path. A group precedes
@@ -47,22 +48,22 @@ pub(crate) enum Kind {
 }
 
 impl Entry {
-    /// Returns the path of the entry as text.
+    /// Returns the path of a listed entry as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// Returns a copy of the entry that is marked as unreadable, with the reason.
+    /// Returns a copy of a listed entry that is marked as unreadable, with the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
 
-    /// Returns whether hard links alone lead to the entry, without soft or external links.
+    /// Returns whether hard links alone lead to the listed entry, without soft or external links.
     pub(crate) fn is_direct(&self) -> bool {
         self.root == 0
     }
 
-    /// Returns whether the entry is a soft or external link.
+    /// Returns whether the listed entry is a soft or external link.
     pub(crate) fn is_symbolic(&self) -> bool {
         matches!(self.kind, Kind::Soft(_) | Kind::External { .. })
     }
@@ -85,7 +86,7 @@ impl Listing {
         listing
     }
 
-    /// Opens the object of an entry.
+    /// Opens the object of a listed entry.
     pub(crate) fn object(&self, entry: &Entry) -> Result<Object> {
         match &entry.kind {
             Kind::Object(_, token) => {
@@ -203,7 +204,7 @@ fn links(group: &Group, prefix: &[u8], root: usize) -> Vec<Entry> {
     links.into_iter().map(entry).rev().collect()
 }
 
-/// Compares two entries by their paths, name by name, for sorting.
+/// Compares two listed entries by their paths, name by name, for sorting.
 pub(crate) fn in_order(one: &Entry, other: &Entry) -> Ordering {
     let (one, other) = (&one.path, &other.path);
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))

@@ -57,7 +57,7 @@ impl Reader {
         Some(Self { conversion: Conversion::new(&datatype, &wanted).ok()?, to })
     }
 
-    /// Converts stored elements to numbers.
+    /// Converts stored elements to numbers for a comparison.
     pub(super) fn read(&self, bytes: &[u8], count: usize) -> Result<Vec<Number>> {
         fn all<T: H5Type>(
             conversion: &Conversion,

@@ -92,7 +92,7 @@ impl Numbers {
         Self { one: Number::Double(one.as_f64()), other: Number::Double(other.as_f64()) }
     }
 
-    /// Returns the distance of the numbers. The distance from NaN is NaN.
+    /// Returns the distance of the two compared numbers. The distance from NaN is NaN.
     pub(crate) fn distance(&self) -> Distance {
         match (self.one, self.other) {
             (Number::Integer(one), Number::Integer(other)) => Distance::Integer(one.abs_diff(other)),
@@ -101,7 +101,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the distance divided by the first number, or `None` if the first number is zero.
+    /// Returns the distance of the two compared numbers divided by the first number, or `None` if
+    /// the first number is zero.
     pub(crate) fn relative_to_first(&self) -> Option<f64> {
         if self.one.is_zero() {
             return None;
@@ -114,13 +115,14 @@ impl Numbers {
         Some((distance / one).abs())
     }
 
-    /// Returns the distance divided by the larger number, or zero if both numbers are zero.
+    /// Returns the distance of the two compared numbers divided by the larger number, or zero if
+    /// both numbers are zero.
     pub(crate) fn relative_to_larger(&self) -> f64 {
         let larger = self.one.as_f64().abs().max(self.other.as_f64().abs());
         if larger == 0.0 { 0.0 } else { self.distance().as_f64() / larger }
     }
 
-    /// Returns whether the numbers differ by more than the rules allow.
+    /// Returns whether the two compared numbers differ by more than the rules allow.
     pub(crate) fn differ(&self, rules: &Rules) -> bool {
         let are_nan = (self.one.is_nan(), self.other.is_nan());
         if rules.nan_equal && are_nan != (false, false) {
@@ -154,7 +156,7 @@ impl Numbers {
         true
     }
 
-    /// Returns whether the numbers are floating-point numbers.
+    /// Returns whether the two compared numbers are floating-point numbers.
     fn is_floating(&self) -> bool {
         !matches!(self.one, Number::Integer(_))
     }

@@ -14,12 +14,14 @@ pub(crate) enum Side<'a, T> {
 }
 
 impl<'a, T> Side<'a, T> {
-    /// Returns two flags: the first list has the item, and the second list has the item.
+    /// Returns two flags for an item of two sorted lists: the first list has the item, and the
+    /// second list has the item.
     pub(crate) fn presence(&self) -> (bool, bool) {
         (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
     }
 
-    /// Returns the item. If both lists have it, returns the item of the first list.
+    /// Returns an item of two sorted lists. If both lists have the item, returns the item of the
+    /// first list.
     pub(crate) fn any(&self) -> &'a T {
         match self {
             Self::One(item) | Self::Other(item) | Self::Both(item, _) => item,

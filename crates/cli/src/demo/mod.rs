@@ -22,7 +22,7 @@ use crate::output;
 
 /// The largest number of times that the demonstration reads a region. The shortest time counts.
 const MAX_READS: u32 = 3;
-/// The duration of a read above which the read is not repeated.
+/// The duration above which the demonstration does not repeat a read.
 const LONG_READ: Duration = Duration::from_secs(1);
 
 /// The arguments of `demo`.
@@ -114,8 +114,8 @@ fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     ]
 }
 
-/// Writes all frames to all files, frame by frame. Returns the expected summary of each region, and
-/// the write time of each file.
+/// Writes all frames of the demonstration to all files, frame by frame. Returns the expected
+/// summary of each region, and the write time of each file.
 fn write(
     arguments: &DemoArguments,
     scene: &Scene,
@@ -154,8 +154,8 @@ fn write(
     Ok((expected, times))
 }
 
-/// Reads a region several times, and opens the file for each read. Returns the summary and the
-/// shortest time.
+/// Reads a region of a demonstration file several times, and opens the file for each read. Returns
+/// the summary of the photons and the shortest time.
 fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<(Answer, Duration)> {
     let mut shortest = Duration::MAX;
     let mut answer = Answer::default();
@@ -175,7 +175,8 @@ fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// Creates a new folder for the files, so that no existing file is overwritten.
+    /// Creates a new folder for the files of the demonstration, so that no existing file is
+    /// overwritten.
     fn make(arguments: &DemoArguments) -> Result<Self> {
         let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&parent).with_context(|| format!("`{}`", parent.display()))?;
@@ -187,7 +188,7 @@ impl Folder {
         self.0.path().join(format!("{}.h5", storage.key()))
     }
 
-    /// Keeps or removes the folder. Returns the path if the folder is kept.
+    /// Keeps or removes the folder of the demonstration. Returns the path if the folder is kept.
     fn keep(self, keep: bool) -> Result<Option<PathBuf>> {
         if keep {
             return Ok(Some(self.0.keep()));

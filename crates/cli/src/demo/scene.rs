@@ -9,7 +9,7 @@ const TURN: f64 = 60.0;
 /// The share of the photons that fall in spots.
 const IN_SPOTS: f64 = 0.2;
 
-/// The width of a spot in pixels.
+/// The width of a spot on the simulated detector, in pixels.
 const SPOT_WIDTH: f64 = 0.8;
 
 /// The pixels of a detector frame that photons hit, in C order, and the number of photons of each
@@ -21,7 +21,8 @@ pub(super) struct Frame {
     pub(super) counts: Vec<u16>,
 }
 
-/// A reflection of the crystal. The spot is bright when the crystal is at the right angle.
+/// A reflection of the simulated crystal. The spot is bright when the crystal is at the right
+/// angle.
 #[derive(Debug)]
 struct Spot {
     row: f64,
@@ -77,8 +78,8 @@ impl Scene {
         })
     }
 
-    /// Returns the pixel row or column that contains a position. Returns `None` beyond the
-    /// detector.
+    /// Returns the pixel row or column of the detector that contains a position. Returns `None` for
+    /// a position beyond the detector.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the size")]
     fn nearest(&self, position: f64) -> Option<u32> {
         (position >= 0.0 && position < f64::from(self.size)).then_some(position as u32)
@@ -103,7 +104,8 @@ impl Scene {
         frame
     }
 
-    /// Returns the pixel of each photon that falls in a spot of the frame, in ascending order.
+    /// Returns the pixel of each photon that falls in a spot of the simulated frame, in ascending
+    /// order.
     fn diffracted(&self, number: u32, random: &mut Random) -> Vec<u32> {
         let mut pixels = Vec::new();
         for spot in &self.spots {

@@ -11,16 +11,17 @@ use hyperslab_exact::to_usize;
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// The size in bytes of the frames that one step reads, with all pixels counted.
+/// The size in bytes of the frames that the demonstration reads in one step, with all pixels
+/// counted.
 const BLOCK_BYTES: u64 = 32 << 20;
 
-/// The compression level of the deflate filter.
+/// The compression level of the deflate filter in the demonstration's files.
 const COMPRESSION_LEVEL: u32 = 4;
 
 /// The number of elements in a chunk of the photon lists.
 const LIST_CHUNK: u64 = 1 << 14;
 
-/// A region of the stream: frames, rows and columns.
+/// A region of the simulated stream: frames, rows and columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamRegion {
     /// The first coordinate along each dimension.
@@ -29,8 +30,8 @@ pub(super) struct StreamRegion {
 }
 
 impl StreamRegion {
-    /// Returns whether the region contains a pixel of a frame. The pixel number is the position in
-    /// C order.
+    /// Returns whether the stream region contains a pixel of a frame. The pixel number is the
+    /// position in C order.
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
         at.iter()
@@ -38,7 +39,7 @@ impl StreamRegion {
             .all(|(at, (start, count))| at.checked_sub(*start).is_some_and(|inside| inside < *count))
     }
 
-    /// Returns the region as blocks of several frames.
+    /// Returns the stream region as blocks of several frames.
     fn blocks(self, size: u64) -> impl Iterator<Item = Self> {
         let step = (BLOCK_BYTES / (size * size * 2)).max(1);
         let [first, ..] = self.start;
@@ -55,7 +56,7 @@ impl StreamRegion {
     }
 }
 
-/// A way to store the frames: one of the file layouts that the demonstration compares.
+/// A way to store the simulated frames: one of the file layouts that the demonstration compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Sparse,
@@ -84,7 +85,7 @@ impl Storage {
     }
 }
 
-/// A writer of frames to one file.
+/// A writer of simulated frames to one demonstration file.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,
@@ -146,7 +147,7 @@ impl Writer {
         Ok(Self { file, size, frames: 0, target })
     }
 
-    /// Appends a frame to the file.
+    /// Appends a simulated frame to the demonstration file.
     pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
         let Self { size, frames, target, .. } = self;
         match target {
@@ -180,7 +181,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes all appended frames to the file.
+    /// Writes all appended frames to the demonstration file.
     pub(super) fn flush(&mut self) -> Result<()> {
         if let Target::Lists { starts, pixels, counts, buffered } = &mut self.target {
             starts.append(0, &buffered.starts)?;
@@ -199,7 +200,7 @@ impl Writer {
     }
 }
 
-/// Reads a region block by block, and summarizes its photons.
+/// Reads a region of a demonstration file block by block, and summarizes its photons.
 pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<Answer> {
     let file = File::open(path)?;
     let size = u64::from(size);
@@ -242,7 +243,7 @@ pub(super) fn each_photon(
     Ok(())
 }
 
-/// Adds the nonzero pixels of a block to the summary.
+/// Adds the nonzero pixels of a block of dense frames to the summary.
 fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) -> Result<()> {
     let [first, top, left] = block.start;
     let [_, rows, columns] = block.count;

@@ -94,7 +94,7 @@ pub(super) fn type_and_shape(types: [&Datatype; 2], spaces: [&Dataspace; 2]) -> 
     details
 }
 
-/// Returns the shape that two dataspaces have in common: the smaller size of each dimension.
+/// Returns the shape that two dataspaces have in common: the smaller size in each dimension.
 pub(super) fn within_both([one, other]: [&Dataspace; 2]) -> Vec<u64> {
     one.dims().iter().zip(other.dims()).map(|(one, other)| *one.min(other)).collect()
 }

@@ -22,9 +22,9 @@ use crate::compare::rules::{Relative, Rules};
 use crate::open::OpenArguments;
 use crate::output;
 
-/// The exit code if the files differ.
+/// The exit code of `diff` if the files differ.
 const DIFFERENT: u8 = 1;
-/// The exit code if something could not be compared.
+/// The exit code of `diff` if something could not be compared.
 const TROUBLE: u8 = 2;
 
 /// The arguments of `diff`.
@@ -99,8 +99,8 @@ impl DiffArguments {
     }
 }
 
-/// Compares two files. The exit code is 0 if nothing differs, 1 if something differs, 2 if
-/// something could not be read.
+/// Runs the command `diff`: compares two files. The exit code is 0 if nothing differs, 1 if
+/// something differs, 2 if something could not be read.
 pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
     let code = match compare(arguments) {
         Ok(counts) if counts.trouble > 0 => TROUBLE,
@@ -143,7 +143,7 @@ fn compare(arguments: &DiffArguments) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns a progress bar on standard error that shows the objects being compared. The option
+/// Returns a progress bar on standard error that shows the objects that `diff` compares. The option
 /// `--quiet` hides the bar.
 fn progress_bar(arguments: &DiffArguments) -> ProgressBar {
     if arguments.quiet {

@@ -14,7 +14,7 @@ use crate::values::Value;
 use crate::values::numbers::{double, hexadecimal, single};
 use crate::values::paths::Paths;
 
-/// The largest width of a printed value, in columns.
+/// The largest width of a value in the output of `diff`, in columns.
 const VALUE_COLUMNS: usize = 40;
 
 /// A listener that counts differing elements.

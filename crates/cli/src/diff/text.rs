@@ -9,7 +9,7 @@ use crate::output::Screen;
 use crate::output::{DATASET, ERROR, FAINT, PLAIN, VALUE, styled};
 use crate::values::numbers::double;
 
-/// Writes a finding as text, unless the objects are equal.
+/// Writes a finding of a comparison as text, unless the objects are equal.
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
@@ -130,13 +130,13 @@ fn place(coordinates: &[u64]) -> String {
     format!("[{}]", coordinates.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns a share in percent with three decimals.
+/// Returns the text of a share in percent with three decimals.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if (0.01..1e4).contains(&percent) { format!("{percent:.3} %") } else { format!("{percent:.2e} %") }
 }
 
-/// Writes the counts, if the files differ.
+/// Writes the numbers of changed, removed and added objects, if the files differ.
 pub(super) fn summary(out: &mut impl Screen, counts: &Counts) -> io::Result<()> {
     if counts.is_same() {
         return Ok(());

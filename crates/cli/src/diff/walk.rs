@@ -87,7 +87,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Compares two entries that have the same path in both files.
+    /// Compares two listed entries that have the same path in both files.
     fn entries(&mut self, sides: [(&Listing, &Entry); 2], paths: [&str; 2]) -> Change {
         let [(list, one), (other_list, other)] = sides;
         match (&one.kind, &other.kind) {
@@ -104,7 +104,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares two objects.
+    /// Compares two objects of the compared files.
     fn objects(&mut self, one: &Object, other: &Object, paths: [&str; 2]) -> Change {
         let mut details = Vec::new();
         if one.kind() != other.kind() {
@@ -139,7 +139,7 @@ pub(super) fn trouble(error: &anyhow::Error, details: Vec<Detail>) -> Change {
     Change::Trouble(crate::output::chain(error.as_ref()), details)
 }
 
-/// Returns the change for an entry that exists in one file only.
+/// Returns the change for a listed entry that exists in one file only.
 fn unpaired(list: &Listing, entry: &Entry, change: impl Fn(String) -> Change) -> Change {
     match &entry.kind {
         Kind::Damaged(why) => Change::Trouble(why.clone(), Vec::new()),
@@ -157,7 +157,7 @@ fn datatypes(objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
     Ok(())
 }
 
-/// Describes an entry in a few words, such as its kind and shape.
+/// Describes a listed entry in a few words, such as its kind and shape.
 fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
     match kind {
         Kind::Object(..) => match list.object(entry) {

@@ -11,7 +11,7 @@ use super::{describe, walk};
 /// The bit of the object header flags that states that the creation order of attributes is tracked.
 const ORDER_TRACKED: u64 = 1 << 2;
 
-/// The JSON keys of a description that concern storage.
+/// The JSON keys of an object's description that concern storage.
 const STORAGE: &[&str] = &[
     "header",
     "storage",
@@ -25,7 +25,8 @@ const STORAGE: &[&str] = &[
     "virtual",
 ];
 
-/// The JSON keys of a description that concern only the defined elements of sparse datasets.
+/// The JSON keys of an object's description that concern only the defined elements of sparse
+/// datasets.
 const SPARSE: &[&str] = &["defined", "defined_sha256", "defined_skipped", "defined_error"];
 
 /// The first object that differs between two files, and a description of the difference.
@@ -127,7 +128,7 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     }
 }
 
-/// Returns whether the creation orders of all entries are distinct.
+/// Returns whether the creation orders of all entries in a list of a digest are distinct.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();
@@ -187,15 +188,15 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// An object, together with all objects of its file.
+/// An object of a digest, together with all objects of its file.
 type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
 /// Compares, block by block, the elements of datasets that are too large for a digest.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
-    /// The number of bytes that one step reads from each dataset.
+    /// The number of bytes that one step of a block-by-block comparison reads from each dataset.
     const BLOCK_BYTES: u64 = 32 << 20;
-    /// The largest dataset that is compared. Larger datasets count as equal, because most of their
-    /// elements were never written.
+    /// The size in bytes of the largest dataset that is compared block by block. Larger datasets
+    /// count as equal, because most of their elements were never written.
     const MAX_BYTES: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };

@@ -25,7 +25,7 @@ fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
     entry.insert(key.into(), value.into());
 }
 
-/// Inserts a value under its key, or the error under another key.
+/// Inserts a value into a JSON object under its key, or the error under another key.
 fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
     match value {
         Ok(value) => put(entry, key, value),

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 use super::walk::Objects;
 use super::{hex, path_of, selection, text};
 
-/// The number of bytes from the start of the encoding that a digest prints.
+/// The number of bytes from the start of the canonical element bytes that a digest prints.
 const HEAD_BYTES: usize = 32;
 
-/// The number of encoded bytes that are collected before each update of the hash.
+/// The number of canonical element bytes that a digest collects before each update of the hash.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// A hash of canonical bytes, with their total number and the first bytes.
@@ -36,7 +36,7 @@ impl Hashed {
     }
 }
 
-/// Hashes the canonical bytes of all elements.
+/// Hashes the canonical bytes of all elements of a dataset or attribute.
 pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     let mut hashed = Hashed::default();
     let datatype = stored.datatype();
@@ -56,8 +56,8 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     Ok(hashed)
 }
 
-/// Adds defined elements, each after its coordinates. A coordinate has 8 bytes in little-endian
-/// order.
+/// Adds the defined elements of a sparse dataset to a hash, each after its coordinates. A
+/// coordinate has 8 bytes in little-endian order.
 pub(super) fn add_defined(
     hashed: &mut Hashed,
     objects: &Objects,
@@ -83,7 +83,7 @@ pub(super) fn add_defined(
     Ok(())
 }
 
-/// Returns the canonical bytes of all elements.
+/// Returns the canonical bytes of all elements of a dataset or attribute.
 pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     let mut encoder = Encoder { objects, stored, out: Vec::new() };
     for element in stored.elements() {

@@ -36,8 +36,8 @@ fn beyond_coordinates() -> Error {
     Error::corrupt("selection", "coordinates", "coordinates of 64 bits", "a larger coordinate")
 }
 
-/// Returns the smallest shape that contains the selection. Returns `None` if a size exceeds 64
-/// bits.
+/// Returns the smallest dataset shape that contains a selection. Returns `None` if a size exceeds
+/// 64 bits.
 fn smallest_shape(selection: &Selection) -> Option<Vec<u64>> {
     let mut dims = Vec::new();
     let mut widen = |corner: &mut dyn Iterator<Item = Option<u64>>| -> Option<()> {

@@ -92,7 +92,7 @@ impl Objects {
         self.found.iter()
     }
 
-    /// Returns whether an object exists in the file, even if no path leads to it.
+    /// Returns whether an object exists in the digested file, even if no path leads to it.
     pub(crate) fn exists(&self, token: ObjectToken) -> bool {
         self.numbers.contains_key(&token)
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
@@ -109,7 +109,7 @@ impl Objects {
         self.path_of(found.number)
     }
 
-    /// Returns a hash of the object's full path, so that long paths can be compared.
+    /// Returns a hash of the full path of an object, so that long paths can be compared.
     pub(crate) fn hash(&self, found: &DigestObject) -> u64 {
         self.names.get(found.number).map_or(0, |name| name.hash)
     }

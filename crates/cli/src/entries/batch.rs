@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::element::Element;
 
-/// The approximate number of entries in a batch.
+/// The approximate number of matrix entries in a batch.
 pub(crate) const BATCH_ENTRIES: usize = 1 << 17;
 
 /// A batch of matrix entries: their coordinates and values.
@@ -26,13 +26,14 @@ impl Batch {
         self.coordinates.is_empty()
     }
 
-    /// Returns the number of entries, for a matrix of `rank` dimensions.
+    /// Returns the number of entries in the batch, for a matrix of `rank` dimensions.
     pub(crate) fn len(&self, rank: usize) -> usize {
         // A matrix without dimensions has no coordinates.
         self.coordinates.len() / rank.max(1)
     }
 
-    /// Returns an iterator over the coordinates and the value bytes of each entry.
+    /// Returns an iterator over the coordinates and the value bytes of each matrix entry in the
+    /// batch.
     pub(crate) fn entries(&self, rank: usize, size: usize) -> impl Iterator<Item = (&[u64], &[u8])> {
         self.coordinates.chunks_exact(rank.max(1)).zip(self.values.chunks_exact(size.max(1)))
     }
@@ -56,13 +57,13 @@ pub(crate) trait Source {
     /// Returns the number type of the matrix values.
     fn element(&self) -> Element;
 
-    /// Returns an upper limit for the number of entries, if one is known.
+    /// Returns an upper limit for the number of matrix entries, if one is known.
     fn count(&self) -> Option<u64>;
 
     fn order(&self) -> Order;
 
-    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last
-    /// entry.
+    /// Replaces the batch with the next entries of the matrix source. Returns false, with an empty
+    /// batch, after the last entry.
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
 }
 
@@ -73,7 +74,7 @@ pub(crate) trait Sink {
 
     fn put(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Completes the output after the last batch.
+    /// Completes the output of the matrix sink after the last batch.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

@@ -6,7 +6,7 @@ use hyperslab_exact::product;
 
 /// A one-dimensional array that is read once from start to end.
 pub(crate) trait Column {
-    /// Returns the number of elements.
+    /// Returns the number of elements in the column.
     fn len(&self) -> u64;
 
     /// Replaces `bytes` with the next `count` elements, converted to the datatype that was chosen
@@ -45,7 +45,8 @@ impl Indices {
         self.column.len()
     }
 
-    /// Appends the next `count` indices. Returns an error unless all are below `bound`.
+    /// Appends the next `count` indices of the column. Returns an error unless all are below
+    /// `bound`.
     pub(crate) fn next(&mut self, count: usize, bound: u64, indices: &mut Vec<u64>) -> Result<()> {
         self.column.next(count, &mut self.bytes).with_context(|| format!("`{}`", self.name))?;
         for element in self.bytes.chunks_exact(i64::SIZE) {
@@ -61,7 +62,7 @@ impl Indices {
     }
 }
 
-/// Checks that the number of values is the number of indices times `per_index`.
+/// Checks that the number of matrix values is the number of indices times `per_index`.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
     let expected = product("number of values", [indices.len(), per_index])?;
     if expected != values {

@@ -8,7 +8,7 @@ use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
-/// The number of row or column pointers that one read returns.
+/// The number of row or column pointers of a compressed matrix that one read returns.
 const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// The largest number of values in a block of a block matrix.
@@ -98,7 +98,7 @@ impl Compressed {
         }
     }
 
-    /// Finds the rows of the next entries, at most `maximum` entries.
+    /// Finds the rows of the next entries of a compressed matrix, at most `maximum` entries.
     fn next_rows(&mut self, maximum: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();
@@ -184,7 +184,8 @@ struct Pointers {
 }
 
 impl Pointers {
-    /// Reads the pointer of the next row. Returns the row and the number of its entries.
+    /// Reads the pointer of the next row of a compressed matrix. Returns the row and the number of
+    /// its entries.
     fn next(&mut self, entries: u64) -> Result<Option<(u64, u64)>> {
         loop {
             let Some(pointer) = self.pointer(entries)? else { return Ok(None) };

@@ -6,8 +6,8 @@ use hyperslab::datatype::convert::Conversion;
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// A source that converts the values of another source. Floating-point numbers may be rounded; a
-/// value that an integer type cannot represent is an error.
+/// A source of matrix entries that converts the values of another source. Floating-point numbers
+/// may be rounded; a value that an integer type cannot represent is an error.
 pub(crate) struct Converted<S> {
     source: S,
     element: Element,

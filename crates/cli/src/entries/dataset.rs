@@ -8,7 +8,8 @@ use hyperslab::{Dataset, DatasetBuilder, FileOptions, Group, Points, Region, Sel
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 
-/// A source of the defined elements of a sparse dataset. A batch covers rows of chunks.
+/// A source of the defined elements of a sparse dataset as matrix entries. A batch covers rows of
+/// chunks.
 pub(crate) struct Defined {
     dataset: Dataset,
     element: Element,
@@ -21,7 +22,7 @@ pub(crate) struct Defined {
 }
 
 impl Defined {
-    /// Returns the source of a dataset, or `None` if the dataset is not sparse.
+    /// Returns the source of matrix entries of a dataset, or `None` if the dataset is not sparse.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking().filter(|chunking| chunking.sparse) else {
             return Ok(None);
@@ -38,7 +39,7 @@ impl Defined {
         }))
     }
 
-    /// Reads the defined elements of the next rows into the batch.
+    /// Reads the defined elements of the next rows of a sparse dataset into the batch.
     fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
         let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
         if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
@@ -130,7 +131,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Returns a chunk shape for a matrix with about this number of entries.
+/// Returns a chunk shape of a sparse dataset for a matrix with about this number of entries.
 pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -> Result<Vec<u64>> {
     if shape.contains(&0) {
         return Ok(vec![1; shape.len()]);

@@ -37,14 +37,14 @@ impl RowPointers {
         Ok(Self { spool: Spool::new(folder)?, rows, begun: 0, entries: 0 })
     }
 
-    /// Counts an entry of a row. Rows must come in ascending order.
+    /// Counts an entry of a matrix row. Rows must come in ascending order.
     pub(crate) fn add(&mut self, row: u64) -> Result<()> {
         self.begin(sum("number of rows", [row, 1])?)?;
         self.entries += 1;
         Ok(())
     }
 
-    /// Writes the pointers of all rows before `rows` that have no pointer yet.
+    /// Writes the row pointers of all rows before `rows` that have no pointer yet.
     fn begin(&mut self, rows: u64) -> Result<()> {
         while self.begun < rows {
             self.spool.write_all(&u64::to_bytes(&[self.entries]))?;
@@ -53,7 +53,7 @@ impl RowPointers {
         Ok(())
     }
 
-    /// Writes the remaining pointers, including the end of the last row.
+    /// Writes the remaining row pointers, including the end of the last row.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.begin(self.count())
     }
@@ -63,12 +63,12 @@ impl RowPointers {
         self.rows + 1
     }
 
-    /// Returns the smallest index type that can represent all pointers.
+    /// Returns the smallest index type that can represent all row pointers.
     pub(crate) fn element(&self) -> Element {
         index_element(self.entries)
     }
 
-    /// Calls `visit` with batches of pointers, as bytes of the type `element`.
+    /// Calls `visit` with batches of row pointers, as bytes of the type `element`.
     pub(crate) fn for_each(
         &mut self,
         element: Element,

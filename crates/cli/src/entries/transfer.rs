@@ -12,8 +12,8 @@ use super::element::Element;
 use super::sorted::{Keys, Sorted};
 use crate::progress;
 
-/// Writes all entries of a source to a sink. The sink begins after the source has returned its
-/// first batch, so that most errors of a source occur before the sink writes anything.
+/// Writes all entries of a matrix source to a sink. The sink begins after the source has returned
+/// its first batch, so that most errors of a source occur before the sink writes anything.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,

@@ -45,7 +45,7 @@ impl Encoding {
     }
 }
 
-/// The options of an import.
+/// The options of a matrix import.
 #[derive(Debug)]
 pub(crate) struct ImportOptions<'a> {
     /// The form of the matrix. `None` is compressed rows for matrices of two dimensions, else a
@@ -96,7 +96,7 @@ pub(super) fn import_with(
     })
 }
 
-/// Creates the sparse dataset or the group that stores the matrix.
+/// Creates the sparse dataset or the group that stores an imported matrix.
 fn store(
     source: Box<dyn Source>,
     new: &NewObject<'_>,

@@ -21,7 +21,7 @@ pub(crate) enum MatrixLocation {
     Group(PathBuf, String),
 }
 
-/// A file format that an argument names.
+/// A matrix file format that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedFormat {
     MatrixMarket,
@@ -70,8 +70,8 @@ impl MatrixLocation {
     }
 }
 
-/// Opens the matrix at a path of an HDF5 file. The object there is a group of compressed rows or
-/// columns, or a dataset.
+/// Opens the matrix at a path of an HDF5 file, which is a group of compressed rows or columns, or a
+/// dataset.
 pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
     let object = crate::lookup::object(file, path)?;
     let shown = || format!("`/{}`", path.trim_matches('/'));

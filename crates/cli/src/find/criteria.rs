@@ -10,7 +10,7 @@ use crate::ls::walk::Content;
 use crate::sections::filter_name;
 use crate::values::Value;
 
-/// The conditions of a search. The command prints an object if the object meets all conditions.
+/// The conditions of `find`. The command prints an object if the object meets all conditions.
 #[derive(Debug, clap::Args)]
 pub(super) struct Criteria {
     /// Paths that match this pattern: `*` and `?` match characters within a name, `**` matches any
@@ -72,7 +72,7 @@ enum LayoutKind {
     External,
 }
 
-/// A pattern for shapes: the size of each dimension. `None` matches any size.
+/// A pattern of `find` for dataset shapes: the size of each dimension. `None` matches any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<Option<u64>>);
 
@@ -80,7 +80,7 @@ fn pattern(text: &str) -> Result<PathPattern, String> {
     PathPattern::new(text).map_err(|error| error.to_string())
 }
 
-/// Parses a size such as `10M` into bytes.
+/// Parses a size such as `10M` into a number of bytes.
 fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size such as 500, 10K, 1.5M or 2G");
     let upper = text.trim().to_ascii_uppercase();
@@ -111,7 +111,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 impl Criteria {
-    /// Returns true if an entry of the search meets all conditions.
+    /// Returns true if an object or link meets all conditions of `find`.
     ///
     /// # Errors
     /// Returns the error of reading an attribute that a condition names.
@@ -141,12 +141,12 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Returns true if at least one condition applies only to objects, not to links.
+    /// Returns true if at least one condition of `find` applies only to objects, not to links.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Returns true if at least one condition applies only to datasets.
+    /// Returns true if at least one condition of `find` applies only to datasets.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();

@@ -24,12 +24,12 @@ use crate::values::paths::Paths;
 /// contains.
 const MAX_VALUES: usize = 1000;
 
-/// The exit code if no object meets the conditions.
+/// The exit code of `find` if no object meets the conditions.
 const NOTHING: u8 = 1;
-/// The exit code if a part of a file could not be read.
+/// The exit code of `find` if a part of a file could not be read.
 const UNREADABLE: u8 = 2;
 
-/// The largest number of failures that a search reports.
+/// The largest number of failures that `find` reports.
 const MAX_FAILURES: usize = 100;
 
 /// The arguments of `find`.
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     })
 }
 
-/// The form of the output: paths, details or JSON.
+/// The form of the output of `find`: paths, details or JSON.
 enum Form {
     /// Paths as plain text. These bytes follow each path.
     Paths(output::Output, &'static [u8]),
@@ -102,7 +102,7 @@ enum Form {
     Json(output::Output),
 }
 
-/// The state of a search through files.
+/// The state of `find`: a search through files.
 struct Finder<'a> {
     arguments: &'a FindArguments,
     form: Form,
@@ -156,7 +156,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Prints an entry that meets the conditions.
+    /// Prints an object or link that meets the conditions of `find`.
     fn print(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };

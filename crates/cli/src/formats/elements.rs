@@ -95,7 +95,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns the text of one element.
+    /// Returns the text of one dataset element.
     fn one(&mut self, stored: &Stored, element: &[u8]) -> Result<String> {
         let small = <[u8; 2]>::try_from(element).ok().filter(|_| self.datatype.is_number());
         if let Some(text) = small.and_then(|key| self.known.get(&key)) {

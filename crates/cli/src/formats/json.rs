@@ -57,7 +57,7 @@ struct Nested {
 }
 
 impl Nested {
-    /// Writes the part of the JSON document that precedes the elements.
+    /// Writes the part of a JSON document of an array that precedes the elements.
     fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
         write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
         Self::new(nested)
@@ -77,7 +77,8 @@ impl Nested {
         Ok(Self { sizes, done: 0 })
     }
 
-    /// Returns the number of dimensions that begin or end at the element with this number.
+    /// Returns the number of dimensions of the JSON array that begin or end at the element with
+    /// this number.
     fn edges(&self, at: u64) -> usize {
         self.sizes.iter().rev().take_while(|size| at.checked_rem(**size) == Some(0)).count()
     }
@@ -95,8 +96,8 @@ impl Nested {
         Ok(())
     }
 
-    /// Writes the part of the JSON document that follows the elements. An array without elements is
-    /// `[]` for any shape.
+    /// Writes the part of a JSON document of an array that follows the elements. An array without
+    /// elements is `[]` for any shape.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())

@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// Returns the kind of output of the format: text or bytes.
+    /// Returns the kind of output of the element format: text or bytes.
     pub(crate) fn content(self) -> Content {
         match self {
             Self::Text | Self::Json => Content::Text,
@@ -94,7 +94,7 @@ impl Format {
     }
 }
 
-/// Writes the selected elements in the format.
+/// Writes the selected elements of a dataset in the element format.
 pub(crate) fn write(
     output: &mut OutputTarget,
     file: &File,
@@ -189,7 +189,7 @@ fn csv_style(output: &OutputTarget, form: Form) -> Style {
     }
 }
 
-/// Writes the defined elements of a selection with their coordinates.
+/// Writes the defined elements of a selection of a sparse dataset with their coordinates.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,

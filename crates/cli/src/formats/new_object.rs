@@ -13,7 +13,8 @@ pub(crate) struct NewObject<'f> {
 }
 
 impl<'f> NewObject<'f> {
-    /// Returns a new object that will be the member `name` of the group `holder`.
+    /// Returns the description of a new object that will be the member `name` of the group
+    /// `holder`.
     pub(crate) fn new(file: &'f File, holder: Group, name: String) -> Self {
         Self { file, holder, name }
     }
@@ -28,7 +29,7 @@ impl<'f> NewObject<'f> {
         Ok(self.holder.create_group(&self.name)?)
     }
 
-    /// Returns the group in which the object is created.
+    /// Returns the group in which the new object is created.
     pub(crate) fn holder(&self) -> &Group {
         &self.holder
     }

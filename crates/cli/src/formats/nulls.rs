@@ -4,10 +4,10 @@
 use anyhow::{Result, bail};
 use hyperslab::AttributeValue;
 
-/// The name of the attribute that lists the columns with a mask.
+/// The name of the attribute that lists the table columns with a mask for missing values.
 pub(crate) const ATTRIBUTE: &str = "null_masks";
 
-/// The representation of the missing values of a column.
+/// The representation of the missing values of a table column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Nulls {
     /// The column has no missing values.
@@ -20,7 +20,7 @@ pub(crate) enum Nulls {
     Value(String),
 }
 
-/// Returns the name of the dataset or member with the mask of a column.
+/// Returns the name of the dataset or member with the missing-value mask of a table column.
 pub(crate) fn mask_of(column: &str) -> String {
     format!("{column}_mask")
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-/// An open table: its schema, the number of rows, and a reader of the rows.
+/// An open input table: its schema, the number of rows, and a reader of the rows.
 pub(crate) struct Opened {
     pub(crate) schema: SchemaRef,
     /// The number of rows that the file declares.
@@ -21,7 +21,7 @@ pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
 
 /// A writer of a table file.
 pub(crate) trait TableWriter {
-    /// Appends a batch of rows.
+    /// Appends a batch of rows to the table file.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
     /// Completes the table file.
@@ -48,7 +48,7 @@ where
     Box::new(std::iter::from_fn(move || guarded(|| Ok(reader.next().transpose()?)).transpose()))
 }
 
-/// Writes the buffered bytes of a complete file.
+/// Writes the buffered bytes of a complete table file.
 pub(super) fn flushed(out: BufWriter<File>) -> Result<()> {
     out.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(())

@@ -18,7 +18,7 @@ use crate::values::complex_base;
 /// NumPy.
 const MAX_BRACKETED_ELEMENTS: u64 = 1000;
 
-/// The width of a line in columns, as in NumPy.
+/// The width of a line of printed elements in columns, as in NumPy.
 const LINE_WIDTH: usize = 75;
 
 /// Writes an array of elements as text in the layout of NumPy.
@@ -42,7 +42,7 @@ pub(crate) fn write(
     rows.end(output)
 }
 
-/// Writes a line per defined element: its coordinates and its value.
+/// Writes a line for each defined element of a sparse dataset: its coordinates and its value.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,

@@ -20,7 +20,7 @@ use super::image::{Frame, ImageReader, ImageWriter, Size, in_memory, largest_fra
 /// bytes of the 4 GiB are for the directories of the pages.
 const MAX_STANDARD_BYTES: u64 = 3 << 30;
 
-/// An open TIFF file.
+/// A reader of an open TIFF file.
 pub(crate) struct Reader {
     decoder: Decoder<BufReader<File>>,
     size: u64,
@@ -60,7 +60,7 @@ impl Reader {
         Ok(Self { decoder, size, pages: 0, page: (0, 0), samples: 1, planes: 1, stack: None })
     }
 
-    /// Returns the frame size and pixel type of the current page.
+    /// Returns the frame size and pixel type of the current TIFF page.
     fn frame(&mut self) -> Result<Frame> {
         let (width, height) = self.decoder.dimensions()?;
         let color = self.decoder.colortype()?;
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// Reads an image of an ImageJ stack that has no page.
+    /// Reads an image of an ImageJ stack in a TIFF file that has no page for the image.
     fn read_stacked(&mut self, stack: Stack) -> Result<Vec<u8>> {
         let (size, pixel) = self.page;
         let offset = stack.at.checked_mul(size).and_then(|past| past.checked_add(stack.offset));

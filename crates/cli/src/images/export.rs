@@ -46,7 +46,7 @@ pub(crate) fn export(
     }
 }
 
-/// Writes an image file for each frame.
+/// Writes an image file for each frame of the exported dataset.
 fn files(frames: &Frames<'_>, pattern: &Pattern, source: &Path, options: ExportOptions) -> Result<()> {
     let mut made: Vec<(TempPath, PathBuf)> = Vec::new();
     for number in 0..frames.count {
@@ -65,7 +65,7 @@ fn files(frames: &Frames<'_>, pattern: &Pattern, source: &Path, options: ExportO
     Ok(())
 }
 
-/// Writes a range of frames to one image file.
+/// Writes a range of frames of the exported dataset to one image file.
 fn write(frames: &Frames<'_>, out: File, range: std::ops::Range<u64>, options: ExportOptions) -> Result<()> {
     let mut writer = options.kind.writer(out, frames.bytes()?, options.level)?;
     for number in range {
@@ -74,7 +74,7 @@ fn write(frames: &Frames<'_>, out: File, range: std::ops::Range<u64>, options: E
     writer.finish()
 }
 
-/// The selected elements, divided into image frames.
+/// The selected elements of an exported dataset, divided into image frames.
 struct Frames<'a> {
     dataset: &'a Dataset,
     /// The dimensions before those of a frame are the numbers of the frames.
@@ -114,7 +114,7 @@ impl<'a> Frames<'a> {
         Ok(Self { dataset, taken, numbering, size, count })
     }
 
-    /// Returns the size of the samples of all frames, in bytes.
+    /// Returns the size of the samples of all exported frames, in bytes.
     fn bytes(&self) -> Result<u64> {
         let counts = self.taken.iter().map(|dimension| dimension.count);
         // Samples of 16 bits grow to 32 bits in some formats.
@@ -122,7 +122,7 @@ impl<'a> Frames<'a> {
         Ok(product("size of the images", counts.chain([size.into()]))?)
     }
 
-    /// Reads the samples of the frame with a number.
+    /// Reads the samples of the exported frame with a number.
     fn read(&self, number: u64) -> Result<Column> {
         let mut taken = self.taken.clone();
         let mut rest = number;

@@ -16,7 +16,7 @@ use crate::input::Input;
 /// chunks.
 const MAX_CHUNK_BYTES: u64 = 16 << 20;
 
-/// The compression level of the default deflate filter.
+/// The compression level of the default deflate filter of imported images.
 const LEVEL: u32 = 6;
 
 /// A stack of images that have the same size and pixel type.
@@ -153,7 +153,7 @@ impl Stack {
     }
 }
 
-/// Returns the image format of an input by its first bytes.
+/// Returns the image format of an import input by its first bytes.
 fn kind(input: &Input) -> Result<Kind> {
     std::fs::File::open(input.path())?;
     Kind::by_bytes(&input.head()).context("the file is neither a PNG nor a TIFF image")

@@ -37,7 +37,7 @@ impl Pattern {
         None
     }
 
-    /// Returns the path in which a number replaces the pattern.
+    /// Returns the image file path in which a number replaces the pattern.
     pub(super) fn path(&self, number: u64) -> PathBuf {
         let Self { before, digits, after } = self;
         PathBuf::from(format!("{before}{number:0digits$}{after}"))

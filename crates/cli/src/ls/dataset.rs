@@ -18,7 +18,7 @@ const SHOWN_ELEMENTS: u64 = 4;
 /// The largest size of a dataset whose values a listing shows, in bytes.
 const SHOWN_BYTES: u64 = 1 << 16;
 
-/// The description of a dataset.
+/// The description of a dataset in a listing.
 #[derive(Debug)]
 pub(crate) struct DatasetFacts {
     pub(crate) datatype: Datatype,
@@ -47,7 +47,7 @@ pub(crate) struct Committed {
     pub(crate) path: Option<String>,
 }
 
-/// The storage of a dataset in the file.
+/// The description of a dataset's storage in the file, for a listing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredFacts {
     pub(crate) bytes: u64,
@@ -199,7 +199,7 @@ pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
     }
 }
 
-/// Returns the name of a layout.
+/// Returns the name of a storage layout.
 pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     match layout {
         Layout::Compact => "compact",
@@ -228,7 +228,7 @@ pub(crate) fn shape(space: &Dataspace) -> String {
     shown.join(" × ")
 }
 
-/// Formats the sizes of dimensions: `64 × 64`.
+/// Formats the sizes of a dataset's dimensions: `64 × 64`.
 pub(crate) fn sizes(sizes: &[u64]) -> String {
     sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
 }

@@ -11,7 +11,7 @@ use super::describer::{AttributeFacts, Describer, noted};
 /// netCDF.
 const CLASS_ATTRIBUTES: [&str; 4] = ["NX_class", "MATLAB_class", "encoding-type", "CLASS"];
 
-/// The description of an object, with its problems.
+/// The description of an object in a listing, with its problems.
 #[derive(Debug)]
 pub(crate) struct ObjectFacts {
     pub(crate) object: Object,
@@ -34,7 +34,7 @@ pub(crate) enum Detail {
     Unknown,
 }
 
-/// The description of a group, without its links.
+/// The description of a group in a listing, without its links.
 #[derive(Debug)]
 pub(crate) struct GroupFacts {
     /// The class of the group, from one of the [`CLASS_ATTRIBUTES`].

@@ -20,14 +20,14 @@ pub(crate) struct Describer {
     pub(crate) paths: Paths,
 }
 
-/// The attributes that a description includes.
+/// The attributes that the description of an object includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
     None,
     All,
 }
 
-/// The description of an attribute.
+/// The description of an attribute in a listing.
 #[derive(Debug)]
 pub(crate) struct AttributeFacts {
     pub(crate) name: Vec<u8>,
@@ -37,7 +37,7 @@ pub(crate) struct AttributeFacts {
     pub(crate) value: std::result::Result<Value, String>,
 }
 
-/// Returns an error and its causes in one line.
+/// Returns the text of an error and its causes in one line.
 pub(crate) fn message(error: &hyperslab::Error) -> String {
     chain(error)
 }

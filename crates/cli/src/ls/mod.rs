@@ -126,7 +126,7 @@ fn list(
     Ok(failures)
 }
 
-/// Prints the number of parts that could not be read.
+/// Prints the number of objects and other parts of the file that the listing could not read.
 fn report_failures(failures: usize, shown: &str) {
     if failures > 0 {
         // If writing to standard error fails, the exit code still reports the failure.

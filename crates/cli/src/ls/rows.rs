@@ -11,16 +11,16 @@ use crate::output::{FAINT, styled, width};
 /// The number of lines that are collected to compute column widths before they are written.
 const HELD_LINES: usize = 1024;
 
-/// The number of aligned cells of a line: name, shape, type and value.
+/// The number of aligned cells of a listing line: name, shape, type and value.
 const ALIGNED_CELLS: usize = 4;
 
 /// The largest width of each aligned column. Longer cells shift the rest of their line.
 const MAX_WIDTHS: [usize; ALIGNED_CELLS] = [44, 30, 36, 40];
 
-/// The text between columns.
+/// The text between the columns of a listing.
 const GAP: &str = "  ";
 
-/// A text that is printed in one style.
+/// A text of a listing that is printed in one style.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -59,7 +59,7 @@ impl<W: Screen> Rows<W> {
         if self.held.len() >= HELD_LINES { self.write_held() } else { Ok(()) }
     }
 
-    /// Writes the collected lines and flushes the output.
+    /// Writes the collected lines of the listing and flushes the output.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.write_held()?;
         self.output.flush()

@@ -59,9 +59,9 @@ pub(crate) enum Content {
     Broken(String),
 }
 
-/// A receiver of the entries of a walk. A group precedes its members.
+/// A receiver of the entries that a walk through groups finds. A group precedes its members.
 pub(crate) trait Sink {
-    /// Receives the next entry of the walk.
+    /// Receives the next entry of the walk through groups.
     fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()>;
 }
 
@@ -78,7 +78,7 @@ impl EntryPath<'_> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
 
-    /// Returns the complete path in the bytes that the file stores.
+    /// Returns the complete path of a listing entry in the bytes that the file stores.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut names = self.names.up(self.id).collect::<Vec<_>>();
         names.reverse();
@@ -107,14 +107,14 @@ pub(crate) struct Walk<'a> {
     failures: usize,
 }
 
-/// The names of all entries, from which the paths of entries are built.
+/// The names of all listing entries, from which the paths of entries are built.
 #[derive(Default)]
 struct Names {
     entries: Vec<(Option<usize>, Box<[u8]>)>,
 }
 
 impl Names {
-    /// Adds the name of an entry and returns its number.
+    /// Adds the name of a listing entry and returns its number.
     fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
         let id = self.entries.len();
         self.entries.push((parent, name.into()));
@@ -132,7 +132,7 @@ impl Names {
         })
     }
 
-    /// Returns the path of an entry, and true if the path is complete.
+    /// Returns the path of a listing entry, and true if the path is complete.
     fn path(&self, id: usize) -> (String, bool) {
         let mut all = self.up(id);
         let mut names: Vec<String> = all.by_ref().take(SHOWN_NAMES).map(escape).collect();
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
     }
 
-    /// Sets whether only links to groups are listed.
+    /// Sets whether the walk lists only links to groups.
     pub(crate) fn groups_only(mut self, yes: bool) -> Self {
         self.groups_only = yes;
         self

@@ -20,7 +20,7 @@ const MAX_DIRECT_CELLS: usize = 16;
 /// element. With more chunks, the picture shows the mean density of each chunk.
 const MAX_EXACT_CHUNKS: usize = 4096;
 
-/// The share of each cell that is stored or defined, while chunks are added.
+/// The share of each picture cell whose elements are stored or defined, while chunks are added.
 struct Shares<'a> {
     taken: &'a [Taken],
     /// The dimensions of the rows and columns. Cells cover all coordinates of the other dimensions.

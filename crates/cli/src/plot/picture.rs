@@ -239,7 +239,7 @@ fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame)
     Ok(())
 }
 
-/// Draws the border of a frame.
+/// Draws the border of the frame around a plot.
 fn outline<B: DrawingBackend>(root: &Area<'_, B>, frame: Frame) -> Result<()> {
     let Frame { left, top, right, bottom } = frame;
     let corners = [(left - 1, top - 1), (right, bottom)];

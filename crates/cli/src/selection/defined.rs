@@ -115,8 +115,8 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size of a piece in bytes if all its elements were defined. Returns `None` if the
-    /// size does not fit in 64 bits.
+    /// Returns the size of a piece of a selection in bytes if all its elements were defined.
+    /// Returns `None` if the size does not fit in 64 bits.
     fn all_bytes(&self, piece: &Piece) -> Option<u64> {
         let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
         let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);

@@ -14,7 +14,8 @@ use super::tree::{Node, Tree};
 use super::{plot, table};
 use crate::values::paths::Paths;
 
-/// The largest number of lines that show properties and attributes above the elements.
+/// The largest number of screen lines with properties and attributes that the browser shows above
+/// the elements.
 const MAX_DETAIL_LINES: u16 = 12;
 /// The smallest screen width, in columns, on which the browser draws.
 const MIN_COLUMNS: u16 = 40;
@@ -26,7 +27,7 @@ const TABLE_KEYS: &str =
 const PLOT_KEYS: &str =
     " ↑↓←→ PgUp PgDn move  + - zoom  d dimensions  [ next other  < > change it  p table  Esc tree  q quit";
 
-/// The part of the screen that receives key presses: the tree or the elements.
+/// The part of the browser's screen that receives key presses: the tree or the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focus {
     Tree,
@@ -59,7 +60,8 @@ impl App {
         app
     }
 
-    /// Reads the description of the selected object for the right side of the screen.
+    /// Reads the description of the object that is selected in the browser, for the right side of
+    /// the screen.
     fn describe(&mut self) {
         let object = self.tree.object();
         self.details =
@@ -226,7 +228,7 @@ impl App {
     }
 }
 
-/// Returns the screen line for a node of the tree.
+/// Returns the browser's screen line for a node of the object tree.
 fn tree_line((node, kind, is_selected): (&Node, Option<ObjectKind>, bool)) -> Line<'static> {
     let mark = match (kind, node.is_open) {
         (Some(ObjectKind::Group), true) => "▾ ",

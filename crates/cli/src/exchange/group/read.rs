@@ -89,7 +89,7 @@ fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// Opens a member of the group as a one-dimensional dataset.
+/// Opens a member of a matrix group as a one-dimensional dataset.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {

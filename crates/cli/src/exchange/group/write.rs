@@ -9,10 +9,11 @@ use hyperslab_exact::{sum, to_u64};
 
 use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
 
-/// The number of elements of a chunk without the argument `--chunks`.
+/// The number of elements of a chunk of an array of compressed rows without the argument
+/// `--chunks`.
 const DEFAULT_CHUNK_ELEMENTS: u64 = 1 << 16;
 
-/// The chunk size and the filters with which the arrays of the group are stored.
+/// The chunk size and the filters with which the arrays of a matrix group are stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The number of elements of a chunk. `None` is [`DEFAULT_CHUNK_ELEMENTS`].
@@ -39,7 +40,8 @@ struct Made {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a group at `path` of `parent`, which must not exist. Temporary files go to `folder`.
+    /// Creates a matrix group at `path` of `parent`, which must not exist. Temporary files go to
+    /// `folder`.
     pub(crate) fn new(parent: &'a Group, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
         Self { parent, path, stored, folder, made: None }
     }

@@ -15,10 +15,10 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::typed::{TypeName, elements};
 
-/// The number of records in a batch.
+/// The number of CSV records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The error message for a file whose records changed between the two passes.
+/// The error message for a CSV file whose records changed between the two passes.
 const CHANGED: &str = "the file changed while it was read";
 
 /// The options of a CSV import.
@@ -35,7 +35,7 @@ pub(crate) struct CsvOptions {
     pub(crate) has_index: bool,
 }
 
-/// The name that an unnamed index column gets, as in AnnData.
+/// The name that an unnamed index column of a CSV file gets, as in AnnData.
 pub(crate) const INDEX: &str = "_index";
 
 /// A CSV file as a table whose columns and datatypes are known.
@@ -56,7 +56,8 @@ pub(super) struct Batches {
     is_done: bool,
 }
 
-/// Returns the compound with a member for each column, and a member for each mask.
+/// Returns the compound datatype of a CSV table, with a member for each column, and a member for
+/// each mask.
 fn compound(
     columns: &[Column],
     masked: &[String],
@@ -69,7 +70,7 @@ fn compound(
     packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))
 }
 
-/// Returns a field of a record. [`Batches::next`] has checked the number of fields.
+/// Returns a field of a CSV record. [`Batches::next`] has checked the number of fields.
 pub(super) fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
@@ -119,8 +120,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns messages for the user about columns that are stored as text although they contain
-    /// numbers.
+    /// Returns messages for the user about CSV columns that are stored as text although they
+    /// contain numbers.
     pub(crate) fn notes(&self) -> Vec<String> {
         let inexact = self.columns.iter().filter(|column| column.is_inexact());
         inexact
@@ -133,7 +134,7 @@ impl Table {
             .collect()
     }
 
-    /// Returns the names of the columns that get a mask.
+    /// Returns the names of the CSV columns that get a mask for missing values.
     fn masked(&self) -> Result<Vec<String>> {
         let nulls: Vec<(&str, Nulls)> =
             self.columns.iter().map(|column| (column.name.as_str(), column.nulls())).collect();
@@ -202,7 +203,7 @@ impl Table {
         })
     }
 
-    /// Creates a group with a dataset for each column, and a dataset for each mask.
+    /// Creates a group with a dataset for each CSV column, and a dataset for each mask.
     pub(crate) fn write_columns(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
         let masked = self.masked()?;
         let group = new.group()?;
@@ -241,7 +242,7 @@ impl Table {
         })
     }
 
-    /// Calls `visit` with batches of records and the number of the first record of each batch.
+    /// Calls `visit` with batches of CSV records and the number of the first record of each batch.
     fn each_batch(&self, mut visit: impl FnMut(u64, &[Vec<String>]) -> Result<()>) -> Result<()> {
         let mut reader = self.reader()?;
         while let Some((start, batch)) = reader.next(self)? {
@@ -261,7 +262,7 @@ impl Table {
 }
 
 impl Batches {
-    /// Returns the next batch of records of `table`, and the number of its first record.
+    /// Returns the next batch of CSV records of `table`, and the number of its first record.
     pub(super) fn next(&mut self, table: &Table) -> Result<Option<(u64, Vec<Vec<String>>)>> {
         let (start, mut batch) = (self.start, Vec::new());
         while !self.is_done && batch.len() < BATCH_RECORDS {

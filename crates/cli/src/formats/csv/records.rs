@@ -65,12 +65,12 @@ impl Records {
         Ok(Self { reader, record: ByteRecord::new(), left, delimiter, skipped, last: None })
     }
 
-    /// Returns the line number at which the last record begins.
+    /// Returns the line number at which the last CSV record begins.
     pub(super) fn start(&self) -> u64 {
         self.last.as_ref().map_or(1, csv::Position::line)
     }
 
-    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
+    /// Reads the fields of the next CSV record. Returns false at the end of the file. Skips empty
     /// lines.
     pub(super) fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         fields.clear();

@@ -103,7 +103,7 @@ pub(super) fn field(text: &str) -> String {
     text.to_owned()
 }
 
-/// Returns the name of a column as a CSV field.
+/// Returns the name of a table column as a CSV field.
 fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }

@@ -23,15 +23,15 @@ pub(crate) struct Writer {
     text: Vec<u8>,
 }
 
-/// The storage of the written entry lines.
+/// The storage of the written entry lines of a Matrix Market file.
 enum Entries {
     Plain(Spool),
     Compressed(Box<GzEncoder<Spool>>),
 }
 
 impl Writer {
-    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to
-    /// `folder`.
+    /// Creates a Matrix Market writer to `output`, compressed by gzip if there is a level.
+    /// Temporary files go to `folder`.
     pub(crate) fn new(output: OutputTarget, level: Option<u32>, folder: &Path) -> Result<Self> {
         let spool = Spool::new(folder)?;
         let entries = match level {

@@ -84,7 +84,7 @@ impl ReadDescr {
         Ok(Self::Stored(datatype))
     }
 
-    /// Returns the size of an element in the npy file, in bytes.
+    /// Returns the size of an element of the type that an npy header states, in bytes.
     pub(crate) fn size(&self) -> u32 {
         match self {
             Self::Stored(datatype) => datatype.size,
@@ -141,7 +141,7 @@ pub(crate) struct WrittenDescr {
     pub(crate) dims: Vec<u32>,
 }
 
-/// The largest nesting depth of a type.
+/// The largest nesting depth of a type that an npy header describes.
 const MAX_LEVELS: usize = 32;
 
 impl WrittenDescr {

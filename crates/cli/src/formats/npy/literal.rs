@@ -15,7 +15,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Parses a Python literal. Blanks may follow the literal.
+    /// Parses the Python literal of an npy header. Blanks may follow the literal.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -34,7 +34,7 @@ impl Literal {
         }
     }
 
-    /// Returns the integers of a literal that is a sequence or a single number.
+    /// Returns the integers of a Python literal that is a sequence or a single number.
     pub(super) fn numbers(&self) -> Option<Vec<u64>> {
         match self {
             Self::Number(number) => Some(vec![*number]),
@@ -50,7 +50,7 @@ impl Literal {
     }
 }
 
-/// The largest nesting depth of a literal.
+/// The largest nesting depth of the Python literal in an npy header.
 const MAX_LEVELS: usize = 64;
 
 struct Parser<'a> {

@@ -4,7 +4,7 @@
 /// The size of a NumPy time value, in bytes.
 pub(super) const BYTES: u32 = 8;
 
-/// The name of the attribute that states the unit of a dataset.
+/// The name of the attribute that states the time unit of a dataset.
 pub(crate) const UNITS: &str = "units";
 
 /// The end of a unit of times that count from 1970, as NumPy does.

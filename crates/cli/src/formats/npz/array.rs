@@ -43,7 +43,7 @@ impl Array {
         Ok(Self { name: name.to_owned(), descr: header.descr, shape: header.shape, reader })
     }
 
-    /// Returns the datatype of the elements. Returns an error for text.
+    /// Returns the datatype of the elements of an npz array. Returns an error for text.
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),

@@ -20,7 +20,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::formats::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
-/// The number of rows in a batch.
+/// The number of Parquet rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
 /// Opens a Parquet file as a table.

@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::to_usize;
 
-/// The largest nesting depth of structures in a page header.
+/// The largest nesting depth of structures in the header of a Parquet page.
 const MAX_LEVELS: usize = 16;
 
 /// The first byte of each of the fields 1 to 3 of a page header, which are 32-bit integers.
@@ -41,11 +41,11 @@ pub(super) struct PageHeader<'b> {
 /// The number of the page kind for data pages of version 2 (in zigzag encoding).
 const DATA_PAGE_V2: u64 = 3 << 1;
 
-/// The number of the header field that describes a data page of version 2.
+/// The number of the page header field that describes a Parquet data page of version 2.
 const V2_FIELD: i64 = 8;
 
 impl<'b> PageHeader<'b> {
-    /// Decodes a page header. Returns the header and the bytes that follow it.
+    /// Decodes the header of a Parquet page. Returns the header and the bytes that follow it.
     pub(super) fn decode(bytes: &'b [u8]) -> Result<(Self, &'b [u8])> {
         let mut reader = Reader(bytes);
         let kind = reader.integer_field()?;
@@ -59,7 +59,7 @@ impl<'b> PageHeader<'b> {
         Ok((Self { kind, size, stored_size, rest, levels }, after))
     }
 
-    /// Appends the header of the same page without compression.
+    /// Appends the header of the same Parquet page without compression.
     pub(super) fn encode_plain(&self, to: &mut Vec<u8>) {
         for value in [self.kind, zigzag(self.size), zigzag(self.size)] {
             to.push(INTEGER_FIELD);
@@ -120,7 +120,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the number and the type of the next field of a structure.
+    /// Returns the number and the type of the next field of a structure in a Parquet page header.
     fn field(&mut self, last: i64) -> Result<Option<(i64, u8)>> {
         let head = self.byte()?;
         if head == STOP {
@@ -200,7 +200,7 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes a size in zigzag encoding. The size must not be negative.
+/// Decodes a size in zigzag encoding from a Parquet page header. The size must not be negative.
 fn zigzag_size(value: u64) -> Result<u64> {
     if value & 1 == 1 {
         bail!("a size in the header of a page is negative");

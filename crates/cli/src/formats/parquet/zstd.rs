@@ -92,7 +92,7 @@ fn rewritten(
     Ok((bytes, builder.build()?))
 }
 
-/// The number of the page kind for dictionary pages (in zigzag encoding).
+/// The number of the Parquet page kind for dictionary pages (in zigzag encoding).
 const DICTIONARY_PAGE: u64 = 2 << 1;
 
 /// Returns the pages of a column chunk without compression. Stores the offsets of the dictionary

@@ -13,7 +13,7 @@ use crate::tools::known::MAX_LEVELS;
 /// The width of the name column.
 const NAME_COLUMNS: usize = 24;
 
-/// The objects that one walk has printed, with the path of each first appearance.
+/// The objects that `h5ls` has printed in one walk, each with the path of its first appearance.
 pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
 
 /// A group whose members are being listed.
