@@ -117,8 +117,8 @@ impl Selection {
         }))
     }
 
-    /// Returns the selected coordinates of each dimension of a dataspace, if the dimensions are
-    /// selected independently of one another; otherwise [`None`].
+    /// Returns the selected coordinates of each dimension of a dataspace. Returns [`None`] unless
+    /// the selection consists of all combinations of these coordinates.
     pub(crate) fn axes(&self, dims: &[u64]) -> Result<Option<Axes>> {
         match self {
             Self::All => Ok(Some(dims.iter().map(|size| Axis::whole(*size)).collect())),
@@ -145,8 +145,9 @@ impl Selection {
         }
     }
 
-    /// Returns the intersection of two selections of elements as a regular hyperslab. Returns
-    /// `None` unless one selection is a box, the other one regular, and the result regular.
+    /// Returns the intersection of two selections of elements as a regular hyperslab. One selection
+    /// must be a box, and the other one must be regular. Otherwise, or if the result is not
+    /// regular, returns `None`.
     fn cut_by_box(&self, other: &Self, dims: &[u64]) -> Result<Option<Self>> {
         let (Some(a), Some(b)) = (self.axes(dims)?, other.axes(dims)?) else { return Ok(None) };
         same_rank("a selection", a.len(), b.len())?;

@@ -24,8 +24,8 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target stride of a loop that copies elements from the
-/// loop's strides in the chunk, in the packed buffer and in a row.
+/// A function that chooses the source stride and the target stride of a copy loop over elements.
+/// Its arguments are the loop's strides in the chunk, in the packed buffer and in a row.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
@@ -199,8 +199,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the loops that copy the selected elements of a chunk. `choose` selects source and
-    /// target: the chunk, the packed buffer or a row.
+    /// Builds nested loops that copy the selected elements of a chunk. The function `choose`
+    /// selects the source and the target: the chunk, the packed buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();

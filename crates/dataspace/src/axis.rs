@@ -57,8 +57,8 @@ impl Axis {
         Self::one_block(0, size)
     }
 
-    /// Creates the selection of one block of `length` coordinates of one dimension, from `start`
-    /// on.
+    /// Creates a selection of `length` contiguous coordinates of one dimension. The first
+    /// coordinate is `start`.
     fn one_block(start: u64, length: u64) -> Self {
         if length == 0 {
             return Self::EMPTY;
@@ -207,9 +207,9 @@ impl Axis {
         Some(AxisPart { start, stride: self.stride, count, block: self.block })
     }
 
-    /// Returns the longest prefix of `positions`, a range of indexes of selected coordinates, that
-    /// consists of whole blocks of full size. The prefix is empty if `positions` begins inside a
-    /// block.
+    /// Returns the longest prefix of `positions` that consists of whole blocks of full size.
+    /// `positions` is a range of indexes of selected coordinates. The prefix is empty if the range
+    /// begins inside a block.
     pub(crate) fn whole_blocks(&self, positions: Range<u64>) -> Range<u64> {
         if positions.start.checked_rem(self.block) != Some(0) {
             return positions.start..positions.start;
@@ -218,8 +218,9 @@ impl Axis {
         positions.start..end.max(positions.start)
     }
 
-    /// Returns the number of selected coordinates from the one with the index `position` to the end
-    /// of its block.
+    /// Returns the number of selected coordinates from an index to the end of the block that
+    /// contains this index. `position` is the index in the list of selected coordinates of one
+    /// dimension.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);
@@ -236,8 +237,8 @@ impl Axis {
         if block + 1 == self.count { self.last } else { self.block }
     }
 
-    /// Returns whether a selection of coordinates contains all coordinates of a dimension of the
-    /// size `size`.
+    /// Returns whether a selection of coordinates contains all coordinates of a dimension. `size`
+    /// is the size of the dimension.
     pub(crate) fn is_whole(&self, size: u64) -> bool {
         self.count == 1 && self.start == 0 && self.last == size
     }

@@ -197,8 +197,8 @@ fn point(points: &Points, number: usize) -> &[u64] {
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// Returns the numbers of the selected points whose coordinate in the slowest dimension lies in the
-/// box `region`, in C order.
+/// Returns the numbers of selected points, in C order. The points have a coordinate in the slowest
+/// dimension that lies in the box `region`.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
@@ -207,8 +207,8 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
-/// Calls `visit` with the elements of a regular hyperslab in a box, as runs, for the dimensions
-/// from `dimension` on.
+/// Calls `visit` with the runs of elements that are both in a regular hyperslab and in a box.
+/// Processes the dimensions from `dimension` on.
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
@@ -239,8 +239,8 @@ fn walk_axes<E>(
     Ok(())
 }
 
-/// Calls `visit` with the elements of a selection in a box, as runs, for the dimensions from
-/// `dimension` on. The selection is a tree of intervals of coordinates.
+/// Calls `visit` with the runs of elements that are both in a selection and in a box. The selection
+/// is a tree of intervals of coordinates. Processes the dimensions from `dimension` on.
 fn walk_spans<E>(
     spans: &Spans,
     bounds: &[(u64, u64)],

@@ -6,8 +6,8 @@ use crate::{
     Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
 };
 
-/// The bit positions of a floating-point number's fields: from the top bit down the sign, the
-/// exponent and the mantissa.
+/// The positions of sign, exponent and mantissa in a floating-point number, as bits. The sign is at
+/// the top, and the mantissa at the bottom.
 struct FloatLayout {
     bits: u16,
     exponent_size: u8,

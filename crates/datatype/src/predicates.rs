@@ -3,8 +3,8 @@
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Returns whether a predicate `is` holds for the class of this datatype or of a nested
-    /// datatype.
+    /// Returns whether the class of a datatype, or the class of any datatype nested in it,
+    /// satisfies the predicate `is`.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;

@@ -2,8 +2,7 @@
 
 use crate::{DataspaceError, Result};
 
-/// The error message for a segment of values of defined elements beyond the last value of its
-/// source.
+/// The error message for a list of values of defined elements that is too short for its segments.
 const BEYOND: DataspaceError =
     DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
@@ -47,8 +46,8 @@ impl Segments {
         self.count
     }
 
-    /// Appends the values `position..end` of a source set of defined elements. Merges them with the
-    /// last segment if possible.
+    /// Appends a segment: the values `position..end` of one of the two sets of defined elements. If
+    /// the segment continues the last one, merges both.
     #[inline]
     pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
         if end <= position {
@@ -108,8 +107,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that the list of values of a source set of defined elements reaches the end of the
-    /// last segment of this source.
+    /// Checks that the list of values of a set of defined elements is long enough for all segments
+    /// that refer to this set.
     fn check(
         &self,
         from: SegmentSource,

@@ -110,7 +110,8 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// A pointer to the target buffer of a canvas of selected elements, shared by its tiles.
+/// A pointer to the target buffer of a canvas: a buffer that receives selected elements of several
+/// chunks. All tiles (the parts of the buffer for one chunk) share the pointer.
 #[derive(Debug, Clone, Copy)]
 struct Target<'c> {
     start: NonNull<u8>,
@@ -183,8 +184,8 @@ impl<'c> Iterator for Tiles<'c> {
 }
 
 impl Target<'_> {
-    /// Returns the offset and the length in bytes of a run of elements in a canvas's target buffer,
-    /// if the run lies in the buffer.
+    /// Returns the offset and the length, in bytes, of a run of elements in the target buffer of a
+    /// canvas. Returns `None` if the run exceeds the buffer.
     fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;

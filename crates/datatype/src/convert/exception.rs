@@ -158,12 +158,14 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Returns whether conversion exceptions of a kind are handled, instead of clamped.
+    /// Returns whether the caller handles conversion exceptions of one kind. If not, the conversion
+    /// clamps the value.
     pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }
 
-    /// Returns whether any kind of conversion exception that numbers cause is handled.
+    /// Returns whether the caller handles any kind of conversion exception that can occur for
+    /// numbers.
     pub(super) fn handles_numbers(&self) -> bool {
         self.kinds & !ExceptionKind::NoName.bit() != 0
     }
