@@ -153,7 +153,8 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Returns the distance in bytes between two keys of the version 1 B-tree node of chunks.
+    /// Returns the distance in bytes between two neighbouring keys in a node of the version 1
+    /// B-tree of chunks.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

@@ -36,14 +36,14 @@ bitflags! {
     /// specification. Bit 2 is valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
-        /// The status flag of a superblock for a writer: a writer has the file open, or the last
-        /// writer did not close the file.
+        /// A status flag of a superblock: a writer has the file open, or the last writer did not
+        /// close the file.
         const WRITE_ACCESS = 1 << 0;
-        /// The status flag of a superblock for a file that is verified as consistent. libhdf5 never
-        /// sets this flag.
+        /// A status flag of a superblock: a program has verified that the file is consistent.
+        /// libhdf5 never sets this flag.
         const CONSISTENT = 1 << 1;
-        /// The status flag of a superblock for a SWMR writer, which has the file open while readers
-        /// read it.
+        /// A status flag of a superblock: a SWMR writer has the file open. Readers may read the
+        /// file at the same time.
         const SWMR_ACCESS = 1 << 2;
     }
 }

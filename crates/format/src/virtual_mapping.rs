@@ -31,8 +31,8 @@ const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
 const DATASET_SHARED: u8 = 1 << 1;
 const SAME_FILE: u8 = 1 << 2;
-/// The source file name in a virtual dataset's mapping that stands for the file of the virtual
-/// dataset itself.
+/// The source file name, in a mapping of a virtual dataset, for the file that contains the virtual
+/// dataset.
 const THIS_FILE: &[u8] = b".";
 /// Size in bytes of the smallest stored mapping of a virtual dataset: two names and two selections.
 const MIN_MAPPING_BYTES: usize = 2 * 16 + 2;

@@ -22,8 +22,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
-/// Number of bytes of a version 2 B-tree node besides records and pointers: signature, version,
-/// type and checksum.
+/// Number of bytes of a version 2 B-tree node for signature, version, type and checksum. Records
+/// and pointers take further bytes.
 pub(super) const OVERHEAD_BYTES: usize = 10;
 /// Largest depth of a version 2 B-tree that decoders accept. With at least two records per node, a
 /// tree of 64 levels holds more than 2^64 records.
@@ -48,8 +48,7 @@ struct Level {
     total_width: usize,
 }
 
-/// Returns the number of bytes that a field of a version 2 B-tree node needs to store numbers up to
-/// `limit`.
+/// Returns the width in bytes of a field for numbers up to `limit` in a version 2 B-tree node.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }

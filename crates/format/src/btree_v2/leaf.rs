@@ -79,8 +79,8 @@ impl BTreeV2LeafContext {
     }
 }
 
-/// Reads the common first fields of version 2 B-tree leaves and internal nodes, and returns the
-/// version.
+/// Reads the first fields of a version 2 B-tree node, which are the same for leaves and internal
+/// nodes. Returns the version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],

@@ -221,9 +221,9 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes a chunk's entry in a fixed or extensible array that consists of an address only.
-    /// Returns `None` if the entries have more fields, or if the address or `index` is out of
-    /// range.
+    /// Writes the entry of a chunk in a fixed or extensible array. The entry must consist of an
+    /// address only; otherwise returns `None`. Also returns `None` if the address or `index` is out
+    /// of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();

@@ -45,7 +45,7 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts the count or the size of an extensible array's block to `usize`.
+/// Converts a count or size in a block of an extensible array to `usize`.
 /// [`ExtensibleArrayGeometry::new`] has checked that the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn checked_usize(value: u64) -> usize {

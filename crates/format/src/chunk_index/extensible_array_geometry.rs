@@ -85,8 +85,8 @@ pub enum ElementLocation {
 }
 
 impl SecondaryBlockShape {
-    /// Returns the size in bytes of the bitmap of an extensible array's secondary block that marks
-    /// initialised pages.
+    /// Returns the size in bytes of the page bitmap in a secondary block of an extensible array.
+    /// The bitmap marks initialised pages.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }

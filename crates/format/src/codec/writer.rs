@@ -2,8 +2,8 @@
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 
-/// Initial capacity, in bytes, of a writer of a metadata structure. Most structures and messages
-/// fit.
+/// Initial capacity, in bytes, of the buffer for an encoded metadata structure. Most structures and
+/// messages fit.
 const TYPICAL_BYTES: usize = 128;
 
 /// A writer of the fields of one metadata structure: a buffer that collects its bytes.

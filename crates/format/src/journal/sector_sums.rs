@@ -50,8 +50,8 @@ impl SectorSums {
     }
 }
 
-/// Mixes the bits of a number for the journal's sector checksums: each bit of the result depends on
-/// all input bits.
+/// Mixes the bits of a number for the sector checksums of the journal. Each bit of the result
+/// depends on all bits of the number.
 fn scramble(value: u64) -> u64 {
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -67,7 +67,8 @@ pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
-/// Returns the number of disk sectors that overlap `length` bytes at `offset` of the file.
+/// Returns the number of disk sectors that overlap a range of the file. The range has `length`
+/// bytes and starts at `offset`.
 pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
     if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }

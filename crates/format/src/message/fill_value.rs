@@ -170,8 +170,8 @@ impl Message<'_> for FillValueMessage {
     }
 }
 
-/// The decoded fields of a fill value message before the size. `WithoutSize` states whether the
-/// fill value is defined; after `WithSize`, the size and the fill value follow.
+/// The first decoded fields of a fill value message. `WithoutSize` states only whether the fill
+/// value is defined. After `WithSize`, the size and the fill value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,
