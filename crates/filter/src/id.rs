@@ -113,7 +113,8 @@ impl FilterId {
     /// format: version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
-    /// Returns the Cargo feature that enables the filter with this number, if the feature is off.
+    /// Returns the Cargo feature for the filter with this number. Returns `None` if the feature is
+    /// on, or if no feature enables the filter.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let (feature, is_on) = match self {
             Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),

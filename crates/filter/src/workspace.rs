@@ -28,7 +28,8 @@ impl Workspace {
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
-    /// Drops buffers of the filter workspace with a capacity of more than `bytes` bytes.
+    /// Frees the large buffers of the filter workspace: those with a capacity of more than `bytes`
+    /// bytes.
     pub(crate) fn trim(&mut self, bytes: usize) {
         self.kept
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));

@@ -66,8 +66,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// A reader of the bits of a filter's input: the reference implementation against which tests
-/// compare the faster readers.
+/// A simple reader of the bits of a filter's input. Tests compare the faster readers with this one.
 #[cfg(test)]
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
@@ -107,7 +106,7 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | u64::from(self.get(32)?))
     }
 
-    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// Reads a unary number from a filter's input: zero bits and a final one bit. Returns the
     /// number of zero bits.
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;

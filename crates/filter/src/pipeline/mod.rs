@@ -56,11 +56,11 @@ impl Stage {
     }
 }
 
-/// The maximum decoded size of a chunk after an intermediate filter of the pipeline, as a multiple
+/// The maximum size of a chunk between two filters of the pipeline during decoding, as a multiple
 /// of the chunk size.
 const MAX_STAGE_GROWTH: usize = 8;
-/// The number of bytes that a chunk after an intermediate filter of the pipeline may have in
-/// addition to [`MAX_STAGE_GROWTH`].
+/// The additional number of bytes that a chunk may have between two filters of the pipeline, beyond
+/// [`MAX_STAGE_GROWTH`].
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
 /// The known properties of a chunk in a filter pipeline, the limits for decoding it, and the
@@ -133,12 +133,12 @@ impl Default for ChunkTarget {
     }
 }
 
-/// The default of [`ChunkTarget::min_plane_bytes`], the smallest size of byte planes (one byte of
+/// The default of [`ChunkTarget::min_plane_bytes`]: the smallest size of a byte plane (one byte of
 /// each element) that a filter encodes separately.
 const MIN_PLANE_BYTES: usize = 8 << 10;
 
-/// The number of bytes that a filter of a pipeline may decode beyond the expected length before the
-/// chunk is rejected.
+/// The number of bytes that a filter of a pipeline may decode beyond the expected length. If a
+/// filter decodes more bytes, the chunk is rejected.
 const OUTPUT_SLACK_BYTES: usize = 64 << 10;
 
 /// Buffers and codec states that filter pipelines reuse from chunk to chunk. One `Scratch` per
@@ -342,8 +342,8 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Sets `lengths` to the expected number of bytes that each filter of the pipeline decodes, if
-    /// the number can be computed.
+    /// Computes the number of bytes that each filter of a pipeline should decode, and stores it in
+    /// `lengths` if it is known.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -434,8 +434,8 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
     }
 }
 
-/// Returns the context of the filter call in which a stage of the pipeline decodes `input`.
-/// `expected` comes from [`Pipeline::expect_lengths`].
+/// Returns the context for the decoding of `input` by one filter of the pipeline. `expected` comes
+/// from [`Pipeline::expect_lengths`].
 fn decode_context<'a>(
     stage: &'a Stage,
     target: &ChunkTarget,
@@ -464,8 +464,8 @@ fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// Returns the bit of a pipeline's stage in the filter mask of a chunk. Returns 0 for stages beyond
-/// the 32nd, which have no bit.
+/// Returns the bit of one filter of the pipeline in the filter mask of a chunk. Returns 0 after the
+/// 32nd filter, because the mask has 32 bits.
 fn mask_bit(stage: usize) -> u32 {
     if stage < 32 { 1 << stage } else { 0 }
 }

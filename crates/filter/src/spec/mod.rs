@@ -116,8 +116,8 @@ impl BloscTransform {
     }
 }
 
-/// The option bits that libhdf5 always sets for the szip filter: split values up to 13 bits, no
-/// header.
+/// The option bits of the szip filter that libhdf5 always sets: up to 13 separate low bits (k =
+/// 13), and no header.
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
@@ -308,8 +308,8 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the stage of a filter pipeline for the requested filter, with the client data that
-    /// the file stores.
+    /// Returns a filter of a filter pipeline, with the client data that the file stores, from the
+    /// user's request.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }
@@ -360,13 +360,13 @@ impl Pipeline {
     }
 }
 
-/// Returns true if the elements of the new dataset are of variable length: its chunks then have no
-/// fixed number of bytes for filters.
+/// Returns true if elements of the new dataset have variable length. The chunks then have no fixed
+/// number of bytes for filters.
 fn has_no_chunk_bytes(dataset: &DatasetFacts<'_>) -> bool {
     matches!(dataset.datatype.class, DatatypeClass::VariableLength(_))
 }
 
-/// Returns the flags (bit 0: optional) with which a filter is stored in files by default.
+/// Returns the default flags of a filter for files. Bit 0 means that the filter is optional.
 fn default_flags(id: FilterId) -> u16 {
     if id == FilterId::FLETCHER32 { 0 } else { Stage::OPTIONAL }
 }
