@@ -39,8 +39,8 @@ impl SetOperation {
 }
 
 impl Selection {
-    /// Applies a set operation to two selections of elements of a dataspace of the shape `dims`:
-    /// `self` is A, `other` is B.
+    /// Applies a set operation to two selections A and B of elements. `self` is A, and `other` is
+    /// B. Both select from a dataspace of the shape `dims`.
     ///
     /// The result is a regular hyperslab if possible, otherwise a list of blocks in C order.
     ///
@@ -94,8 +94,8 @@ impl Selection {
         }
     }
 
-    /// Returns the selection as one box of elements of a dataspace of the shape `dims`; [`None`] if
-    /// the selection consists of several boxes.
+    /// Returns the selection as one box of elements of a dataspace of the shape `dims`. Returns
+    /// [`None`] if the selection is not a single box.
     ///
     /// An empty hyperslab and a selection of all elements are boxes, too.
     ///

@@ -89,8 +89,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution, in the array, of the selected elements of a regular hyperslab.
-    /// Returns [`None`] for other selections, which would require an iteration.
+    /// Returns the distribution of the elements of a regular hyperslab in an array. Returns
+    /// [`None`] for other selections, for which the computation would require an iteration.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -145,8 +145,8 @@ pub struct LinearRows {
 }
 
 impl LinearRows {
-    /// Appends a run of selected elements to the series of equal runs. Returns whether the run was
-    /// appended: only runs of equal length at equal distance form a series.
+    /// Appends a run of selected elements to the series of equal runs. Returns false, and does not
+    /// append the run, if its length or its distance differs from the series.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -168,8 +168,8 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the next runs of selected elements that have equal length and equal distance in the
-    /// array. One call may return fewer runs than exist with this length and distance.
+    /// Returns the next series of runs of selected elements with equal lengths and equal distances
+    /// in the array. The next call may continue the same series.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};

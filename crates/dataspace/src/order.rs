@@ -9,8 +9,8 @@ use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 
-/// An index of a selection that finds selected elements by position, and positions by element,
-/// without enumerating the elements.
+/// An index of the elements of a selection. It finds selected elements by position, and positions
+/// by element, without enumerating the elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
@@ -85,8 +85,8 @@ impl Ordered {
         matches!(self.kind, Kind::Points(..))
     }
 
-    /// Returns the selected coordinates of each dimension, if the selection selects the dimensions
-    /// independently of one another; otherwise [`None`].
+    /// Returns the selected coordinates of each dimension. Returns [`None`] unless the selection
+    /// consists of all combinations of these coordinates.
     pub fn axes(&self) -> Option<&[Axis]> {
         match &self.kind {
             Kind::Axes(axes, _) => Some(axes),
@@ -94,9 +94,9 @@ impl Ordered {
         }
     }
 
-    /// Returns whether the box `region` may contain a selected element. For lists of points and
-    /// irregular blocks, the result may be `true` although the box contains none. All other results
-    /// are exact.
+    /// Returns whether the box `region` may contain a selected element. The result is exact, except
+    /// for lists of points and irregular blocks: for them, the result may be `true` although the
+    /// box contains no selected element.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes
@@ -148,9 +148,9 @@ impl Ordered {
         }
     }
 
-    /// Returns the coordinates of the selected element with the index `position` in the selection,
-    /// and the number of elements from there to the end of its run along the fastest dimension.
-    /// Returns [`None`] if the selection has fewer elements.
+    /// Returns the coordinates of a selected element, and the number of elements from there to the
+    /// end of its run along the fastest dimension. `position` is the index of the element in the
+    /// selection. Returns [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;

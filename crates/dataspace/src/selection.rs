@@ -41,8 +41,8 @@ pub enum Hyperslab {
     },
 }
 
-/// A regular pattern of blocks of selected elements: in each dimension `count` blocks of `block`
-/// elements, the first one at `start`, the starts `stride` elements apart.
+/// A regular pattern of blocks of selected elements. In each dimension it has `count` blocks of
+/// `block` elements. The first block begins at `start`, and the starts are `stride` elements apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RegularHyperslab {
     /// The first selected coordinate in each dimension.
@@ -195,8 +195,8 @@ impl Selection {
         LinearRuns::new(self, axes, dims)
     }
 
-    /// Returns the only run of selected elements, if the selection is a box that is contiguous in a
-    /// C-order array of the shape `dims`.
+    /// Returns the only run of selected elements. Returns `None` unless the selection is a box that
+    /// is contiguous in a C-order array of the shape `dims`.
     ///
     /// Returns [`None`] for empty selections, for points, for several blocks, for boxes that are
     /// not contiguous, and for selections that are not valid. A caller that gets [`None`] uses

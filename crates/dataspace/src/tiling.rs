@@ -50,8 +50,8 @@ pub(crate) struct Pattern {
 }
 
 impl Tiling {
-    /// Divides the regular selection with the coordinates `axes`, of a dataset with the extent
-    /// `extent`, by chunks of the shape `chunk`.
+    /// Divides a regular selection of elements of a dataset by chunks of the shape `chunk`. `axes`
+    /// are the selected coordinates of each dimension, and `extent` is the shape of the dataset.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no

@@ -197,8 +197,9 @@ impl Datatype {
         Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
     }
 
-    /// Returns a complex datatype (the complex class of HDF5 2.0), with two parts of the datatype
-    /// `base`. Older libraries cannot read this class. The size of an element saturates at 4 GiB.
+    /// Returns a complex datatype with two parts of the datatype `base`. Libraries before HDF5 2.0
+    /// cannot read this class. If the size of an element exceeds 32 bits, it becomes the largest
+    /// 32-bit number.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }

@@ -14,8 +14,8 @@ pub fn run(filter: &dyn Filter, client_data: &[u32]) {
     }
 }
 
-/// Checks that a filter fulfils the contract of the trait `Filter`, with chunks of `length` bytes,
-/// for filters whose client data contain the chunk length.
+/// Checks that a filter fulfils the contract of the trait `Filter`, with chunks of `length` bytes.
+/// Tests use this for filters whose client data contain the chunk length.
 ///
 /// # Panics
 /// If the filter violates the contract.

@@ -16,7 +16,7 @@ pub enum DatasetFill<'a> {
     Element(&'a [u8]),
 }
 
-/// The properties of a new dataset that filters use to compute their parameters.
+/// The properties of a new dataset from which filters compute their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct DatasetFacts<'a> {
     /// The datatype of the elements.

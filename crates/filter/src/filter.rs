@@ -34,8 +34,9 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Creates the context of a filter call with the filter's client data `client_data` and a limit
-    /// of `max_output` output bytes. Checksums are verified, and all other properties are unknown.
+    /// Creates the context of a filter call. `client_data` is the client data of the filter, and
+    /// `max_output` is the limit of output bytes. Checksums are verified, and all other properties
+    /// are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -61,7 +62,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location of a filter's result that equals the whole `input`.
+    /// Returns the location of a filter's result if the result is the whole `input`, unchanged.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }

@@ -109,8 +109,8 @@ filters! {
 }
 
 impl FilterId {
-    /// The first filter number that is registered by The HDF Group. Smaller numbers belong to the
-    /// format: version 2 of the filter pipeline message stores no name for them.
+    /// The first filter number that The HDF Group registers. Smaller numbers belong to filters of
+    /// the format. Version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
     /// Returns the Cargo feature for the filter with this number. Returns `None` if the feature is

@@ -163,8 +163,8 @@ impl Superblock {
         Self::decode(&bytes).ok()
     }
 
-    /// Creates a substitute for the lost superblock of a file of `length` bytes. The substitute has
-    /// no root group.
+    /// Creates a substitute superblock for a file of `length` bytes whose superblock is lost. The
+    /// substitute has no root group.
     pub fn unknown(params: FileParams, length: u64) -> Self {
         let none = Address::UNDEFINED;
         Self {

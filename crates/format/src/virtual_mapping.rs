@@ -46,8 +46,8 @@ pub struct VirtualMappings {
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// The mapping of a virtual dataset to one source dataset: a selection of the virtual dataset, and
-/// the selection of the source dataset with the elements.
+/// A mapping of a virtual dataset: two selections. One selects elements of the virtual dataset, and
+/// the other one selects the elements of a source dataset in which they lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,

@@ -9,8 +9,8 @@ use SegmentSource::{New, Old};
 
 impl DefinedSet {
     /// Returns the union of two sets of defined elements, and the source of each value. Elements of
-    /// `new` get their value from `new`, all other elements from `self`. Both sets must belong to
-    /// the same chunk.
+    /// `new` get their values from `new`, and all other elements from `self`. Both sets must belong
+    /// to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)

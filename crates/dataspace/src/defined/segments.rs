@@ -6,7 +6,7 @@ use crate::{DataspaceError, Result};
 const BEYOND: DataspaceError =
     DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
-/// The source set of the values of a segment, when two sets of defined elements are combined.
+/// The source of values in a combination of two sets of defined elements: one of the two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
     /// The set that is changed.
@@ -26,8 +26,8 @@ pub struct Segment {
     pub count: u64,
 }
 
-/// The values of a set of defined elements that results from two other sets, as segments of the
-/// values of the two sets, in ascending order of offsets.
+/// The sources of the values in a combination of two sets of defined elements. Each segment is a
+/// range of values of one of the two sets. The segments ascend by offset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segments {
     list: Vec<Segment>,

@@ -80,9 +80,8 @@ impl<'c> Tile<'c> {
         (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
-    /// Returns the elements of the target buffer that belong to a chunk's tile as a slice. Returns
-    /// `None` unless both the target elements and the selected elements of the chunk are
-    /// contiguous.
+    /// Returns the tile of a chunk (its part of the target buffer) as one slice. Returns `None`
+    /// unless the selected elements are contiguous in the chunk and in the buffer.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
@@ -95,8 +94,8 @@ impl<'c> Tile<'c> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// Returns the elements of the target buffer that belong to a chunk's tile as slices of at
-    /// least `min_bytes` bytes, in the order of the chunk's elements.
+    /// Returns the tile of a chunk (its part of the target buffer) as slices, in the order of the
+    /// chunk's elements. Each slice has at least `min_bytes` bytes.
     ///
     /// Returns [`None`] if the selected elements of the chunk are not contiguous, or if the slices
     /// would be shorter.
@@ -187,8 +186,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Passes each contiguous run of elements in the target buffer that belongs to a chunk's tile
-    /// to `write`. The runs are as long as possible.
+    /// Calls `write` for each contiguous run of elements in the tile of a chunk (its part of the
+    /// target buffer). The runs are as long as possible.
     ///
     /// # Errors
     /// The errors of `write`.

@@ -112,7 +112,8 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates the conversion error for two datatypes between which no rule converts elements.
+    /// Creates a conversion error for two datatypes. No rule converts elements of one datatype to
+    /// the other.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }

@@ -115,8 +115,8 @@ impl Conversions {
         self
     }
 
-    /// Sets the handling of conversion exceptions: of values that the destination datatype cannot
-    /// represent.
+    /// Sets the handling of conversion exceptions. An exception is a value that the destination
+    /// datatype cannot represent.
     #[must_use]
     pub fn with_exceptions(mut self, exceptions: Exceptions) -> Self {
         self.exceptions = exceptions;
@@ -157,8 +157,7 @@ impl Conversions {
         from == to || self.across_charsets
     }
 
-    /// Rejects conversions to a compound datatype that has a member which the source compound
-    /// lacks.
+    /// Rejects conversions to a compound datatype if the source compound lacks any of its members.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
@@ -175,8 +174,8 @@ impl Conversions {
         self.every_member
     }
 
-    /// Returns the handling of conversion exceptions: of values that the destination datatype
-    /// cannot represent.
+    /// Returns the handling of conversion exceptions. An exception is a value that the destination
+    /// datatype cannot represent.
     pub fn exceptions(&self) -> &Exceptions {
         &self.exceptions
     }
@@ -200,8 +199,8 @@ impl Conversions {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of a single member of a compound datatype. [`Datatype::member_at`]
-    /// describes `path`.
+    /// Plans the conversion of a single member of a compound datatype. `path` names the member as
+    /// in [`Datatype::member_at`].
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};

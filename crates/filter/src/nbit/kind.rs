@@ -71,9 +71,8 @@ pub struct NbitMember {
 type Parsed<T> = Result<T, &'static str>;
 
 impl NbitType {
-    /// Returns the nbit description of a datatype, which equals the description that libhdf5 passes
-    /// to nbit. Only integers and floating-point numbers can have unused bits, by themselves or in
-    /// arrays and compounds.
+    /// Returns the description of a datatype for the nbit filter, like libhdf5. Only integers and
+    /// floating-point numbers can have unused bits, by themselves or in arrays and compounds.
     ///
     /// # Errors
     /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.
@@ -115,8 +114,8 @@ impl NbitType {
         }
     }
 
-    /// Returns the client data of the nbit filter for chunks of `elements` elements of this element
-    /// type.
+    /// Returns the client data of the nbit filter for chunks of `elements` elements. The element
+    /// type is this type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
         self.append(&mut data);

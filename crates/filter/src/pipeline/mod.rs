@@ -36,8 +36,8 @@ impl Stage {
     }
 
     /// Makes the filter of a pipeline optional. Chunks that the filter cannot encode are then
-    /// stored without the filter. With [`ChunkTarget::only_smaller`], this also applies to chunks
-    /// that a compressor does not make smaller.
+    /// stored without the filter. With [`ChunkTarget::only_smaller`], a compressor is also skipped
+    /// if the chunk does not become smaller.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.flags |= Self::OPTIONAL;
@@ -63,8 +63,8 @@ const MAX_STAGE_GROWTH: usize = 8;
 /// [`MAX_STAGE_GROWTH`].
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// The known properties of a chunk in a filter pipeline, the limits for decoding it, and the
-/// options for encoding it.
+/// The known properties of a chunk, for a filter pipeline. Also holds the limits for decoding the
+/// chunk and the options for encoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
     /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
@@ -153,8 +153,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Frees a filter pipeline's scratch buffers with a capacity of more than `bytes` bytes, which
-    /// an earlier large chunk may have left.
+    /// Frees the scratch buffers of filter pipelines with a capacity of more than `bytes` bytes. An
+    /// earlier large chunk may have left such buffers.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -183,22 +183,22 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
-    /// Returns the filters of the pipeline that the filter registry `registry` does not contain.
+    /// Returns the filters of the pipeline that are not in the filter registry `registry`.
     pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
-    /// Returns the size in bytes of a chunk after encoding by the filter pipeline, or [`None`] if
-    /// the size depends on the content.
+    /// Returns the size in bytes of a chunk after encoding by the filter pipeline. Returns [`None`]
+    /// if the size depends on the content of the chunk.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
         self.stages.iter().try_fold(target.length?, |length, stage| {
             registry.get(stage.id)?.encoded_length(&context(stage, target), length)
         })
     }
 
-    /// Decodes a stored chunk with the filter pipeline: applies the decoders in reverse order,
-    /// except for filters whose bit in `filter_mask` is set. Bytes beyond the target's length are
-    /// dropped, as libhdf5 does.
+    /// Decodes a stored chunk with the filter pipeline. Applies the decoders in reverse order, and
+    /// skips filters whose bit in `filter_mask` is set. Drops bytes beyond the target's length,
+    /// like libhdf5.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter, [`FilterError::Length`] if the
@@ -213,8 +213,8 @@ impl Pipeline {
         self.decode_chunk_with(registry, filter_mask, bytes, target, &mut Scratch::default())
     }
 
-    /// Decodes a stored chunk with the filter pipeline, with buffers that are reused for the next
-    /// chunk. See [`Pipeline::decode_chunk`].
+    /// Decodes a stored chunk with the filter pipeline. Reuses buffers from chunk to chunk. See
+    /// [`Pipeline::decode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::decode_chunk`].
@@ -364,9 +364,9 @@ impl Pipeline {
     }
 
     /// Encodes a chunk with the filter pipeline, and returns the stored bytes and the filter mask.
-    /// The mask has the bits of the skipped optional filters: filters that are missing or cannot
-    /// encode the chunk and, with [`ChunkTarget::only_smaller`], compressors that do not make the
-    /// chunk smaller.
+    /// The mask has a bit for each skipped optional filter: filters that are missing or cannot
+    /// encode the chunk. With [`ChunkTarget::only_smaller`], also skips compressors that do not
+    /// make the chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
@@ -379,8 +379,8 @@ impl Pipeline {
         self.encode_chunk_with(registry, bytes, target, &mut Scratch::default())
     }
 
-    /// Encodes a chunk with the filter pipeline, with buffers that are reused for the next chunk,
-    /// and returns the stored bytes and the filter mask. See [`Pipeline::encode_chunk`].
+    /// Encodes a chunk with the filter pipeline, and returns the stored bytes and the filter mask.
+    /// Reuses buffers from chunk to chunk. See [`Pipeline::encode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::encode_chunk`].

@@ -121,8 +121,8 @@ impl BloscTransform {
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
-    /// Returns a request for any filter, given by its number, its flags (bit 0: optional), its
-    /// client data in the user's form, and the name to store in the file if it differs from the
+    /// Returns a request for any filter. The arguments are its number, its flags (bit 0: optional),
+    /// its client data in the user's form, and the name to store in the file if it is not the
     /// default name.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
         Self { id, flags, client_data: client_data.into(), name, may_be_missing: false }
@@ -164,15 +164,15 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::NBIT, [])
     }
 
-    /// Returns a request for the scaleoffset filter with integers, stored as distances from the
-    /// minimum with `bits` bits; 0 stands for as many bits as a chunk needs. Too few bits lose
-    /// values.
+    /// Returns a request for the scaleoffset filter with integers. The filter stores distances from
+    /// the minimum with `bits` bits. If `bits` is 0, the filter takes as many bits as a chunk
+    /// needs. Too few bits lose values.
     pub fn scale_offset_int(bits: u32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [2, bits])
     }
 
-    /// Returns a request for the scaleoffset filter with floating-point numbers, rounded to
-    /// `digits` digits after the decimal point.
+    /// Returns a request for the scaleoffset filter with floating-point numbers. The filter rounds
+    /// numbers to `digits` digits after the decimal point.
     pub fn scale_offset_float(digits: i32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [0, digits.cast_unsigned()])
     }
@@ -265,9 +265,8 @@ impl FilterSpec {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// Accepts the requested filter as an optional filter of new datasets even if no registry has
-    /// the filter. Chunks are then stored without the filter, and the stored filter pipeline names
-    /// the filter.
+    /// Makes the requested filter optional, and accepts it even if no registry has the filter. A
+    /// new dataset then stores chunks without the filter, and its filter pipeline names the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
@@ -343,8 +342,8 @@ impl FilterSpec {
 }
 
 impl Pipeline {
-    /// Returns the filter pipeline of a new dataset for the requested filters, with the client
-    /// data, flags and names that libhdf5 and the plug-ins store.
+    /// Returns the filter pipeline of a new dataset for the requested filters. Client data, flags
+    /// and names are those that libhdf5 and the plug-ins store.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter; the message names the feature to

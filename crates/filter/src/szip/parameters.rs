@@ -63,8 +63,9 @@ pub struct Element {
 }
 
 impl SzipParameters {
-    /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements, of which
-    /// `fastest` lie along the fastest-varying dimension, in blocks of `block` samples.
+    /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements.
+    /// `fastest` is the number of elements along the fastest-varying dimension, and `block` is the
+    /// number of samples of a block.
     ///
     /// # Errors
     /// The reason why szip cannot code such chunks.

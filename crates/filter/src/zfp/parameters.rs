@@ -54,8 +54,8 @@ pub enum ZfpNumber {
     F64,
 }
 
-/// The compression mode of the zfp filter, which limits the bits of a zfp block (4 values along
-/// each dimension).
+/// The compression mode of the zfp filter. It limits the bits of a zfp block, which has 4 values
+/// along each dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
     /// The average number of bits of each value, equal in all blocks.

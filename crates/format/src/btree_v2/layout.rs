@@ -129,8 +129,8 @@ impl BTreeV2Layout {
         self.level(level).map_or(0, |level| level.max_records)
     }
 
-    /// Returns the largest number of records in a node of a version 2 B-tree at `level` and its
-    /// subtree. `u64::MAX` stands for any larger number.
+    /// Returns the largest number of records in a subtree of a version 2 B-tree. The root of the
+    /// subtree is a node at `level`. `u64::MAX` stands for any larger number.
     pub fn max_records_below(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_below)
     }
@@ -139,8 +139,8 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the layout parameters, for decoding and encoding, of a version 2 B-tree leaf with
-    /// `records` records.
+    /// Returns the layout parameters of a version 2 B-tree leaf with `records` records. Decoding
+    /// and encoding of the leaf require these parameters.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -153,8 +153,8 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the layout parameters, for decoding and encoding, of an internal node of a version 2
-    /// B-tree at `level` (1 and up) with `records` records.
+    /// Returns the layout parameters of an internal node of a version 2 B-tree, at `level` (1 and
+    /// up) and with `records` records. Decoding and encoding of the node require these parameters.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

@@ -72,8 +72,8 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Returns the number of bytes of the version 2 B-tree's leaf that are in use; padding fills
-    /// the other bytes.
+    /// Returns the number of used bytes in a leaf of a version 2 B-tree. Padding fills the other
+    /// bytes.
     pub fn used_size(&self) -> usize {
         self.records * self.record_size + OVERHEAD_BYTES
     }

@@ -355,8 +355,8 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the stored offset of an extensible array's data block. Accepted values are the index
-    /// of the block's first chunk entry, and `expected`, the value that libhdf5 stores in data
+    /// Checks the stored offset of an extensible array's data block. The offset must be the index
+    /// of the block's first chunk entry, or `expected`, the value that libhdf5 stores in data
     /// blocks of the index block.
     ///
     /// # Errors

@@ -116,7 +116,7 @@ impl Writer {
         self.uint(params.length_width(), value, field);
     }
 
-    /// Appends a length field to the encoded metadata structure, with all bits 1 for `None`.
+    /// Appends a length field to the encoded metadata structure. For `None`, all bits are ones.
     pub fn length_or_undefined(&mut self, params: FileParams, value: Option<u64>, field: &'static str) {
         match value {
             Some(value) => self.length(params, value, field),
@@ -124,8 +124,8 @@ impl Writer {
         }
     }
 
-    /// Appends an address of `size_of_offsets` bytes to the encoded metadata structure, with all
-    /// bits 1 for the undefined address.
+    /// Appends an address of `size_of_offsets` bytes to the encoded metadata structure. For the
+    /// undefined address, all bits are ones.
     #[inline]
     pub fn offset(&mut self, params: FileParams, address: Address, field: &'static str) {
         match address.get() {

@@ -19,8 +19,8 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 const SIGNATURE: &[u8; 4] = b"FSHD";
 const VERSION: u8 = 0;
 
-/// The client of a free-space manager, whose free space the manager records: the file or a fractal
-/// heap.
+/// The client of a free-space manager: the file or a fractal heap. The manager records the free
+/// space of its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceClient(pub u8);
 

@@ -76,8 +76,7 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Creates an internal error about a global heap collection. Objects or free space lie outside of
-/// the collection's bytes.
+/// Creates an internal error about overlapping or misplaced objects in a global heap collection.
 fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,
@@ -343,8 +342,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false from the global heap collection,
-    /// and closes the gaps.
+    /// Removes objects from the global heap collection and closes the gaps. Keeps the objects for
+    /// whose numbers `keep` returns true.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -390,8 +389,7 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position of the first gap in the numbers of a global heap collection's objects.
-    /// The objects are sorted by number.
+    /// Returns the position of the first unused number among a global heap collection's objects.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;

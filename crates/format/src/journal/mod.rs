@@ -146,7 +146,8 @@ fn header_sum(sequence: u64, bytes: &[u8]) -> u64 {
     xxhash3_64::Hasher::oneshot_with_seed(sequence, bytes)
 }
 
-/// A range of newly allocated bytes of the file that a commit in the journal requires.
+/// A range of bytes of the file (an extent) that is newly allocated. A commit in the journal
+/// requires these bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalExtent {
     /// Offset of the extent in the file, in bytes.
@@ -241,7 +242,8 @@ impl JournalChain {
         self.last = checksum;
     }
 
-    /// Encodes the journal record that changes the bytes `old` to `new` at `offset` of the file.
+    /// Encodes a journal record of changed bytes. The record changes `old` to `new` at `offset` of
+    /// the file.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are no bytes or more than [`MAX_RECORD_BYTES`], or

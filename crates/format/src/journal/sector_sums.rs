@@ -2,7 +2,7 @@
 
 use twox_hash::xxhash3_64;
 
-/// Size in bytes of a sector of the file, the unit that a disk writes completely or not at all.
+/// Size in bytes of a sector of the file. A disk writes a sector completely or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
 /// Size in bytes of a sector of the file, as a `usize`, for the checksums of a journal.
 pub const SECTOR_BYTES: usize = 512;
@@ -38,8 +38,8 @@ impl SectorSums {
         sectors(offset, bytes).map(sum).collect()
     }
 
-    /// Returns the journal's checksum of a range of bytes at `offset` of the file: the wrapping sum
-    /// of the checksums of its sectors.
+    /// Returns the journal's checksum of a range of bytes at `offset` of the file. This is the sum
+    /// of the checksums of all sectors, with wrapping.
     pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
         let mut at = offset;
         sectors(offset, bytes).fold(0_u64, |total, sector| {

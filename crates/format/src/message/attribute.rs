@@ -28,8 +28,8 @@ use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags that mark the datatype and the dataspace of an attribute as
-    /// [`SharedReference`](super::SharedReference)s.
+    /// Flags of an attribute message: the datatype or the dataspace is a
+    /// [`SharedReference`](super::SharedReference).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
         /// A flag of an attribute message: instead of a datatype, the message stores a reference to
@@ -62,8 +62,8 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
-    /// Returns false if the attribute message in `bytes` certainly has another name than `name`. A
-    /// search among many attributes decodes only messages for which the result is true.
+    /// Returns whether the attribute message in `bytes` may have the name `name`. False is certain.
+    /// A search among many attributes decodes only messages for which the result is true.
     pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
         let start = match bytes.first() {
             Some(1 | 2) => 8,

@@ -138,7 +138,8 @@ impl MessageType {
     pub const EXTERNAL_FILES: Self = Self(0x07);
     /// Type number of the object header message for the layout of a dataset's raw data.
     pub const DATA_LAYOUT: Self = Self(0x08);
-    /// Type number of the object header message that libhdf5 uses to test unknown messages.
+    /// Type number of an object header message without meaning. libhdf5 uses this message to test
+    /// the handling of unknown messages.
     pub const BOGUS: Self = Self(0x09);
     /// Type number of the object header message for the creation parameters of a group.
     pub const GROUP_INFO: Self = Self(0x0a);

@@ -46,8 +46,8 @@ pub enum SharedLocation {
 }
 
 impl SharedReference {
-    /// Creates a shared message's reference to a committed datatype, in the version that HDF5 1.8
-    /// and later write.
+    /// Creates a reference to a committed datatype, in place of a datatype message. Uses the
+    /// version that HDF5 1.8 and later write.
     pub const fn committed(header: Address) -> Self {
         Self { version: 3, location: SharedLocation::Committed(header) }
     }

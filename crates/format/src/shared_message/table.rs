@@ -24,9 +24,9 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// The set of object header message types that an index of shared messages holds. The bit
-    /// number of a type is the number of the message type, as in files of libhdf5. The
-    /// specification numbers the bits from 0 instead.
+    /// A set of object header message types, for an index of shared messages. As in files of
+    /// libhdf5, the bit number of a type is the number of the message type. The specification
+    /// numbers the bits from 0 instead.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
         /// The bit for dataspace messages in the set of message types of a shared message index.

@@ -158,9 +158,8 @@ pub(super) const EXTENSIBLE_ARRAY: u8 = 4;
 pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
-    /// Returns true if chunks that extend past the dataset's edge skip the filter pipeline that
-    /// other chunks use. Like libhdf5, this method ignores the message's flag for a single chunk
-    /// without filters.
+    /// Returns true if chunks that extend past the dataset's edge are stored without filters. For a
+    /// single chunk without filters, ignores the flag in the message, like libhdf5.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
             && !matches!(self.index, ChunkIndexParameters::Single(None))
