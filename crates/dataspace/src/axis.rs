@@ -234,7 +234,7 @@ impl Axis {
         self.start + block * self.stride
     }
 
-    /// Returns the number of coordinates of a block of selected coordinates of one dimension.
+    /// Returns the number of coordinates in one block of the selected coordinates of a dimension.
     pub fn block_length(&self, block: u64) -> u64 {
         if block + 1 == self.count { self.last } else { self.block }
     }

@@ -138,9 +138,9 @@ impl<'a> BlockRuns<'a> {
         false
     }
 
-    /// Advances an iterator over a union of blocks of elements to the next band of one dimension: a
-    /// range of coordinates that the same blocks contain. Then starts the iteration over the next
-    /// faster dimension.
+    /// Advances an iterator over a union of blocks of elements to the next band of one dimension. A
+    /// band is a range of coordinates that the same blocks contain. Then starts the iteration over
+    /// the next faster dimension.
     fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
         let found = self.find_band(dimension, &mut level);
@@ -155,8 +155,8 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Finds the next band of one dimension in a union of blocks of elements: a range of
-    /// coordinates that the same blocks contain. Also finds these blocks. Returns false after the
+    /// Finds the next band of one dimension in a union of blocks of elements, and the blocks of the
+    /// band. A band is a range of coordinates that the same blocks contain. Returns false after the
     /// last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =

@@ -61,7 +61,7 @@ pub(crate) struct Strides {
 }
 
 impl Strides {
-    /// Computes the strides, in bytes, of a box of elements in an array in memory. Checks that the
+    /// Computes the position of a box of elements in an array in memory, in bytes. Checks that the
     /// box lies in the array, and that the array fits in the buffer. Returns [`None`] if the box is
     /// empty.
     pub(crate) fn new(

@@ -168,8 +168,8 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the next series of runs of selected elements with equal lengths and equal distances
-    /// in the array. The next call may continue the same series.
+    /// Returns the next runs of selected elements, as a series with equal lengths and equal
+    /// distances in the array. The next call may return further runs of the same series.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};

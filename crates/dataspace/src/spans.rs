@@ -14,7 +14,7 @@ use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab
 /// is also cut into at most this number of blocks.
 const MAX_SPANS: usize = 1 << 24;
 
-/// The limit of steps in the conversion of a hyperslab's blocks to a tree of intervals. Each visit
+/// The largest number of steps in the conversion of a hyperslab to a tree of intervals. Each visit
 /// of a block is one step. The limit bounds the work for blocks that cross each other.
 const MAX_BLOCK_VISITS: usize = 1 << 25;
 
@@ -32,8 +32,8 @@ pub(crate) struct Spans {
     count: u64,
 }
 
-/// An interval of selected coordinates of one dimension, in the tree of intervals of a selection.
-/// All coordinates of the interval have the same subtree.
+/// An interval of selected coordinates of one dimension. All these coordinates have the same
+/// subtree in the selection's tree of intervals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) first: u64,
@@ -90,7 +90,7 @@ impl Spans {
     }
 
     /// Appends an interval of coordinates to one dimension of a selection's tree of intervals. If
-    /// it is adjacent to the last interval and has an equal subtree, merges both intervals.
+    /// the last interval is adjacent and has an equal subtree, merges both.
     fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
         let added = (last - first)
             .checked_add(1)
@@ -112,7 +112,8 @@ impl Spans {
         Ok(())
     }
 
-    /// Creates the tree of intervals of the elements of a regular hyperslab.
+    /// Creates the tree of intervals for a regular hyperslab from its selected coordinates in each
+    /// dimension.
     pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
         if axes.iter().any(Axis::is_empty) {
             return Ok(Arc::new(Self::empty()));
@@ -133,8 +134,8 @@ impl Spans {
         below.ok_or(DataspaceError::Invalid { subject: "a selection", problem: "has no dimensions" })
     }
 
-    /// Creates the tree of intervals of the elements of a hyperslab's blocks. Blocks may touch and
-    /// overlap; no block may end before it starts.
+    /// Creates the tree of intervals for a hyperslab from its blocks. Blocks may touch and overlap,
+    /// but no block may end before it starts.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
         let mut visits_left = MAX_BLOCK_VISITS;
         Self::sweep(rank, 0, blocks.iter().collect(), &mut visits_left).map(Arc::new)
@@ -292,8 +293,8 @@ impl Combiner {
         Ok(merged)
     }
 
-    /// Applies a set operation to the intervals of two subtrees, in the trees of intervals of two
-    /// selections.
+    /// Applies a set operation to two lists of intervals. Each list is one dimension of a
+    /// selection's tree of intervals.
     fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
         let mut spans = Spans::empty();
         let mut at = 0;

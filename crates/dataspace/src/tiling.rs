@@ -81,8 +81,8 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the number of selected coordinates of each dimension of a selection that is divided
-    /// by chunks.
+    /// Returns the number of selected coordinates in each dimension. A grid of chunks divides the
+    /// selection.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -162,7 +162,8 @@ impl Tiling {
         counts.product()
     }
 
-    /// Returns for each dimension the selected coordinates and the range of coordinates of a chunk.
+    /// Returns the selected coordinates of each dimension, and the range of coordinates of a chunk
+    /// in this dimension.
     pub(crate) fn dimensions<'a>(
         &'a self,
         scaled: &'a [u64],
@@ -262,9 +263,9 @@ impl Pattern {
     }
 }
 
-/// Divides a range of selected coordinates of one dimension into patterns of equal blocks: the end
-/// of a cut block, whole blocks, and the beginning of a cut block. `positions` contains indexes of
-/// selected coordinates. Returns each pattern with its first index.
+/// Divides a range of selected coordinates of one dimension into patterns of equal blocks. A block
+/// that the range cuts is a pattern of its own. `positions` contains indexes of selected
+/// coordinates. Returns each pattern with its first index.
 fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
     let axis = *axis;
     let mut rest = positions;

@@ -177,7 +177,8 @@ impl Datatype {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns the datatype of bit fields of `bytes` bytes. The number of bits saturates at 65535.
+    /// Returns the datatype of bit fields of `bytes` bytes. If the number of bits exceeds 65535, it
+    /// becomes 65535.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -234,8 +235,8 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// Returns the datatype of variable-length sequences of items of the datatype `base`, in a file
-    /// with addresses of `size_of_offsets` bytes.
+    /// Returns the datatype of variable-length sequences in a file with addresses of
+    /// `size_of_offsets` bytes. The items have the datatype `base`.
     pub fn sequence(base: Self, size_of_offsets: u8) -> Self {
         let class = DatatypeClass::VariableLength(VariableLength {
             kind: VariableLengthKind::Sequence,

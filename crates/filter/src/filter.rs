@@ -51,8 +51,7 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// The location of the bytes that a filter has produced: the filter's output buffer, or a range of
-/// the filter's input.
+/// The location of a filter's result: the output buffer of the filter, or a range of its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
     /// The result is in the output buffer.
@@ -157,9 +156,9 @@ pub trait Filter: Send + Sync + Debug {
         true
     }
 
-    /// Checks before the creation of a dataset that the filter can encode its chunks ("can apply"
-    /// in libhdf5). If the check of an optional filter fails, the dataset is created, but its
-    /// chunks are stored without the filter.
+    /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
+    /// the check of an optional filter fails, the dataset is created, and its chunks are stored
+    /// without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.
@@ -209,8 +208,8 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies bytes of a filter's input or output from the start of `from` to the start of `to`, until
-/// the shorter slice ends.
+/// Copies the start of `from` to the start of `to`, for the input or output of filters. The shorter
+/// slice determines the number of bytes.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

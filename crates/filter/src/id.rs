@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The number of a filter, as a filter pipeline message stores it. Every number is valid;
-/// registered filters have a constant.
+/// The number of a filter, as a filter pipeline message stores it. Every number is valid.
+/// Registered filters have a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilterId(pub u16);
 

@@ -88,7 +88,7 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// The decoded driver information of a superblock: of the multi driver, of the family driver, or of
+/// The decoded driver information of a superblock, for the multi driver, the family driver or
 /// another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {

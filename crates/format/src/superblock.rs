@@ -104,14 +104,14 @@ impl Superblock {
     /// Largest size of a superblock in bytes, with addresses and lengths of 32 bytes. With 8-byte
     /// addresses and lengths, the largest size is 100 bytes.
     pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
-    /// The default K value (half the entries of a full node) of a group's symbol table nodes, for
-    /// superblocks that do not store this value.
+    /// The default K value of a group's symbol table nodes, for superblocks that do not store it. K
+    /// is half the number of entries of a full node.
     pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-    /// The default K value (half the entries of a full node) of a group's B-tree, for superblocks
-    /// that do not store this value.
+    /// The default K value of a group's B-tree, for superblocks that do not store it. K is half the
+    /// number of entries of a full node.
     pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-    /// The default K value (half the entries of a full node) of chunk B-trees, for superblocks that
-    /// do not store this value.
+    /// The default K value of the B-trees of chunks, for superblocks that do not store it. K is
+    /// half the number of entries of a full node.
     pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
     /// Returns the version number of the superblock.

@@ -53,8 +53,8 @@ fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     }
 }
 
-/// A set operation on two sets of defined elements. The result is a list of segments, which state
-/// the set that each value comes from: `Old` is `self`, and `New` is the other set.
+/// A set operation on two sets of defined elements. The result is a list of segments of values.
+/// `Old` segments have values of `self`, and `New` segments have values of the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }

@@ -85,8 +85,8 @@ impl Corners {
     }
 
     /// Divides the list of boxes of defined elements into groups of `boxes` boxes each. Returns the
-    /// distance between the offsets of two groups, and the number of groups with equal coordinates
-    /// in all slower dimensions. `slower` is the stride of the next slower dimension.
+    /// distance between two groups in offsets, and the number of groups before a slower coordinate
+    /// changes. `slower` is the stride of the next slower dimension.
     fn steps(&self, boxes: usize, slower: u64) -> Option<(u64, usize)> {
         let mut groups = self.boxes.iter().step_by(boxes.max(1));
         let first = groups.next()?.first;

@@ -60,8 +60,8 @@ impl RowCursor {
 }
 
 impl DefinedSet {
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, cut
-    /// at the ends of the chunk's rows.
+    /// Calls `visit` with the runs of defined elements of a chunk in the range `range` of offsets.
+    /// Cuts the runs at the ends of the chunk's rows.
     ///
     /// `visit` receives the coordinates of the first element, the number of defined elements before
     /// it in the whole box, and the number of elements of the run.

@@ -107,8 +107,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that the list of values of a set of defined elements is long enough for all segments
-    /// that refer to this set.
+    /// Checks that a list of values of defined elements is long enough for the segments. Considers
+    /// only segments with values of this list.
     fn check(
         &self,
         from: SegmentSource,

@@ -112,8 +112,8 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates a conversion error for two datatypes. No rule converts elements of one datatype to
-    /// the other.
+    /// Creates a conversion error about two datatypes without a rule that converts elements between
+    /// them.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }

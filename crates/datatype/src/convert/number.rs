@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// A conversion of single numbers between the layouts of two datatypes.
+/// A conversion of numbers between any two datatypes of numbers, one number at a time.
 #[derive(Debug)]
 struct AnyNumber {
     from: Layout,

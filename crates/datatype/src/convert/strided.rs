@@ -121,8 +121,8 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Converts the offset of a byte in a packed copy of elements to the offset of this byte in the
-    /// strided view of the elements. The copy begins with the element `first`.
+    /// Converts the offset of a byte in packed elements to the offset of the same byte in a strided
+    /// view. The packed elements are a copy that begins with the element `first` of the view.
     fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);

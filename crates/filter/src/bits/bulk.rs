@@ -12,8 +12,8 @@ pub(crate) const GROUP_WORDS: usize = 8;
 /// processor's first-level cache.
 pub(crate) const TILE_WORDS: usize = 256;
 
-/// The number of input bytes that must remain before a filter unpacks one group of words: up to 64
-/// bytes of numbers and one byte after a 64-bit window, rounded up.
+/// The number of input bytes that a filter needs to unpack one group of words. A group takes up to
+/// 64 bytes of numbers, and a 64-bit window may need one byte more. The sum is rounded up.
 const GROUP_INPUT_BYTES: usize = 72;
 
 /// An unsigned integer of 1, 2, 4 or 8 bytes. Filters pack such integers to fewer bits.

@@ -2,7 +2,8 @@
 
 use hyperslab_exact::to_u64;
 
-/// A fast reader of the bits of a filter's input, the most significant bit of each byte first.
+/// A fast reader of the bits of a filter's input. The most significant bit of each byte comes
+/// first.
 ///
 /// After a method has returned [`None`], the results of further calls are unspecified.
 #[derive(Debug, Clone, Copy)]

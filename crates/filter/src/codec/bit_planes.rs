@@ -35,7 +35,8 @@ pub(crate) fn from_bit_planes(size: usize, planes: &[u8], elements: &mut [u8], s
     shuffle::from_planes(size, spare, elements);
 }
 
-/// Transposes a square of 8 × 8 bits of elements: bit `j` of byte `i` becomes bit `i` of byte `j`.
+/// Transposes 8 × 8 bits, for bit planes of elements. Bit `j` of byte `i` becomes bit `i` of byte
+/// `j`.
 #[inline]
 fn transpose_square(square: &mut [u8; GROUP_ELEMENTS]) {
     let mut bits = u64::from_le_bytes(*square);

@@ -56,8 +56,8 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// The positions of a series of values of the nbit filter, at constant distances: the position of
-/// the first value in the encoded bits and in the elements, and the distances.
+/// A series of values of the nbit filter at constant distances. It has two start positions: in the
+/// encoded bits, and in the elements.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     bit: u64,

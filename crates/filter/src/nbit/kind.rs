@@ -114,8 +114,8 @@ impl NbitType {
         }
     }
 
-    /// Returns the client data of the nbit filter for chunks of `elements` elements. The element
-    /// type is this type.
+    /// Returns the client data of the nbit filter for chunks of `elements` elements of one element
+    /// type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
         self.append(&mut data);

@@ -246,7 +246,7 @@ impl Pipeline {
     }
 
     /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. The length
-    /// of `out` is the expected length of the chunk; the length in `target` has no effect.
+    /// of `out` is the expected length of the chunk. The length in `target` has no effect.
     ///
     /// The last decoder writes directly to `out`. If `scratch` has served similar chunks before,
     /// the built-in filters allocate no memory, except where a codec's library forces an
@@ -282,8 +282,8 @@ impl Pipeline {
         check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
     }
 
-    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`, but accepts
-    /// a chunk with too few bytes. Returns the number of decoded bytes; the later bytes of `out`
+    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. Accepts a
+    /// chunk with too few bytes, and returns the number of decoded bytes. The later bytes of `out`
     /// are unspecified.
     ///
     /// # Errors

@@ -31,8 +31,8 @@ pub(super) trait Real: Copy + PartialOrd {
     fn from_small(integer: u32) -> Self;
     /// Converts an integer distance of the scaleoffset filter to the nearest floating-point number.
     fn from_wide(integer: u64) -> Self;
-    /// Computes `minimum + distance / scale`, which restores a floating-point number that the
-    /// scaleoffset filter encoded.
+    /// Restores a floating-point number that the scaleoffset filter encoded: `minimum + distance /
+    /// scale`.
     fn restored(minimum: Self, distance: Self, scale: Self) -> Self;
 }
 

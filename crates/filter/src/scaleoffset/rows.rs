@@ -6,8 +6,8 @@ use crate::bits::bulk::{self, TILE_WORDS, Word};
 use super::real::Real;
 use super::{HEADER_BYTES, Packing, ScaleOffsetNumber, ScaleOffsetParameters};
 
-/// The maximum number of bits of a scaleoffset distance that fits into an `i32`, where one bit is
-/// the sign.
+/// The maximum number of bits of a scaleoffset distance in an `i32`. The sign takes one bit of the
+/// `i32`.
 const MAX_SMALL_BITS: u32 = 31;
 
 /// Decodes the integers of a scaleoffset chunk by adding the minimum to each distance.

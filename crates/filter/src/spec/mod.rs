@@ -187,7 +187,8 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::LZO, [])
     }
 
-    /// Returns a request for the LZ4 filter in blocks of `block` bytes; 0 stands for 1 GiB.
+    /// Returns a request for the LZ4 filter in blocks of `block` bytes. If `block` is 0, blocks
+    /// have 1 GiB.
     pub fn lz4(block: u32) -> Self {
         Self::with_default_flags(FilterId::LZ4, [block])
     }
@@ -204,8 +205,8 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::BZIP2, [block])
     }
 
-    /// Returns a request for the bitshuffle filter in blocks of `block` elements, a multiple of 8;
-    /// 0 stands for about 8 KiB.
+    /// Returns a request for the bitshuffle filter in blocks of `block` elements, a multiple of 8.
+    /// If `block` is 0, blocks have about 8 KiB.
     pub fn bitshuffle(block: u32, codec: BitshuffleCodec) -> Self {
         match codec {
             BitshuffleCodec::None => Self::with_default_flags(FilterId::BITSHUFFLE, [block, 0]),

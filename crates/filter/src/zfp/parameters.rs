@@ -80,9 +80,9 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the client data with which a user requests a compression mode of the zfp filter: the
-    /// number of the mode, an unused value, and the parameters of the mode. Parameters of eight
-    /// bytes take two values, the low word first.
+    /// Returns the client data by which a user requests a compression mode of the zfp filter. They
+    /// contain the number of the mode, an unused value, and the parameters of the mode. A parameter
+    /// of eight bytes takes two values, the low word first.
     pub(crate) fn request(self) -> [u32; 6] {
         let halves = |value: f64| {
             let [low @ .., h0, h1, h2, h3] = value.to_le_bytes();

@@ -139,8 +139,8 @@ impl ExtensibleArrayBlockContext {
             + CHECKSUM_SIZE
     }
 
-    /// Returns the number of pages of an extensible array's data block, or of each data block of a
-    /// secondary block; 0 if the data blocks are not paged.
+    /// Returns the number of pages of an extensible array's data block. For a secondary block,
+    /// returns the number for each of its data blocks. Returns 0 if data blocks are not paged.
     pub fn pages(&self) -> usize {
         self.pages
     }

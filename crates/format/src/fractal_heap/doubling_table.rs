@@ -144,8 +144,8 @@ impl DoublingTable {
         (bits + 1).max(self.first_row_bits) - self.first_row_bits
     }
 
-    /// Returns the number of direct block entries and the number of indirect block entries in a
-    /// fractal heap's indirect block of `rows` rows.
+    /// Returns two numbers of entries in a fractal heap's indirect block of `rows` rows: for direct
+    /// blocks, and for indirect blocks.
     pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
         let direct = rows.min(self.max_direct_rows());
         let count = |rows: u32| rows as usize * usize::from(self.width);

@@ -47,8 +47,8 @@ bitflags::bitflags! {
     }
 }
 
-/// Parameters that determine the length of a fractal heap header: the file's address sizes and the
-/// length of the heap's filter pipeline.
+/// Parameters that determine the length of a fractal heap header. These are the sizes of the file's
+/// addresses and lengths, and the length of the filter pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
     /// Sizes of addresses and lengths in the file.

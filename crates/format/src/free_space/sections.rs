@@ -94,8 +94,8 @@ impl FreeSpaceSectionKind {
     pub const FILE: Self = Self::Plain(0);
     /// Type number of a free-space section in an allocated direct block of a fractal heap.
     pub const SINGLE: Self = Self::Plain(0);
-    /// Type number of a free-space section for a later row of the unallocated blocks of a fractal
-    /// heap's indirect block.
+    /// Type number of a free-space section for a row of unallocated blocks in a fractal heap's
+    /// indirect block. The row is not the first row of such blocks.
     pub const NORMAL_ROW: Self = Self::Plain(2);
 }
 
@@ -111,8 +111,8 @@ fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
-/// Returns the size in bytes of the data of one kind of free-space section in a fractal heap: the
-/// unallocated blocks of an indirect block.
+/// Returns the size in bytes of the data of a free-space section for unallocated blocks. These
+/// blocks are children of a fractal heap's indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
     heap_offset_width + 6
 }

@@ -18,8 +18,8 @@ impl SectorSums {
     /// The checksum function for sectors of the file that new journals use.
     pub const CURRENT: Self = Self { seed: None };
 
-    /// Returns the journal's checksum of a sector, or of the first bytes of a sector, at `offset`
-    /// of the file.
+    /// Returns the journal's checksum of a sector, or of the beginning of a sector. The sector is
+    /// at `offset` of the file.
     pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
         match self.seed {
             Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
@@ -27,7 +27,8 @@ impl SectorSums {
         }
     }
 
-    /// Returns the journal's checksum of each sector of `bytes`, which lie at `offset` of the file.
+    /// Returns the journal's checksums of the sectors of `bytes`. The bytes are at `offset` of the
+    /// file.
     pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
         let mut at = offset;
         let sum = |sector: &[u8]| {
@@ -58,8 +59,8 @@ fn scramble(value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-/// Splits `bytes`, which lie at `offset` of the file, at the boundaries of disk sectors. The first
-/// and the last piece may be shorter than a sector.
+/// Splits `bytes` at the boundaries of disk sectors. The bytes are at `offset` of the file. The
+/// first and the last piece may be shorter than a sector.
 pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let first = SECTOR_BYTES - (offset % SECTOR) as usize;
     let (head, rest) = bytes.split_at(first.min(bytes.len()));

@@ -58,8 +58,8 @@ bitflags::bitflags! {
     }
 }
 
-/// The order of the fields in a data layout message of structured chunks: the position of the
-/// composition (the sections of a chunk).
+/// The order of the fields in a data layout message of structured chunks. The orders differ in the
+/// position of the composition, which describes the sections of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.

@@ -30,7 +30,8 @@ const LATEST_VERSION: u8 = 5;
 /// First version of the datatype message with compact compounds: names have no padding, and offsets
 /// of members have the smallest width.
 const PACKED_VERSION: u8 = 3;
-/// Size in bytes of the fields of a datatype message before the properties of the datatype's class.
+/// Size in bytes of the prefix of a datatype message. The properties of the datatype's class
+/// follow.
 const PREFIX_SIZE: usize = 8;
 
 /// The datatype message: a datatype as stored in an object header, an attribute or a committed

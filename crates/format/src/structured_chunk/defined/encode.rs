@@ -133,8 +133,8 @@ fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
     width(set, to_u64(corners.len()), || highest_of_blocks(corners, set.dims().len()))
 }
 
-/// Returns the size in bytes of a set of defined elements in the form of a list of points. The size
-/// may exceed 64 bits.
+/// Returns the encoded size in bytes of a set of defined elements as a list of points. The size may
+/// exceed 64 bits.
 fn points_bytes(set: &DefinedSet, width: usize) -> u128 {
     let coordinates = u128::from(set.len()) * set.dims().len() as u128;
     (coordinates + 1) * width as u128 + 13
