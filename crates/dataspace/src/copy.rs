@@ -53,8 +53,8 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The position of a box of elements in an array in memory: the offset of the box, and the distance
-/// between neighbouring elements in each dimension. All numbers are in bytes.
+/// The position of a box of elements in an array in memory. It consists of the offset of the box,
+/// and of the distance between neighbouring elements in each dimension, all in bytes.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,

@@ -95,8 +95,8 @@ impl Ordered {
     }
 
     /// Returns whether the box `region` may contain a selected element. The result is exact, except
-    /// for lists of points and irregular blocks: for them, the result may be `true` although the
-    /// box contains no selected element.
+    /// for lists of points and irregular blocks. For them, the box may contain no selected element
+    /// although the result is `true`.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes

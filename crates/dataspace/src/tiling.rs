@@ -87,7 +87,7 @@ impl Tiling {
         &self.shape
     }
 
-    /// Returns the shape of a chunk of the chunk grid that divides the selection.
+    /// Returns the shape of the chunks. The grid of chunks divides the selection.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
@@ -109,7 +109,7 @@ impl Tiling {
     /// Returns the number of elements of one chunk in a range of chunks that are whole and
     /// contiguous in the selection. Returns [`None`] for other chunks.
     ///
-    /// They are contiguous if they are neighbours along one dimension, each slower dimension has
+    /// Chunks are contiguous if they are neighbours along one dimension, each slower dimension has
     /// one selected coordinate, and each faster dimension has one chunk.
     pub(crate) fn run_of_chunks(&self, chunks: &[Dims]) -> Option<u64> {
         let (first, last) = (chunks.first()?, chunks.last()?);

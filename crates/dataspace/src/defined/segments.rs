@@ -35,8 +35,8 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the segments of values of defined elements in order. Adjacent segments are already
-    /// merged.
+    /// Returns the list of segments, which are ranges of values of defined elements, in order.
+    /// Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }

@@ -175,8 +175,8 @@ impl Kernel for Zero {
     }
 }
 
-/// Returns the range of bytes of one part of an element. `offset` is the offset of the part, and
-/// `part` is its datatype. Returns `None` if the part exceeds the element.
+/// Returns the range of bytes of a member, or of the real or imaginary part, in an element.
+/// `offset` is its offset, and `part` is its datatype. Returns `None` if it exceeds the element.
 fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
     let end = start.checked_add(size_of(part)?)?;

@@ -112,8 +112,8 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates a conversion error about two datatypes without a rule that converts elements between
-    /// them.
+    /// Creates the conversion error for an unsupported pair of datatypes: no rule converts elements
+    /// from one to the other.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }

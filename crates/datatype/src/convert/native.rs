@@ -339,8 +339,8 @@ macro_rules! makers {
     };
 }
 
-/// Returns the function that makes the conversion loops for two number types of this machine.
-/// Returns `None` if no fast loop exists.
+/// Returns the function that makes conversion loops for a pair of number types of this machine.
+/// Returns `None` if there is no fast loop for the pair.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {

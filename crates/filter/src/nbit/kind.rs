@@ -71,8 +71,9 @@ pub struct NbitMember {
 type Parsed<T> = Result<T, &'static str>;
 
 impl NbitType {
-    /// Returns the description of a datatype for the nbit filter, like libhdf5. Only integers and
-    /// floating-point numbers can have unused bits, by themselves or in arrays and compounds.
+    /// Returns the description of a datatype for the nbit filter. libhdf5 computes the same
+    /// description. Only integers and floating-point numbers can have unused bits, by themselves or
+    /// in arrays and compounds.
     ///
     /// # Errors
     /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.

@@ -59,8 +59,8 @@ impl Stage {
 /// The maximum size of a chunk between two filters of the pipeline during decoding, as a multiple
 /// of the chunk size.
 const MAX_STAGE_GROWTH: usize = 8;
-/// The additional number of bytes that a chunk may have between two filters of the pipeline, beyond
-/// [`MAX_STAGE_GROWTH`].
+/// A number of bytes in the limit for a chunk between two filters of the pipeline. The limit is
+/// this number plus [`MAX_STAGE_GROWTH`] times the chunk size.
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
 /// The known properties of a chunk, for a filter pipeline. Also holds the limits for decoding the

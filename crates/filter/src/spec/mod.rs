@@ -294,7 +294,7 @@ impl FilterSpec {
         self.id
     }
 
-    /// Returns the flags of the requested filter; bit 0: the filter is optional.
+    /// Returns the flags of the requested filter. Bit 0 means that the filter is optional.
     pub fn flags(&self) -> u16 {
         self.flags
     }

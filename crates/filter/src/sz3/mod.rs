@@ -207,8 +207,8 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// A test example of an SZ3 chunk with `volume`'s values: integers of 4 bytes, predicted from
-    /// neighbours.
+    /// A test example of an SZ3 chunk in three dimensions: integers of 4 bytes, predicted from
+    /// neighbours. The function `volume` computes the values.
     const VOLUME: &str = concat!(
         "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
         "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",

@@ -99,8 +99,8 @@ impl Mode {
         }
     }
 
-    /// Parses the client data with which a user requests the zfp filter. This is the inverse of
-    /// [`Self::request`].
+    /// Parses a user's request for the zfp filter from the requested client data. This is the
+    /// inverse of [`Self::request`].
     pub(crate) fn from_request(data: &[u32]) -> Result<Self, &'static str> {
         let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         Ok(match data {
@@ -136,7 +136,7 @@ pub struct ZfpParameters {
 
 impl ZfpParameters {
     /// Returns the zfp parameters for chunks of the shape `chunk`, the fastest-varying dimension
-    /// last. Dimensions of 1 are ignored; one to four other dimensions must remain.
+    /// last. Ignores dimensions of 1. One to four other dimensions must remain.
     ///
     /// ```
     /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, ZfpNumber, ZfpParameters}};

@@ -221,9 +221,8 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes the entry of a chunk in a fixed or extensible array. The entry must consist of an
-    /// address only; otherwise returns `None`. Also returns `None` if the address or `index` is out
-    /// of range.
+    /// Writes the entry of a chunk in a fixed or extensible array if entries consist of an address
+    /// only. Returns `None` for other entries, and if the address or `index` is out of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();

@@ -39,7 +39,7 @@ impl Writer {
         self.bytes.is_empty()
     }
 
-    /// Records an error: the field `field` of the metadata structure cannot hold `got`.
+    /// Records an error: a field of the metadata structure cannot hold the value `got`.
     /// [`finish`](Self::finish) returns the first recorded error.
     pub fn fail(&mut self, field: &'static str, got: impl std::fmt::Display) {
         let structure = self.structure;

@@ -136,8 +136,8 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the number of rows of a fractal heap's child indirect block that covers `size`
-    /// bytes. Not valid for the root indirect block.
+    /// Returns the number of rows of an indirect block of a fractal heap that covers `size` bytes.
+    /// The block must not be the root indirect block.
     pub fn rows_for(&self, size: u64) -> u32 {
         let bits = size.max(1).ilog2();
         // A size below the size of the first row results in 0 rows.
