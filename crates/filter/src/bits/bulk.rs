@@ -35,14 +35,17 @@ pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
     fn right(self, bits: u32) -> Self;
     /// Returns the bitwise exclusive or of two words that filters pack.
     fn exclusive_or(self, other: Self) -> Self;
-    /// Reads words in the given byte order from `bytes` into `words`, until one of the two slices
-    /// ends.
+    /// Reads words from `bytes` into `words` in the given byte order, for filters that pack words.
+    /// Stops at the end of the shorter slice.
     fn read(bytes: &[u8], big_endian: bool, words: &mut [Self::Row]);
-    /// Writes `words` in the given byte order to `bytes`, until one of the two slices ends.
+    /// Writes words from `words` to `bytes` in the given byte order, for filters that pack words.
+    /// Stops at the end of the shorter slice.
     fn write(words: &[Self::Row], big_endian: bool, bytes: &mut [u8]);
-    /// Reads the word at the offset `at` of `bytes` in the given byte order.
+    /// Reads one word from `bytes` in the given byte order, for filters that pack words. `at` is
+    /// the offset of the word.
     fn get(bytes: &[u8], at: usize, big_endian: bool) -> Option<Self>;
-    /// Writes the word at the offset `at` of `bytes` in the given byte order.
+    /// Writes one word to `bytes` in the given byte order, for filters that pack words. `at` is the
+    /// offset of the word.
     fn put(self, bytes: &mut [u8], at: usize, big_endian: bool) -> Option<()>;
 }
 

@@ -287,8 +287,8 @@ impl Column {
         visit(&repeats, Position { bit: bit + self.bit, at: self.at, inner }, &mut each)
     }
 
-    /// Returns the position of an nbit column whose values form a single series without gaps.
-    /// Returns `None` for other columns.
+    /// Returns the position of the values of an nbit column (one number of the element type) if the
+    /// values have no gaps. Returns `None` for other columns.
     fn sole_position(&self, columns: &Columns, count: usize) -> Option<Position> {
         match self.repeats(columns, count).as_slice() {
             [inner] if self.at == 0 && self.is_row(*inner) => Some(Position { bit: 0, at: 0, inner: *inner }),
@@ -296,7 +296,7 @@ impl Column {
         }
     }
 
-    /// Returns true if a series of values of an nbit column has no gaps, neither in the encoded
+    /// Returns true if a series of values of the nbit filter has no gaps, neither in the encoded
     /// bits nor in the elements.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
@@ -374,8 +374,8 @@ impl Column {
 }
 
 impl Repeat {
-    /// Returns true if two nested series of values of an nbit column form one series: each inner
-    /// series is followed by the next one without a gap.
+    /// Returns true if two nested series of values of the nbit filter form one series: no gap lies
+    /// between one inner series and the next.
     fn is_contiguous_with(self, inner: &Self) -> bool {
         let count = u64::try_from(inner.count).ok();
         let bits = count.and_then(|count| count.checked_mul(inner.bits));
@@ -384,8 +384,8 @@ impl Repeat {
     }
 }
 
-/// Calls `each` with the positions of an nbit column's values. `repeats` are the nested outer
-/// series of values, and `each` is called for every combination of their indices.
+/// Calls `each` with the positions of all values of one number in the nbit filter's element type.
+/// `repeats` are nested series of values, such as elements and array items.
 fn visit(
     repeats: &[Repeat],
     position: Position,
@@ -401,8 +401,8 @@ fn visit(
     Some(())
 }
 
-/// Reads `count` bits of nbit input at the bit position `bit`. `count` is from 1 to 64, or at most
-/// `MAX_NARROW_BITS`.
+/// Reads `count` bits of nbit input at the bit position `bit`. `count` is at least 1. For a narrow
+/// read (eight bytes), `count` is at most `MAX_NARROW_BITS`, otherwise at most 64.
 #[inline]
 fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<u64> {
     let rest = bytes.get(usize::try_from(bit / 8).ok()?..)?;

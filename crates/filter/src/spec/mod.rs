@@ -308,8 +308,8 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns a filter of a filter pipeline, with the client data that the file stores, from the
-    /// user's request.
+    /// Returns the description of a requested filter for a filter pipeline. `client_data` are the
+    /// client data for the file.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }

@@ -25,9 +25,10 @@ const VERSION: u8 = 0;
 pub struct FreeSpaceClient(pub u8);
 
 impl FreeSpaceClient {
-    /// Client ID, in a free-space manager's header, of a manager for free space of a fractal heap.
+    /// Client ID in a free-space manager's header: the manager records free space of a fractal
+    /// heap.
     pub const FRACTAL_HEAP: Self = Self(0);
-    /// Client ID, in a free-space manager's header, of a manager for free space of the file.
+    /// Client ID in a free-space manager's header: the manager records free space of the file.
     pub const FILE: Self = Self(1);
 }
 

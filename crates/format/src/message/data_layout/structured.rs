@@ -122,8 +122,7 @@ pub struct SingleStructuredChunk {
 }
 
 impl StructuredIndex {
-    /// Returns the number that the data layout message of structured chunks states for the chunk
-    /// index type.
+    /// Returns the number of the chunk index type, for a data layout message of structured chunks.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::Single(_) => SINGLE,

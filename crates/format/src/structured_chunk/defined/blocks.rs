@@ -254,8 +254,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Returns the offset and length of the next run of defined elements, of all blocks with several
-    /// runs. Returns `None` if no run begins before `offset`.
+    /// Returns the offset and length of the next run of defined elements, among all blocks with
+    /// several runs. Returns `None` if no run begins before `offset`.
     fn take_run(&mut self, offset: u64) -> Option<(u64, u64)> {
         let mut first = self.upcoming.peek_mut().filter(|first| first.0.0 < offset)?;
         let Reverse((at, number)) = *first;
