@@ -39,8 +39,8 @@ impl SetOperation {
 }
 
 impl Selection {
-    /// Applies a set operation to two selections of elements of a dataspace of the shape `dims`:
-    /// `self` is A, `other` is B.
+    /// Applies a set operation to two selections A and B of elements. `self` is A, and `other` is
+    /// B. Both select from a dataspace of the shape `dims`.
     ///
     /// The result is a regular hyperslab if possible, otherwise a list of blocks in C order.
     ///
@@ -94,8 +94,8 @@ impl Selection {
         }
     }
 
-    /// Returns the selection as one box of elements of a dataspace of the shape `dims`; [`None`] if
-    /// the selection consists of several boxes.
+    /// Returns the selection as one box of elements of a dataspace of the shape `dims`. Returns
+    /// [`None`] if the selection is not a single box.
     ///
     /// An empty hyperslab and a selection of all elements are boxes, too.
     ///
@@ -117,8 +117,8 @@ impl Selection {
         }))
     }
 
-    /// Returns the selected coordinates of each dimension of a dataspace, if the dimensions are
-    /// selected independently of one another; otherwise [`None`].
+    /// Returns the selected coordinates of each dimension of a dataspace. Returns [`None`] unless
+    /// the selection consists of all combinations of these coordinates.
     pub(crate) fn axes(&self, dims: &[u64]) -> Result<Option<Axes>> {
         match self {
             Self::All => Ok(Some(dims.iter().map(|size| Axis::whole(*size)).collect())),
@@ -145,8 +145,9 @@ impl Selection {
         }
     }
 
-    /// Returns the intersection of two selections of elements as a regular hyperslab. Returns
-    /// `None` unless one selection is a box, the other one regular, and the result regular.
+    /// Returns the intersection of two selections of elements as a regular hyperslab. One selection
+    /// must be a box, and the other one must be regular. Otherwise, or if the result is not
+    /// regular, returns `None`.
     fn cut_by_box(&self, other: &Self, dims: &[u64]) -> Result<Option<Self>> {
         let (Some(a), Some(b)) = (self.axes(dims)?, other.axes(dims)?) else { return Ok(None) };
         same_rank("a selection", a.len(), b.len())?;

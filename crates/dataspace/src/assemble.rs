@@ -24,8 +24,8 @@ use crate::{DataspaceError, Dims, Tiling};
 #[derive(Debug, Clone)]
 pub struct ChunkPart(Pattern);
 
-/// A function that chooses the source and the target stride of a loop that copies elements from the
-/// loop's strides in the chunk, in the packed buffer and in a row.
+/// A function that chooses the source stride and the target stride of a copy loop over elements.
+/// Its arguments are the loop's strides in the chunk, in the packed buffer and in a row.
 type ChooseStrides = fn(u64, u64, u64) -> (u64, u64);
 
 impl Tiling {
@@ -82,9 +82,9 @@ impl ChunkPart {
         self.0.len()
     }
 
-    /// Returns a pattern of selected elements of a chunk as one run: the position of its first
-    /// element in the chunk and in the packed buffer, and the number of elements. Returns [`None`]
-    /// unless the elements are contiguous in both.
+    /// Returns a pattern of selected elements of a chunk as one run: its position in the chunk, its
+    /// position in the packed buffer, and its length in elements. Returns [`None`] unless the
+    /// elements are contiguous in both.
     pub fn as_run(&self) -> Option<(u64, u64, u64)> {
         match self.0.runs() {
             (length, []) => Some((self.0.src, self.0.dst, length)),
@@ -92,16 +92,16 @@ impl ChunkPart {
         }
     }
 
-    /// Returns the number of elements of each run of selected elements that is contiguous in both
-    /// the chunk and the packed buffer, and the number of these runs.
+    /// Returns the length and the number of the runs in a pattern of selected elements. A run is
+    /// contiguous in both the chunk and the packed buffer, and all runs have the same length.
     pub fn runs(&self) -> (u64, u64) {
         let (length, loops) = self.0.runs();
         (length, loops.iter().map(|step| step.count).product())
     }
 
     /// Calls `visit` with each run of selected elements that is contiguous in both the chunk and
-    /// the packed buffer: the position of its first element in the chunk and in the packed buffer,
-    /// and the number of elements.
+    /// the packed buffer. `visit` gets the position in the chunk, the position in the packed
+    /// buffer, and the length in elements.
     ///
     /// # Errors
     /// The first error of `visit`.
@@ -132,14 +132,14 @@ impl ChunkPart {
         }
     }
 
-    /// Returns the range of positions in the chunk, in C order, that the pattern of selected
-    /// elements covers: the first element, and one more than the last element.
+    /// Returns the range of positions in the chunk, in C order, from the first to the last element
+    /// of a pattern of selected elements. The end is exclusive.
     pub fn span(&self) -> (u64, u64) {
         (self.0.src, self.0.src_end())
     }
 
-    /// Changes the positions of the selected elements in the chunk: the positions then count from
-    /// the chunk's element `first`.
+    /// Changes the origin of a pattern of selected elements of a chunk. Positions in the chunk then
+    /// count from the element `first`.
     #[must_use]
     pub fn from_element(mut self, first: u64) -> Self {
         self.0.src -= first;
@@ -199,8 +199,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the loops that copy the selected elements of a chunk. `choose` selects source and
-    /// target: the chunk, the packed buffer or a row.
+    /// Builds nested loops that copy the selected elements of a chunk. The function `choose`
+    /// selects the source and the target: the chunk, the packed buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();

@@ -34,8 +34,9 @@ pub struct AxisRun {
     pub position: u64,
 }
 
-/// A regular pattern of blocks of selected coordinates along one dimension: `count` blocks of
-/// `block` coordinates, the first one at `start`, the starts `stride` coordinates apart.
+/// A regular pattern of blocks of selected coordinates along one dimension. It has `count` blocks
+/// of `block` coordinates. The first block begins at `start`, and the starts are `stride`
+/// coordinates apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisPart {
     /// The first coordinate.
@@ -51,14 +52,14 @@ pub struct AxisPart {
 impl Axis {
     const EMPTY: Self = Self { start: 0, stride: 1, count: 0, block: 0, last: 0 };
 
-    /// Creates the selection of all coordinates of one dimension of a dataspace, of the size
-    /// `size`.
+    /// Creates the selection of all coordinates of one dimension of a dataspace. `size` is the size
+    /// of the dimension.
     pub fn whole(size: u64) -> Self {
         Self::one_block(0, size)
     }
 
-    /// Creates the selection of one block of `length` coordinates of one dimension, from `start`
-    /// on.
+    /// Creates a selection of `length` contiguous coordinates of one dimension. The first
+    /// coordinate is `start`.
     fn one_block(start: u64, length: u64) -> Self {
         if length == 0 {
             return Self::EMPTY;
@@ -67,8 +68,8 @@ impl Axis {
     }
 
     /// Creates the selection of `count` blocks of `block` coordinates along one dimension of a
-    /// dataspace, of the size `size`. The first block begins at `start`; the starts are `stride`
-    /// coordinates apart.
+    /// dataspace. `size` is the size of the dimension. The first block begins at `start`, and the
+    /// starts are `stride` coordinates apart.
     ///
     /// Either `count` or `block` may be [`UNLIMITED`]: the selection then extends to the end of the
     /// dimension. The number `dimension` only appears in errors.
@@ -144,8 +145,8 @@ impl Axis {
         (self.last == self.block).then_some(self.block)
     }
 
-    /// Returns the selected coordinate of a dimension at an index: the coordinate that follows
-    /// `position` other selected coordinates.
+    /// Returns one selected coordinate of a dimension. `position` is its index in the list of
+    /// selected coordinates.
     pub fn coordinate(&self, position: u64) -> Option<u64> {
         if position >= self.len() {
             return None;
@@ -172,8 +173,8 @@ impl Axis {
             .filter(|run| run.length > 0)
     }
 
-    /// Returns the range of indexes, among all selected coordinates of one dimension, of the
-    /// selected coordinates in `from..to`.
+    /// Returns the range of indexes of the selected coordinates in `from..to`. The indexes refer to
+    /// the list of all selected coordinates of the dimension.
     pub fn positions_within(&self, from: u64, to: u64) -> Range<u64> {
         // Counts the selected coordinates below `at`: whole blocks, and a part of the block around
         // `at`.
@@ -191,8 +192,9 @@ impl Axis {
         first..before(to).max(first)
     }
 
-    /// Returns the selected coordinates of one dimension with the indexes `positions` as a pattern
-    /// of equal blocks. Returns [`None`] if they do not form a pattern of equal blocks.
+    /// Returns some selected coordinates of one dimension as a pattern of equal blocks. `positions`
+    /// is the range of their indexes. Returns [`None`] if they do not form such a pattern of equal
+    /// blocks.
     pub fn part(&self, positions: Range<u64>) -> Option<AxisPart> {
         let length = positions.end.checked_sub(positions.start).filter(|length| *length > 0)?;
         let start = self.coordinate(positions.start)?;
@@ -207,9 +209,9 @@ impl Axis {
         Some(AxisPart { start, stride: self.stride, count, block: self.block })
     }
 
-    /// Returns the longest prefix of `positions`, a range of indexes of selected coordinates, that
-    /// consists of whole blocks of full size. The prefix is empty if `positions` begins inside a
-    /// block.
+    /// Returns the longest prefix of `positions` that consists of whole blocks of full size.
+    /// `positions` is a range of indexes of selected coordinates. The prefix is empty if the range
+    /// begins inside a block.
     pub(crate) fn whole_blocks(&self, positions: Range<u64>) -> Range<u64> {
         if positions.start.checked_rem(self.block) != Some(0) {
             return positions.start..positions.start;
@@ -218,8 +220,9 @@ impl Axis {
         positions.start..end.max(positions.start)
     }
 
-    /// Returns the number of selected coordinates from the one with the index `position` to the end
-    /// of its block.
+    /// Returns the number of selected coordinates from an index to the end of the block that
+    /// contains this index. `position` is the index in the list of selected coordinates of one
+    /// dimension.
     pub(crate) fn run_from(&self, position: u64) -> u64 {
         let block = position.checked_div(self.block).unwrap_or(0);
         let within = position.checked_rem(self.block).unwrap_or(0);
@@ -231,13 +234,13 @@ impl Axis {
         self.start + block * self.stride
     }
 
-    /// Returns the number of coordinates of a block of selected coordinates of one dimension.
+    /// Returns the number of coordinates in one block of the selected coordinates of a dimension.
     pub fn block_length(&self, block: u64) -> u64 {
         if block + 1 == self.count { self.last } else { self.block }
     }
 
-    /// Returns whether a selection of coordinates contains all coordinates of a dimension of the
-    /// size `size`.
+    /// Returns whether a selection of coordinates contains all coordinates of a dimension. `size`
+    /// is the size of the dimension.
     pub(crate) fn is_whole(&self, size: u64) -> bool {
         self.count == 1 && self.start == 0 && self.last == size
     }

@@ -23,8 +23,8 @@ pub(crate) struct BlockRuns<'a> {
     start: Dims,
 }
 
-/// The state of the iteration over a union of blocks along one dimension. A band is a range of
-/// coordinates at which the same blocks are active.
+/// The state, in one dimension, of an iteration over a union of blocks of elements. The iteration
+/// divides the dimension into bands: ranges of coordinates that the same blocks contain.
 #[derive(Debug, Clone, Default)]
 struct Level {
     /// The blocks of this sweep, in ascending order of their first coordinates.
@@ -40,7 +40,7 @@ struct Level {
 }
 
 impl<'a> BlockRuns<'a> {
-    /// Creates the iterator over the runs of elements in the union of `blocks`. `rank` is at least
+    /// Creates an iterator over the runs of elements in the union of `blocks`. `rank` is at least
     /// 1, and no block ends before it starts.
     pub(crate) fn new(rank: usize, blocks: Cow<'a, [Block]>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
@@ -72,13 +72,15 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Returns the first and the last coordinate of a block of a selection in one dimension.
+    /// Returns the first and the last coordinate, in one dimension, of a block of selected
+    /// elements.
     fn span(&self, block: usize, dimension: usize) -> (u64, u64) {
         let span = |block: &Block| Some((*block.start.get(dimension)?, *block.end.get(dimension)?));
         self.blocks.get(block).and_then(span).unwrap_or_default()
     }
 
-    /// Starts the iteration over the blocks `members` of a selection along one dimension.
+    /// Starts the iteration along one dimension over blocks of selected elements. `members` are the
+    /// numbers of the blocks.
     fn enter(&mut self, dimension: usize, mut members: Vec<usize>) {
         members.sort_unstable_by_key(|block| self.span(*block, dimension));
         if let Some(level) = self.levels.get_mut(dimension) {
@@ -97,7 +99,8 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Restarts the iteration over the present blocks of a selection along one dimension.
+    /// Restarts the iteration along one dimension over blocks of selected elements. The iteration
+    /// keeps its blocks.
     fn restart(&mut self, dimension: usize) {
         let Some(level) = self.levels.get_mut(dimension) else {
             self.next = 0;
@@ -115,8 +118,8 @@ impl<'a> BlockRuns<'a> {
         }
     }
 
-    /// Advances the iterator over a union of blocks to the next row: by one coordinate, in the
-    /// fastest dimension that has further coordinates.
+    /// Advances an iterator over a union of blocks of elements to the next row. Adds 1 to the
+    /// coordinate of the fastest dimension that has further coordinates.
     fn next_row(&mut self) -> bool {
         for dimension in (0..self.levels.len()).rev() {
             let band = self.levels.get_mut(dimension).and_then(|level| level.band.as_mut());
@@ -135,8 +138,9 @@ impl<'a> BlockRuns<'a> {
         false
     }
 
-    /// Advances the iterator over a union of blocks to the next range of coordinates of a dimension
-    /// that the same blocks contain, and starts the iteration over the next faster dimension.
+    /// Advances an iterator over a union of blocks of elements to the next band of one dimension. A
+    /// band is a range of coordinates that the same blocks contain. Then starts the iteration over
+    /// the next faster dimension.
     fn next_band(&mut self, dimension: usize) -> bool {
         let Some(mut level) = self.levels.get_mut(dimension).map(std::mem::take) else { return false };
         let found = self.find_band(dimension, &mut level);
@@ -151,8 +155,9 @@ impl<'a> BlockRuns<'a> {
         found
     }
 
-    /// Advances the iterator over a union of blocks to the next range of coordinates of a dimension
-    /// that the same blocks contain, and finds these blocks. Returns false after the last range.
+    /// Finds the next band of one dimension in a union of blocks of elements, and the blocks of the
+    /// band. A band is a range of coordinates that the same blocks contain. Returns false after the
+    /// last band.
     fn find_band(&self, dimension: usize, level: &mut Level) -> bool {
         let upcoming =
             |level: &Level| level.members.get(level.met).map(|block| self.span(*block, dimension).0);
@@ -178,8 +183,8 @@ impl<'a> BlockRuns<'a> {
         true
     }
 
-    /// Copies the current coordinate of a dimension to the start coordinates of the runs that the
-    /// iterator over a union of blocks returns.
+    /// Copies the current coordinate of one dimension into the start of the next run of elements.
+    /// The iterator over a union of blocks returns this run.
     fn show(&mut self, dimension: usize) {
         let band = self.levels.get(dimension).and_then(|level| level.band);
         if let (Some((_, at, _)), Some(to)) = (band, self.start.get_mut(dimension)) {

@@ -12,8 +12,8 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Divides the extent `dims` of a dataset into boxes of elements of at most `bytes` bytes, but
-    /// at least one chunk.
+    /// Divides a dataset's extent of the shape `dims` into boxes of elements. A box has at most
+    /// `bytes` bytes, but at least one chunk.
     ///
     /// Each box consists of as many whole chunks as fit, first along the fastest dimension. No
     /// chunk lies in two boxes.

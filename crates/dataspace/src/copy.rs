@@ -53,15 +53,15 @@ pub fn copy_box(
     Ok(())
 }
 
-/// The distance in bytes between neighbouring elements in each dimension of an array in memory, and
-/// the offset in bytes of a box of elements.
+/// The position of a box of elements in an array in memory. It consists of the offset of the box,
+/// and of the distance between neighbouring elements in each dimension, all in bytes.
 pub(crate) struct Strides {
     strides: SmallVec<[usize; 4]>,
     pub(crate) base: usize,
 }
 
 impl Strides {
-    /// Computes the strides, in bytes, of a box of elements in an array in memory. Checks that the
+    /// Computes the position of a box of elements in an array in memory, in bytes. Checks that the
     /// box lies in the array, and that the array fits in the buffer. Returns [`None`] if the box is
     /// empty.
     pub(crate) fn new(
@@ -112,8 +112,8 @@ impl SizedStrides {
     }
 }
 
-/// A loop that copies elements, with equal steps through the source array and the target array. In
-/// [`Nest`] the steps count bytes.
+/// A loop that copies elements, with a constant step through the source array and a constant step
+/// through the target array. In [`Nest`] the steps count bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct StrideLoop {
     pub(crate) count: usize,
@@ -121,8 +121,8 @@ pub(crate) struct StrideLoop {
     pub(crate) dst: usize,
 }
 
-/// Nested loops that copy a box of elements from one array to another, with contiguous dimensions
-/// merged.
+/// Nested loops that copy a box of elements from one array to another. Dimensions that are
+/// contiguous in both arrays share one loop.
 pub(crate) struct Nest {
     /// The number of bytes that are contiguous in both arrays.
     pub(crate) run: usize,
@@ -148,8 +148,8 @@ impl Nest {
         Ok(Self::of_loops(element_size, loops))
     }
 
-    /// Creates nested copy loops over elements from single loops, given innermost first. Each loop
-    /// has at least one iteration.
+    /// Creates nested copy loops over elements from a list of loops, innermost first. Each loop has
+    /// at least one iteration.
     pub(crate) fn of_loops(element_size: usize, loops: impl IntoIterator<Item = StrideLoop>) -> Self {
         let mut inner = StrideLoop { count: element_size, src: 1, dst: 1 };
         let mut nested: SmallVec<[StrideLoop; 6]> = SmallVec::new();
@@ -182,8 +182,8 @@ impl Nest {
         });
     }
 
-    /// Calls `visit` for each iteration of the outer copy loops with the offsets of the first run
-    /// of bytes in the source and in the target, and with the loop over runs.
+    /// Calls `visit` for each iteration of the outer copy loops. `visit` gets the offsets of the
+    /// first run of bytes in the source and in the target, and the loop over the runs.
     pub(crate) fn for_each_plane(
         &self,
         src: usize,

@@ -74,8 +74,8 @@ pub(crate) fn same_rank(subject: &'static str, expected: usize, got: usize) -> R
     if expected == got { Ok(()) } else { Err(DataspaceError::Rank { subject, expected, got }) }
 }
 
-/// Returns the product of the factors, such as the sizes of dimensions. The product is 0 if any
-/// factor is 0, even if the other factors overflow.
+/// Returns the product of factors, such as the sizes of dimensions. If any factor is 0, the product
+/// is 0, even if the other factors overflow.
 pub(crate) fn product(subject: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
     Ok(hyperslab_exact::product(subject, factors)?)
 }

@@ -78,8 +78,8 @@ pub fn scatter(
 
 const OUTSIDE: DataspaceError = DataspaceError::Overflow { subject: "end of a run" };
 
-/// Checks that a selection is valid for an array of the shape `dims`, and that both the array and
-/// the packed buffer are long enough. Returns the number of selected elements.
+/// Checks that a selection is valid for an array of the shape `dims`. Checks that the array and the
+/// packed buffer are long enough. Returns the number of selected elements.
 fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed: usize) -> Result<u64> {
     let count = selection.element_count(dims)?;
     let all = product("number of elements", dims.iter().copied())?;
@@ -100,9 +100,9 @@ fn bytes(a: u64, b: u64, element_size: usize) -> Result<(usize, usize)> {
     bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { subject: "number of bytes of an array" })
 }
 
-/// Returns the loops that copy the elements of a regular hyperslab, and the byte offset of its
-/// first element in the array. Returns [`None`] for other selections, and if the blocks of a
-/// dimension differ in size.
+/// Returns the loops that copy the elements of a regular hyperslab, and the byte offset of the
+/// first element in the array. Returns [`None`] for other selections, and for blocks of different
+/// sizes in one dimension.
 fn nest(
     dims: &[u64],
     selection: &Selection,

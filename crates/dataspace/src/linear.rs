@@ -29,8 +29,8 @@ pub struct LinearRuns<'a> {
     rows: RemainingRows,
 }
 
-/// The rows of selected elements that follow the current run in an array, with equal lengths at
-/// equal distances.
+/// The rows of selected elements after the current run in an array. All rows have the same length
+/// and the same distance to the next row.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemainingRows {
     /// The number of further rows.
@@ -41,9 +41,9 @@ struct RemainingRows {
 }
 
 impl<'a> LinearRuns<'a> {
-    /// Creates the iterator over the contiguous runs of a selection in an array of the shape
-    /// `dims`. The caller has checked that the selection lies in `dims`; `axes` are the selected
-    /// coordinates of each dimension of a regular hyperslab.
+    /// Creates an iterator over the contiguous runs of a selection in an array of the shape `dims`.
+    /// The caller has checked that the selection lies in `dims`. For a regular hyperslab, `axes`
+    /// may contain the selected coordinates of each dimension.
     pub(crate) fn new(selection: &'a Selection, axes: Option<Axes>, dims: &[u64]) -> Result<Self> {
         if product("number of elements", dims.iter().copied())? == 0 {
             return Ok(Self {
@@ -89,8 +89,8 @@ pub struct Spread {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the distribution, in the array, of the selected elements of a regular hyperslab.
-    /// Returns [`None`] for other selections, which would require an iteration.
+    /// Returns the distribution of the elements of a regular hyperslab in an array. Returns
+    /// [`None`] for other selections, for which the computation would require an iteration.
     ///
     /// ```
     /// use hyperslab_dataspace::{Region, Selection};
@@ -145,8 +145,8 @@ pub struct LinearRows {
 }
 
 impl LinearRows {
-    /// Appends a run of selected elements to the series of equal runs. Returns whether the run was
-    /// appended: only runs of equal length at equal distance form a series.
+    /// Appends a run of selected elements to the series of equal runs. Returns false, and does not
+    /// append the run, if its length or its distance differs from the series.
     ///
     /// ```
     /// use hyperslab_dataspace::LinearRows;
@@ -168,8 +168,8 @@ impl LinearRows {
 }
 
 impl LinearRuns<'_> {
-    /// Returns the next runs of selected elements that have equal length and equal distance in the
-    /// array. One call may return fewer runs than exist with this length and distance.
+    /// Returns the next runs of selected elements, as a series with equal lengths and equal
+    /// distances in the array. The next call may return further runs of the same series.
     ///
     /// ```
     /// use hyperslab_dataspace::{LinearRows, Region, Selection};
@@ -186,7 +186,8 @@ impl LinearRuns<'_> {
         Some(LinearRows { offset, stride: self.rows.stride, length, count: remaining + 1 })
     }
 
-    /// Returns the next contiguous run of selected elements after all runs in `self.rows`.
+    /// Returns the next contiguous run of selected elements. The rows in `self.rows` come before
+    /// this run.
     fn next_from_source(&mut self) -> Option<LinearRun> {
         loop {
             let Some(length) = self.source.advance() else { return self.open_run.take() };
@@ -236,8 +237,8 @@ pub fn strides(dims: &[u64]) -> Dims {
 
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
-/// Merges each dimension that a regular hyperslab selects as a whole with the next slower
-/// dimension.
+/// Merges dimensions of a regular hyperslab. A dimension that is selected as a whole becomes part
+/// of the next slower dimension.
 pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     while let ([.., slow_axis, fast_axis], [.., slow, fast]) = (axes.as_mut_slice(), dims.as_mut_slice()) {
         if !fast_axis.is_whole(*fast) {
@@ -251,7 +252,8 @@ pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {
     Ok(axes)
 }
 
-/// Merges each dimension that all blocks of a selection span with the next slower dimension.
+/// Merges dimensions of a list of blocks of selected elements. A dimension that each block contains
+/// as a whole becomes part of the next slower dimension.
 fn collapse_blocks<'a>(blocks: &'a [Block], dims: &mut Dims) -> Result<Cow<'a, [Block]>> {
     let mut blocks = Cow::Borrowed(blocks);
     while let [.., slow, fast] = dims.as_mut_slice() {

@@ -9,8 +9,8 @@ use crate::error::{Result, same_rank};
 use crate::spans::Spans;
 use crate::{Axes, Axis, DataspaceError, Dims, Points, Region, Selection};
 
-/// An index of a selection that finds selected elements by position, and positions by element,
-/// without enumerating the elements.
+/// An index of the elements of a selection. It finds selected elements by position, and positions
+/// by element, without enumerating the elements.
 ///
 /// ```
 /// use hyperslab_dataspace::{Hyperslab, Ordered, Region, RegularHyperslab, Selection};
@@ -85,8 +85,8 @@ impl Ordered {
         matches!(self.kind, Kind::Points(..))
     }
 
-    /// Returns the selected coordinates of each dimension, if the selection selects the dimensions
-    /// independently of one another; otherwise [`None`].
+    /// Returns the selected coordinates of each dimension. Returns [`None`] unless the selection
+    /// consists of all combinations of these coordinates.
     pub fn axes(&self) -> Option<&[Axis]> {
         match &self.kind {
             Kind::Axes(axes, _) => Some(axes),
@@ -94,9 +94,9 @@ impl Ordered {
         }
     }
 
-    /// Returns whether the box `region` may contain a selected element. For lists of points and
-    /// irregular blocks, the result may be `true` although the box contains none. All other results
-    /// are exact.
+    /// Returns whether the box `region` may contain a selected element. The result is exact, except
+    /// for lists of points and irregular blocks. For them, the box may contain no selected element
+    /// although the result is `true`.
     pub fn may_meet(&self, region: &Region) -> bool {
         match &self.kind {
             Kind::Axes(axes, _) => axes
@@ -148,9 +148,9 @@ impl Ordered {
         }
     }
 
-    /// Returns the coordinates of the selected element with the index `position` in the selection,
-    /// and the number of elements from there to the end of its run along the fastest dimension.
-    /// Returns [`None`] if the selection has fewer elements.
+    /// Returns the coordinates of a selected element, and the number of elements from there to the
+    /// end of its run along the fastest dimension. `position` is the index of the element in the
+    /// selection. Returns [`None`] if the selection has fewer elements.
     pub fn at(&self, position: u64) -> Option<(Dims, u64)> {
         if position >= self.count {
             return None;
@@ -197,8 +197,8 @@ fn point(points: &Points, number: usize) -> &[u64] {
     points.coordinates.split_at(number * points.rank).1.split_at(points.rank).0
 }
 
-/// Returns the numbers of the selected points whose coordinate in the slowest dimension lies in the
-/// box `region`, in C order.
+/// Returns the numbers of selected points, in C order. The points have a coordinate in the slowest
+/// dimension that lies in the box `region`.
 fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize] {
     let Some((from, to)) = region.bounds().next() else { return &[] };
     let slowest = |number: &usize| point(points, *number).first().copied().unwrap_or(0);
@@ -207,8 +207,8 @@ fn band<'a>(points: &Points, order: &'a [usize], region: &Region) -> &'a [usize]
     rest.split_at(rest.partition_point(|number| slowest(number) < to)).0
 }
 
-/// Calls `visit` with the elements of a regular hyperslab in a box, as runs, for the dimensions
-/// from `dimension` on.
+/// Calls `visit` with the runs of elements that are both in a regular hyperslab and in a box.
+/// Processes the dimensions from `dimension` on.
 fn walk_axes<E>(
     axes: &[Axis],
     weights: &[u64],
@@ -239,8 +239,8 @@ fn walk_axes<E>(
     Ok(())
 }
 
-/// Calls `visit` with the elements of a selection in a box, as runs, for the dimensions from
-/// `dimension` on. The selection is a tree of intervals of coordinates.
+/// Calls `visit` with the runs of elements that are both in a selection and in a box. The selection
+/// is a tree of intervals of coordinates. Processes the dimensions from `dimension` on.
 fn walk_spans<E>(
     spans: &Spans,
     bounds: &[(u64, u64)],

@@ -72,8 +72,8 @@ pub(crate) struct RegularRuns {
     done: bool,
 }
 
-/// The current coordinate of an iteration over a regular hyperslab in one of the slower dimensions:
-/// a block, and an offset within the block.
+/// The current coordinate, in a slower dimension, of an iteration over a regular hyperslab: the
+/// block, and the offset within the block.
 #[derive(Debug, Clone)]
 struct Slow {
     axis: Axis,
@@ -116,8 +116,8 @@ impl RegularRuns {
         Some(fast.block_length(block))
     }
 
-    /// Skips the remaining rows of a regular hyperslab's current block in the second-fastest
-    /// dimension. Returns the number and the length of these rows. Returns [`None`] if a row has
+    /// Skips the remaining rows of the current block of a regular hyperslab in the second-fastest
+    /// dimension. Returns the number of these rows and their length. Returns [`None`] if a row has
     /// several runs.
     pub(crate) fn take_rows(&mut self) -> Option<(u64, u64)> {
         let fast = self.fast.filter(|fast| fast.block_count() == 1)?;
@@ -143,9 +143,8 @@ impl RegularRuns {
 }
 
 impl Slow {
-    /// Advances to the next selected coordinate of a slower dimension of a regular hyperslab and
-    /// returns true. After the last coordinate, goes back to the first coordinate and returns
-    /// false.
+    /// Advances a slower dimension of a regular hyperslab to its next selected coordinate and
+    /// returns true. After the last coordinate, goes back to the first one and returns false.
     fn advance(&mut self) -> bool {
         self.within += 1;
         if self.within < self.axis.block_length(self.block) {
@@ -161,8 +160,8 @@ impl Slow {
     }
 }
 
-/// The state of an iteration over the runs of elements of a point selection, in list order. Points
-/// that ascend by 1 along the fastest dimension form one run.
+/// The state of an iteration over a point selection, in list order. The iteration returns runs:
+/// points that ascend by 1 along the fastest dimension form one run.
 #[derive(Debug, Clone)]
 pub(crate) struct PointRuns<'a> {
     rest: &'a [u64],

@@ -41,8 +41,8 @@ pub enum Hyperslab {
     },
 }
 
-/// A regular pattern of blocks of selected elements: in each dimension `count` blocks of `block`
-/// elements, the first one at `start`, the starts `stride` elements apart.
+/// A regular pattern of blocks of selected elements. In each dimension it has `count` blocks of
+/// `block` elements. The first block begins at `start`, and the starts are `stride` elements apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RegularHyperslab {
     /// The first selected coordinate in each dimension.
@@ -195,8 +195,8 @@ impl Selection {
         LinearRuns::new(self, axes, dims)
     }
 
-    /// Returns the only run of selected elements, if the selection is a box that is contiguous in a
-    /// C-order array of the shape `dims`.
+    /// Returns the only run of selected elements. Returns `None` unless the selection is a box that
+    /// is contiguous in a C-order array of the shape `dims`.
     ///
     /// Returns [`None`] for empty selections, for points, for several blocks, for boxes that are
     /// not contiguous, and for selections that are not valid. A caller that gets [`None`] uses
@@ -269,8 +269,9 @@ impl RegularHyperslab {
         self.each_axis(dims).collect()
     }
 
-    /// Returns an iterator over the selected coordinates of each dimension that both the regular
-    /// hyperslab and `dims` have.
+    /// Returns an iterator over the dimensions of a regular hyperslab, with the selected
+    /// coordinates of each. Stops after the shorter of the hyperslab's rank and the length of
+    /// `dims`.
     fn each_axis(&self, dims: &[u64]) -> impl DoubleEndedIterator<Item = Result<Axis>> {
         let ends = self.count.iter().zip(&self.block);
         let parts = self.start.iter().zip(&self.stride).zip(ends).zip(dims).enumerate();
@@ -279,8 +280,8 @@ impl RegularHyperslab {
         })
     }
 
-    /// Checks that the start, stride, count and block size of the regular hyperslab have `rank`
-    /// dimensions.
+    /// Checks that a regular hyperslab has `rank` dimensions. Compares the rank of its start,
+    /// stride, count and block size.
     fn check_rank(&self, rank: usize) -> Result<()> {
         let parts = [&self.start, &self.stride, &self.count, &self.block];
         parts.into_iter().try_for_each(|part| same_rank("a hyperslab", rank, part.len()))
@@ -313,8 +314,9 @@ impl RegularHyperslab {
         if is_empty { Ok(0) } else { count.ok_or(DataspaceError::Overflow { subject: ELEMENTS }) }
     }
 
-    /// Returns the only run of selected elements, if the regular hyperslab is a box that is
-    /// contiguous in a C-order array of the shape `dims`; see [`Selection::single_run`].
+    /// Returns the only run of selected elements of a regular hyperslab. Returns `None` unless the
+    /// hyperslab is a box that is contiguous in a C-order array of the shape `dims`. See
+    /// [`Selection::single_run`].
     fn single_run(&self, dims: &[u64]) -> Option<LinearRun> {
         self.check_rank(dims.len()).ok()?;
         let (mut offset, mut length, mut stride) = (0_u64, 1_u64, 1_u64);
@@ -332,8 +334,8 @@ impl RegularHyperslab {
     }
 }
 
-/// Checks the rank of the blocks of a hyperslab, the order of their corners, and that all blocks
-/// lie in a dataspace of the shape `dims`.
+/// Checks the blocks of a hyperslab: their rank, the order of their corners, and that they lie in a
+/// dataspace of the shape `dims`.
 pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
@@ -355,8 +357,8 @@ pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Resul
     Ok(())
 }
 
-/// Checks that no two blocks of a hyperslab overlap. For this, the number of elements in the union
-/// of the blocks must equal the sum of the sizes of all blocks.
+/// Checks that no two blocks of a hyperslab overlap. Compares the number of elements in the union
+/// of the blocks with the sum of the block sizes.
 fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     let counted = Spans::of_blocks(rank, blocks)?.count();
     let sum = blocks.iter().try_fold(0_u64, |sum, block| {
@@ -369,8 +371,8 @@ fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     Err(DataspaceError::Invalid { subject: "a hyperslab", problem: "has blocks that overlap" })
 }
 
-/// Returns the bounding box of the boxes of elements `corners`: in each dimension the lowest
-/// coordinate, and one more than the highest coordinate.
+/// Returns the bounding box of a list of boxes of elements. In each dimension, the result has the
+/// lowest coordinate, and one more than the highest coordinate.
 fn enclose<'a>(mut corners: impl Iterator<Item = (&'a [u64], &'a [u64])>) -> Option<Vec<(u64, u64)>> {
     let (start, end) = corners.next()?;
     let mut bounds: Vec<(u64, u64)> = start.iter().copied().zip(end.iter().copied()).collect();

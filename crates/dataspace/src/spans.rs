@@ -10,12 +10,12 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::{Axes, Axis, Block, DataspaceError, Dims, Hyperslab, RegularHyperslab, SetOperation};
 
-/// The largest number of intervals of coordinates in the tree of a selection, and the largest
-/// number of blocks into which a tree is cut.
+/// The largest size of the tree of intervals for a selection, in intervals of coordinates. A tree
+/// is also cut into at most this number of blocks.
 const MAX_SPANS: usize = 1 << 24;
 
-/// The largest number of block visits in the conversion of a hyperslab's blocks to a tree of
-/// intervals. The limit bounds the work for blocks that cross each other.
+/// The largest number of steps in the conversion of a hyperslab to a tree of intervals. Each visit
+/// of a block is one step. The limit bounds the work for blocks that cross each other.
 const MAX_BLOCK_VISITS: usize = 1 << 25;
 
 const TOO_MANY_VISITS: DataspaceError =
@@ -24,15 +24,16 @@ const TOO_MANY_SPANS: DataspaceError =
     DataspaceError::Invalid { subject: "a combination of selections", problem: "has more than 2^24 blocks" };
 const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
-/// The selected coordinates of one dimension in the tree of a selection. Each coordinate has a
-/// subtree: the selected elements along the faster dimensions.
+/// The selected coordinates of one dimension, in the tree of intervals of a selection. Each
+/// interval has a subtree with the selected coordinates of the next faster dimension.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
     spans: Vec<Span>,
     count: u64,
 }
 
-/// An interval of selected coordinates with the same subtree, in the tree of a selection.
+/// An interval of selected coordinates of one dimension. All these coordinates have the same
+/// subtree in the selection's tree of intervals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) first: u64,
@@ -44,8 +45,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Returns the number of selected elements at each coordinate of an interval in the tree of a
-    /// selection.
+    /// Returns the number of selected elements at each coordinate of an interval. The interval
+    /// belongs to the tree of intervals of a selection.
     pub(crate) fn weight(&self) -> u64 {
         self.below.as_ref().map_or(1, |below| below.count)
     }
@@ -54,7 +55,7 @@ impl Span {
         self.last - self.first + 1
     }
 
-    /// Returns whether the subtree of the interval, in the tree of a selection, equals `below`.
+    /// Returns whether an interval in the tree of intervals of a selection has the subtree `below`.
     fn has_below(&self, below: Option<&Arc<Spans>>) -> bool {
         match (&self.below, below) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
@@ -73,22 +74,23 @@ impl Spans {
         self.count
     }
 
-    /// Returns the intervals of the selection tree's level that contain coordinates in `from..to`.
+    /// Returns the intervals that contain coordinates in `from..to`, in one dimension of a
+    /// selection's tree of intervals.
     pub(crate) fn within(&self, from: u64, to: u64) -> &[Span] {
         let first = self.spans.partition_point(|span| span.last < from);
         let rest = self.spans.split_at(first).1;
         rest.split_at(rest.partition_point(|span| span.first < to)).0
     }
 
-    /// Returns the interval of the selection tree's level that contains the selected element with
-    /// the index `position` in C order.
+    /// Returns the interval that contains a selected element, in one dimension of a selection's
+    /// tree of intervals. `position` is the index of the element in C order.
     pub(crate) fn at(&self, position: u64) -> Option<&Span> {
         let after = self.spans.partition_point(|span| span.before <= position);
         self.spans.get(after.checked_sub(1)?)
     }
 
-    /// Appends an interval of selected coordinates to a level of the selection tree. Merges it with
-    /// the last interval if the two are adjacent and have equal subtrees.
+    /// Appends an interval of coordinates to one dimension of a selection's tree of intervals. If
+    /// the last interval is adjacent and has an equal subtree, merges both.
     fn push(&mut self, first: u64, last: u64, below: Option<Arc<Self>>) -> Result<()> {
         let added = (last - first)
             .checked_add(1)
@@ -110,7 +112,8 @@ impl Spans {
         Ok(())
     }
 
-    /// Creates the tree of intervals of the elements of a regular hyperslab.
+    /// Creates the tree of intervals for a regular hyperslab from its selected coordinates in each
+    /// dimension.
     pub(crate) fn of_axes(axes: &Axes) -> Result<Arc<Self>> {
         if axes.iter().any(Axis::is_empty) {
             return Ok(Arc::new(Self::empty()));
@@ -131,15 +134,16 @@ impl Spans {
         below.ok_or(DataspaceError::Invalid { subject: "a selection", problem: "has no dimensions" })
     }
 
-    /// Creates the tree of intervals of the elements of a hyperslab's blocks. Blocks may touch and
-    /// overlap; no block may end before it starts.
+    /// Creates the tree of intervals for a hyperslab from its blocks. Blocks may touch and overlap,
+    /// but no block may end before it starts.
     pub(crate) fn of_blocks(rank: usize, blocks: &[Block]) -> Result<Arc<Self>> {
         let mut visits_left = MAX_BLOCK_VISITS;
         Self::sweep(rank, 0, blocks.iter().collect(), &mut visits_left).map(Arc::new)
     }
 
-    /// Cuts one dimension into intervals in which the same blocks of a hyperslab are active, and
-    /// sweeps each interval in the next dimension.
+    /// Builds the tree of intervals for a list of blocks of selected elements. Cuts one dimension
+    /// into intervals that the same blocks contain, and repeats this in the next dimension for each
+    /// interval.
     fn sweep(
         rank: usize,
         dimension: usize,
@@ -235,7 +239,7 @@ impl Spans {
     }
 
     /// Appends the blocks of a selection's tree of intervals to `blocks`. `start` and `end` are the
-    /// corners of a block in the slower dimensions.
+    /// corners of the blocks in the slower dimensions.
     fn cut(&self, start: &mut Dims, end: &mut Dims, blocks: &mut Vec<Block>) -> Result<()> {
         for span in &self.spans {
             start.push(span.first);
@@ -252,8 +256,8 @@ impl Spans {
     }
 }
 
-/// A set operation on the interval trees of two selections of the same rank. The operation combines
-/// each pair of subtrees once.
+/// A set operation on two selections of the same rank, which are trees of intervals. The operation
+/// processes each pair of subtrees only once.
 #[derive(Debug)]
 pub(crate) struct Combiner {
     operation: SetOperation,
@@ -268,8 +272,8 @@ impl Combiner {
         Ok(set.unwrap_or_else(|| Arc::new(Spans::empty())))
     }
 
-    /// Applies the set operation to two subtrees of the interval trees of selections. [`None`]
-    /// stands for an empty subtree.
+    /// Applies a set operation to two subtrees of the trees of intervals of two selections.
+    /// [`None`] stands for an empty subtree.
     fn both(&mut self, a: Option<&Arc<Spans>>, b: Option<&Arc<Spans>>) -> Result<Option<Arc<Spans>>> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => (a, b),
@@ -289,7 +293,8 @@ impl Combiner {
         Ok(merged)
     }
 
-    /// Merges the intervals of two subtrees of selections by the set operation.
+    /// Applies a set operation to two lists of intervals. Each list is one dimension of a
+    /// selection's tree of intervals.
     fn merge<'a>(&mut self, mut a: &'a [Span], mut b: &'a [Span]) -> Result<Spans> {
         let mut spans = Spans::empty();
         let mut at = 0;

@@ -30,8 +30,8 @@ pub struct Tiling {
     shape: Dims,
 }
 
-/// A loop over selected elements at equal distances in a chunk and in a target buffer. All
-/// distances count elements.
+/// A loop over selected elements of a chunk. The distances between elements are constant in the
+/// chunk and in the target buffer, and count elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternLoop {
     pub(crate) count: u64,
@@ -39,8 +39,9 @@ pub(crate) struct PatternLoop {
     pub(crate) dst: u64,
 }
 
-/// A regular pattern of selected elements of a chunk: the offset of the first element in the chunk
-/// and in the target buffer, and the loops over the other elements, innermost first.
+/// A regular pattern of selected elements of a chunk. It consists of the offset of the first
+/// element in the chunk and in the target buffer, and of the loops over the other elements,
+/// innermost first.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) src: u64,
@@ -49,8 +50,8 @@ pub(crate) struct Pattern {
 }
 
 impl Tiling {
-    /// Divides the regular selection with the coordinates `axes`, of a dataset with the extent
-    /// `extent`, by chunks of the shape `chunk`.
+    /// Divides a regular selection of elements of a dataset by chunks of the shape `chunk`. `axes`
+    /// are the selected coordinates of each dimension, and `extent` is the shape of the dataset.
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if ranks differ, [`DataspaceError::Invalid`] if a chunk has no
@@ -80,13 +81,13 @@ impl Tiling {
         Ok(Self { axes, extent, chunk, strides, shape })
     }
 
-    /// Returns the number of selected coordinates of each dimension of a selection that is divided
-    /// by chunks.
+    /// Returns the number of selected coordinates in each dimension. A grid of chunks divides the
+    /// selection.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Returns the shape of a chunk of the chunk grid that divides the selection.
+    /// Returns the shape of the chunks. The grid of chunks divides the selection.
     pub fn chunk(&self) -> &[u64] {
         &self.chunk
     }
@@ -105,10 +106,10 @@ impl Tiling {
         })
     }
 
-    /// Returns the number of elements of a chunk if the chunks `chunks` are whole and contiguous in
-    /// the selection. Returns [`None`] otherwise.
+    /// Returns the number of elements of one chunk in a range of chunks that are whole and
+    /// contiguous in the selection. Returns [`None`] for other chunks.
     ///
-    /// They are contiguous if they are neighbours along one dimension, each slower dimension has
+    /// Chunks are contiguous if they are neighbours along one dimension, each slower dimension has
     /// one selected coordinate, and each faster dimension has one chunk.
     pub(crate) fn run_of_chunks(&self, chunks: &[Dims]) -> Option<u64> {
         let (first, last) = (chunks.first()?, chunks.last()?);
@@ -161,8 +162,8 @@ impl Tiling {
         counts.product()
     }
 
-    /// Returns, for each dimension, the selected coordinates and the range of coordinates that a
-    /// chunk covers.
+    /// Returns the selected coordinates of each dimension, and the range of coordinates of a chunk
+    /// in this dimension.
     pub(crate) fn dimensions<'a>(
         &'a self,
         scaled: &'a [u64],
@@ -176,8 +177,8 @@ impl Tiling {
         self.axes.iter().zip(covered)
     }
 
-    /// Returns the selected elements of a chunk as regular patterns. The element with the position
-    /// p in the selection belongs at the target offset `base` + p · `target_strides`.
+    /// Returns the selected elements of a chunk as regular patterns. `base` and `target_strides`
+    /// map positions p in the selection to target offsets: `base` + p · `target_strides`.
     pub(crate) fn parts(
         &self,
         scaled: &[u64],
@@ -224,8 +225,8 @@ impl Tiling {
 }
 
 impl Pattern {
-    /// Adds a loop over selected elements around the present loops of the pattern. If the new loop
-    /// continues the outermost loop at the same distances, merges both loops.
+    /// Adds an outermost loop to a pattern of selected elements. If the new loop continues the
+    /// present outermost loop at the same distances, merges both loops.
     fn push(&mut self, step: PatternLoop) {
         if step.count == 1 {
             return;
@@ -241,8 +242,8 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of selected elements that are contiguous in both the chunk and the target
-    /// buffer, and the loops around these runs.
+    /// Returns the length of the runs of selected elements that are contiguous in both the chunk
+    /// and the target buffer. Also returns the loops around these runs.
     pub(crate) fn runs(&self) -> (u64, &[PatternLoop]) {
         match self.steps.split_first() {
             Some((first, rest)) if first.src == 1 && first.dst == 1 => (first.count, rest),
@@ -255,16 +256,16 @@ impl Pattern {
         self.steps.iter().map(|step| step.count).product()
     }
 
-    /// Returns one more than the position, in the chunk, of the last selected element of the
-    /// pattern.
+    /// Returns the end of a pattern of selected elements in the chunk: one more than the position
+    /// of the last element.
     pub(crate) fn src_end(&self) -> u64 {
         self.steps.iter().fold(self.src + 1, |end, step| end + (step.count.max(1) - 1) * step.src)
     }
 }
 
-/// Divides `positions`, a range of indexes of selected coordinates of one dimension, into patterns
-/// of equal blocks, each with its first index: the end of a cut block, whole blocks, and the
-/// beginning of a cut block.
+/// Divides a range of selected coordinates of one dimension into patterns of equal blocks. A block
+/// that the range cuts is a pattern of its own. `positions` contains indexes of selected
+/// coordinates. Returns each pattern with its first index.
 fn equal_pieces(axis: &Axis, positions: Range<u64>) -> impl Iterator<Item = (u64, AxisPart)> + use<> {
     let axis = *axis;
     let mut rest = positions;

@@ -50,8 +50,8 @@ pub struct Opaque {
     pub tag: Vec<u8>,
 }
 
-/// The kind of a reference datatype: the kind of the targets (objects, regions, attributes), and
-/// the encoding.
+/// The kind of a reference datatype. It states the targets (objects, regions or attributes) and the
+/// encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// A reference to an object: the address of its object header.

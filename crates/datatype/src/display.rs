@@ -12,8 +12,8 @@ use crate::{
     VariableLengthKind,
 };
 
-/// The largest number of members of a compound or enumeration datatype that are shown in its text
-/// form. "…" stands for further members.
+/// The largest number of members in the text form of a compound or enumeration datatype. The text
+/// shows "…" instead of further members.
 const MAX_SHOWN_MEMBERS: usize = 16;
 
 impl fmt::Display for Datatype {
@@ -42,12 +42,12 @@ impl fmt::Display for Datatype {
     }
 }
 
-/// Returns the suffix of a datatype's name that states the byte order, for the text form.
+/// Returns the part of a datatype's text form that states the byte order.
 fn suffix(order: ByteOrder, size: u32) -> &'static str {
     if order == ByteOrder::BigEndian && size > 1 { "be" } else { "" }
 }
 
-/// Writes the position of a number's bits in its element to the text form of a datatype, unless the
+/// Writes the position of a number's bits to the text form of a datatype. Writes nothing if the
 /// bits fill the element.
 fn show_bit_position(f: &mut fmt::Formatter<'_>, offset: u16, precision: u16, size: u32) -> fmt::Result {
     if offset == 0 && u64::from(precision) == u64::from(size) * 8 {

@@ -40,8 +40,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
     /// Encodes a value of the Rust type as an element of its datatype.
     fn encode(&self, element: &mut [u8]);
 
-    /// Returns the value of the Rust type whose bytes are all zero. Returns `None` if slices of
-    /// this type cannot be viewed as bytes.
+    /// Returns the value of the Rust type whose bytes are all zero. Returns `None` if the type does
+    /// not allow a view of its slices as bytes.
     fn zero() -> Option<Self> {
         None
     }
@@ -112,8 +112,8 @@ pub trait H5Type: Copy + Send + Sync + 'static {
         Cow::Owned(bytes)
     }
 
-    /// Returns a vector of `count` values of the Rust type whose bytes the function `fill` writes.
-    /// The bytes are zero before.
+    /// Returns a vector of `count` values of the Rust type. The function `fill` writes the bytes of
+    /// the values, which are zero before.
     ///
     /// Types that can be viewed as bytes need no second copy. The caller limits the memory that
     /// `count` requires.

@@ -6,8 +6,8 @@ use crate::{
     Padding, Reference, ReferenceKind, StringPadding, VariableLength, VariableLengthKind,
 };
 
-/// The bit positions of a floating-point number's fields: from the top bit down the sign, the
-/// exponent and the mantissa.
+/// The positions of sign, exponent and mantissa in a floating-point number, as bits. The sign is at
+/// the top, and the mantissa at the bottom.
 struct FloatLayout {
     bits: u16,
     exponent_size: u8,
@@ -177,7 +177,8 @@ impl Datatype {
         FloatLayout { bias: 1025, ..FloatLayout::F64 }.datatype(FloatOrder::Vax)
     }
 
-    /// Returns the datatype of bit fields of `bytes` bytes. The number of bits saturates at 65535.
+    /// Returns the datatype of bit fields of `bytes` bytes. If the number of bits exceeds 65535, it
+    /// becomes 65535.
     pub fn bitfield(bytes: u16, order: ByteOrder) -> Self {
         let bits = Bitfield {
             order,
@@ -197,8 +198,9 @@ impl Datatype {
         Self::enumeration(Self::integer(1, true, ByteOrder::LittleEndian), members)
     }
 
-    /// Returns a complex datatype (the complex class of HDF5 2.0), with two parts of the datatype
-    /// `base`. Older libraries cannot read this class. The size of an element saturates at 4 GiB.
+    /// Returns a complex datatype with two parts of the datatype `base`. Libraries before HDF5 2.0
+    /// cannot read this class. If the size of an element exceeds 32 bits, it becomes the largest
+    /// 32-bit number.
     pub fn complex(base: Self) -> Self {
         let size = base.size.saturating_mul(2);
         Self { size, class: DatatypeClass::Complex(Complex { base: Box::new(base) }) }
@@ -233,8 +235,8 @@ impl Datatype {
         Self { size: heap_element_size(size_of_offsets), class }
     }
 
-    /// Returns the datatype of variable-length sequences of items of the datatype `base`, in a file
-    /// with addresses of `size_of_offsets` bytes.
+    /// Returns the datatype of variable-length sequences in a file with addresses of
+    /// `size_of_offsets` bytes. The items have the datatype `base`.
     pub fn sequence(base: Self, size_of_offsets: u8) -> Self {
         let class = DatatypeClass::VariableLength(VariableLength {
             kind: VariableLengthKind::Sequence,

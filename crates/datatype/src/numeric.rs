@@ -26,7 +26,7 @@ pub enum FloatOrder {
     Vax,
 }
 
-/// The value of the padding bits of an element outside of a number's precision.
+/// The value of the padding bits of an element. Padding bits lie outside of the number's precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// All padding bits are zero.
@@ -39,7 +39,7 @@ pub enum Padding {
     Background,
 }
 
-/// The value of the unused bits inside a floating-point number of an element: one of the values of
+/// The value of the unused bits inside a floating-point number, as one of the values of
 /// [`Padding`].
 pub type InternalPadding = Padding;
 

@@ -3,8 +3,8 @@
 use crate::{Datatype, DatatypeClass, VariableLengthKind};
 
 impl Datatype {
-    /// Returns whether a predicate `is` holds for the class of this datatype or of a nested
-    /// datatype.
+    /// Returns whether the class of a datatype, or the class of any datatype nested in it,
+    /// satisfies the predicate `is`.
     fn contains(&self, is: fn(&DatatypeClass) -> bool) -> bool {
         if is(&self.class) {
             return true;
@@ -33,7 +33,7 @@ impl Datatype {
     }
 
     /// Returns whether elements of the datatype refer to other data of their file, by heap indexes
-    /// or references. Copies of the elements in another file are then meaningless.
+    /// or references. If so, copies of the elements in another file have no meaning.
     pub fn points_into_file(&self) -> bool {
         self.is_variable_length() || self.contains_reference()
     }
@@ -106,8 +106,8 @@ impl Datatype {
         compound.members.iter().map(|member| String::from_utf8_lossy(&member.name).into_owned()).collect()
     }
 
-    /// Returns the datatype of the member at `path` of a compound datatype, or of a compound inside
-    /// it, after the member's offset in bytes from the start of the element.
+    /// Returns the offset in bytes and the datatype of a member of a compound datatype. `path` may
+    /// lead to a member of a nested compound. The offset counts from the start of the element.
     ///
     /// `path` consists of member names, joined by dots. Member names may contain dots themselves.
     ///

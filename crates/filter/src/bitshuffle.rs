@@ -36,7 +36,8 @@ pub struct Bitshuffle;
 
 const ID: FilterId = FilterId::BITSHUFFLE;
 
-/// The version of the bitshuffle filter, which is in the first two client data values.
+/// The version of the bitshuffle filter, major and minor. The first two client data values store
+/// it.
 const VERSION: [u32; 2] = [0, 4];
 
 /// The default size of a bitshuffle block in bytes.
@@ -97,8 +98,8 @@ impl BitshuffleParameters {
         Ok(self)
     }
 
-    /// Divides the length of a chunk into the number of bytes in bitshuffle blocks and the number
-    /// of bytes after the last block.
+    /// Divides the length of a bitshuffle chunk into two numbers of bytes: the bytes in blocks, and
+    /// the bytes after the last block.
     fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
         if !length.is_multiple_of(self.size) {
             return Err("the chunk length is not a multiple of the element size");
@@ -227,7 +228,8 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, length, whole, rest })
     }
 
-    /// Decodes the bitshuffle chunk into `output`, which has the length of the decoded chunk.
+    /// Decodes a bitshuffle chunk into `output`. The length of `output` is the length of the
+    /// decoded chunk.
     fn decode(&self, output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
         let mut scratch: Box<BlockScratch> = workspace.take();
         let (blocks, tail) = output.split_at_mut(self.whole);
@@ -241,8 +243,8 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// Decodes all blocks of the bitshuffle chunk `input` into `blocks`, and returns the input after
-/// the blocks.
+/// Decodes all blocks of a bitshuffle chunk from `input` into `blocks`. Returns the input after the
+/// blocks.
 fn decode_blocks<'a>(
     parameters: BitshuffleParameters,
     input: &'a [u8],

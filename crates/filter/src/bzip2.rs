@@ -16,7 +16,7 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bzip2;
 
-/// The initial size in bytes by which the output buffer of the bzip2 filter grows.
+/// The number of bytes by which the output buffer of the bzip2 filter grows in its first step.
 const INITIAL_OUTPUT_BYTES: usize = 4 << 10;
 
 impl Filter for Bzip2 {

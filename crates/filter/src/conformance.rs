@@ -14,8 +14,8 @@ pub fn run(filter: &dyn Filter, client_data: &[u32]) {
     }
 }
 
-/// Checks that a filter fulfils the contract of the trait `Filter`, with chunks of `length` bytes,
-/// for filters whose client data contain the chunk length.
+/// Checks that a filter fulfils the contract of the trait `Filter`, with chunks of `length` bytes.
+/// Tests use this for filters whose client data contain the chunk length.
 ///
 /// # Panics
 /// If the filter violates the contract.
@@ -68,9 +68,9 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
-/// Checks that a filter decodes into a slice with the same bytes and errors as into a buffer. The
-/// slices have the right length, or are too long or too short. Checks the same for decoding with a
-/// used workspace.
+/// Checks that a filter decodes into a slice as into a buffer: with the same bytes, and the same
+/// errors if the slice is too long or too short. Repeats the check with a workspace that was used
+/// before.
 fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let mut output = Vec::new();
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
@@ -102,7 +102,7 @@ fn taken(produced: Produced, input: &[u8], output: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Returns test chunks of `length` bytes for filters: zeros, a ramp, random bytes.
+/// Returns chunks of `length` bytes for tests of filters: zeros, a ramp, random bytes.
 fn chunks(length: usize) -> [Vec<u8>; 3] {
     let ramp = (0..length).map(|at| (at / 3).to_le_bytes()[0]).collect();
     [vec![0; length], ramp, random(length, 1)]
@@ -130,8 +130,8 @@ fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &
     }
 }
 
-/// Checks that a filter's decoder respects the limit of decoded bytes, and that a limit equal to
-/// the chunk length is sufficient.
+/// Checks that a filter's decoder respects the limit of decoded bytes. A limit equal to the chunk
+/// length must be sufficient.
 fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
     let decoded = decode(filter, client_data, encoded, Some(chunk.len()), chunk.len()).unwrap();
     assert_eq!(decoded, chunk);
@@ -143,8 +143,8 @@ fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]
     }
 }
 
-/// Checks that a filter's decoding of damaged chunks causes errors or stays within the limit of
-/// bytes, and never panics.
+/// Checks that a filter decodes damaged chunks without panics. Each result must be an error or stay
+/// within the limit of bytes.
 fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     let check = |bytes: &[u8]| {
         let limit = encoded.len() * 3 + 100;
@@ -166,7 +166,7 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     }
 }
 
-/// Checks that a filter's decoding of random bytes with arbitrary parameters causes no panic.
+/// Checks that a filter decodes random bytes, with arbitrary parameters, without panics.
 fn noise(filter: &dyn Filter, client_data: &[u32], length: usize) {
     let parameters = [client_data, &[], &[0], &[u32::MAX; 20], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]];
     for seed in 2..10 {

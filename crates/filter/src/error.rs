@@ -94,7 +94,8 @@ impl fmt::Display for StoredName<'_> {
     }
 }
 
-/// The part of a filter error's text that names the Cargo feature for a missing filter.
+/// A part of the error text for a filter that this build lacks. The text names the Cargo feature
+/// for the filter.
 struct DisabledFeature(FilterId);
 
 impl fmt::Display for DisabledFeature {

@@ -16,7 +16,7 @@ pub enum DatasetFill<'a> {
     Element(&'a [u8]),
 }
 
-/// The properties of a new dataset that filters use to compute their parameters.
+/// The properties of a new dataset from which filters compute their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct DatasetFacts<'a> {
     /// The datatype of the elements.
@@ -27,8 +27,8 @@ pub struct DatasetFacts<'a> {
     pub fill: DatasetFill<'a>,
 }
 
-/// The bit layout of the numbers in an element of a new dataset, for filters that compute their
-/// client data.
+/// The bit layout of the numbers in the elements of a new dataset. Filters compute their client
+/// data from this layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
     /// The number of significant bits.
@@ -63,8 +63,8 @@ impl<'a> DatasetFacts<'a> {
         self.elements()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    /// Returns the size of an element of the new dataset in bytes; for an array datatype, the size
-    /// of the array's base type.
+    /// Returns the size in bytes of an element of a new dataset. For an array datatype, returns the
+    /// size of the base type.
     pub(crate) fn item_size(&self) -> u32 {
         match &self.datatype.class {
             DatatypeClass::Array(Array { base, .. }) => base.size,
@@ -72,22 +72,21 @@ impl<'a> DatasetFacts<'a> {
         }
     }
 
-    /// Converts the number of elements of a chunk to a 32-bit number for the client data of a
-    /// filter.
+    /// Returns the number of elements of a chunk in 32 bits, for the client data of a filter.
     pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
         let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
         elements.ok_or_else(|| FilterError::refused(id, "the chunk must have fewer than 2^32 elements"))
     }
 
-    /// Converts the size of a chunk in bytes to a 32-bit number for the client data of a filter.
+    /// Returns the size of a chunk in bytes as a 32-bit number, for the client data of a filter.
     pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
         let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
         bytes.ok_or_else(|| FilterError::refused(id, "the chunk must have fewer than 4 GiB"))
     }
 }
 
-/// Returns the byte order of a floating-point datatype for a filter, or [`None`] for the byte order
-/// of the VAX.
+/// Returns the byte order of a floating-point datatype for a filter. Returns [`None`] for the byte
+/// order of the VAX.
 pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     match order {
         FloatOrder::LittleEndian => Some(ByteOrder::LittleEndian),
@@ -96,8 +95,8 @@ pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     }
 }
 
-/// Returns the bit layout of the numbers in an element of a datatype, also inside arrays,
-/// enumerations, sequences and complex numbers; [`None`] for compounds.
+/// Returns the bit layout of the numbers in an element of a datatype. Looks inside arrays,
+/// enumerations, sequences and complex numbers. Returns [`None`] for compounds.
 pub(crate) fn atom(datatype: &Datatype) -> Option<Atom> {
     let whole = datatype.size.saturating_mul(8);
     let bytes = Atom { precision: whole, offset: 0, order: None };

@@ -34,8 +34,9 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Creates the context of a filter call with the filter's client data `client_data` and a limit
-    /// of `max_output` output bytes. Checksums are verified, and all other properties are unknown.
+    /// Creates the context of a filter call. `client_data` is the client data of the filter, and
+    /// `max_output` is the limit of output bytes. Checksums are verified, and all other properties
+    /// are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -50,8 +51,7 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// The location of the bytes that a filter has produced: the filter's output buffer, or a range of
-/// the filter's input.
+/// The location of a filter's result: the output buffer of the filter, or a range of its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
     /// The result is in the output buffer.
@@ -61,7 +61,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location of a filter's result that equals the whole `input`.
+    /// Returns the location of a filter's result if the result is the whole `input`, unchanged.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }
@@ -84,8 +84,8 @@ pub trait Filter: Send + Sync + Debug {
     /// No input causes a panic.
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// Decodes the encoded bytes `input` of a chunk with the filter, and reuses the buffers and
-    /// codec states of `workspace`. The default implementation calls [`decode`](Self::decode).
+    /// Decodes the encoded bytes `input` of a chunk with a filter. Reuses the buffers and codec
+    /// states of `workspace`. The default implementation calls [`decode`](Self::decode).
     ///
     /// # Errors
     /// The same errors as `decode`.
@@ -100,8 +100,8 @@ pub trait Filter: Send + Sync + Debug {
         self.decode(context, input, output)
     }
 
-    /// Decodes the encoded bytes `input` of a chunk with the filter into the caller's memory
-    /// `output`, and returns the number of decoded bytes.
+    /// Decodes the encoded bytes `input` of a chunk with a filter into the caller's memory
+    /// `output`. Returns the number of decoded bytes.
     ///
     /// If the chunk decodes to more bytes than `output` holds, the filter stores the first
     /// `output.len()` bytes. The rest of `output` is unspecified, and after an error all of
@@ -127,8 +127,8 @@ pub trait Filter: Send + Sync + Debug {
     /// invalid parameters.
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// Encodes the bytes `input` of a chunk with the filter, and reuses the buffers and codec
-    /// states of `workspace`. The default implementation calls [`encode`](Self::encode).
+    /// Encodes the bytes `input` of a chunk with a filter. Reuses the buffers and codec states of
+    /// `workspace`. The default implementation calls [`encode`](Self::encode).
     ///
     /// # Errors
     /// The same errors as `encode`.
@@ -143,12 +143,12 @@ pub trait Filter: Send + Sync + Debug {
         self.encode(context, input, output)
     }
 
-    /// Returns the size of the chunk that the filter encodes from `input` bytes, or [`None`] if the
-    /// size depends on the content.
+    /// Returns the encoded size of a chunk of `input` bytes after the filter. Returns [`None`] if
+    /// the size depends on the content of the chunk.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
-    /// Returns true if the purpose of the filter is compression. A chunk that a compressing filter
-    /// does not make smaller may be stored without the filter.
+    /// Returns true if the purpose of the filter is compression. If the encoded chunk is not
+    /// smaller, the chunk may be stored without the filter.
     fn compresses(&self) -> bool;
 
     /// Returns true if the filter can encode chunks, and false if the filter can only decode.
@@ -156,9 +156,9 @@ pub trait Filter: Send + Sync + Debug {
         true
     }
 
-    /// Checks before the creation of a dataset that the filter can encode its chunks ("can apply"
-    /// in libhdf5). If the check of an optional filter fails, the dataset is created, but its
-    /// chunks are stored without the filter.
+    /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
+    /// the check of an optional filter fails, the dataset is created, and its chunks are stored
+    /// without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.
@@ -167,8 +167,8 @@ pub trait Filter: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Returns the client data of the filter that a new dataset stores from the client data that a
-    /// user requested ("set local" in libhdf5).
+    /// Returns the client data of a filter for a new dataset. Computes them from the client data
+    /// that a user requested ("set local" in libhdf5).
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) if the parameters are invalid, or if the dataset
@@ -180,13 +180,13 @@ pub trait Filter: Send + Sync + Debug {
     }
 }
 
-/// The description, for internal errors, of the invariant that the range in a filter's result lies
-/// in the input ([`Produced::Input`]).
+/// The text of an internal error: a filter returned a range ([`Produced::Input`]) that does not lie
+/// in its input.
 pub(crate) const INPUT_RANGE_INVARIANT: &str =
     "the range of input bytes that a filter returns lies within the input";
 
-/// Decodes the encoded bytes `input` of a chunk into `output` with an intermediate buffer.
-/// Implements [`Filter::decode_into`] for filters without a method of their own.
+/// Decodes the encoded bytes `input` of a chunk into an intermediate buffer, and copies the result
+/// to `output`. Implements [`Filter::decode_into`] for filters without a method of their own.
 pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     filter: &F,
     context: &FilterContext<'_>,
@@ -208,8 +208,8 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies bytes of a filter's input or output from the start of `from` to the start of `to`, until
-/// the shorter slice ends.
+/// Copies the start of `from` to the start of `to`, for the input or output of filters. The shorter
+/// slice determines the number of bytes.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

@@ -20,8 +20,8 @@ const CHECKSUM_BYTES: usize = 4;
 /// The number of words that the Fletcher32 checksum sums in parallel.
 const LANES: usize = 16;
 
-/// The maximum number of rows of `LANES` words between two reductions of the Fletcher32 sums: 32
-/// bits can hold `n (n + 1) / 2` times 0xffff for this `n`.
+/// The maximum number of rows of `LANES` words that can be added without a reduction of the
+/// Fletcher32 sums. For this number `n`, the product of `n (n + 1) / 2` and 0xffff fits in 32 bits.
 const MAX_ROWS: usize = 360;
 
 /// The Fletcher32 filter, which appends a checksum to chunks.
@@ -99,7 +99,7 @@ pub fn fletcher32(bytes: &[u8]) -> u32 {
     half(sums.second) << 16 | half(sums.first)
 }
 
-/// The two sums of the Fletcher32 checksum modulo 65535; `any` is true if any word was not 0.
+/// The two sums of the Fletcher32 checksum, modulo 65535. `any` is true if any word was not 0.
 #[derive(Default)]
 struct Sums {
     first: u64,

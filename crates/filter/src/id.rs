@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The number of a filter, as a filter pipeline message stores it. Every number is valid;
-/// registered filters have a constant.
+/// The number of a filter, as a filter pipeline message stores it. Every number is valid.
+/// Registered filters have a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilterId(pub u16);
 
@@ -109,11 +109,12 @@ filters! {
 }
 
 impl FilterId {
-    /// The first filter number that is registered by The HDF Group. Smaller numbers belong to the
-    /// format: version 2 of the filter pipeline message stores no name for them.
+    /// The first filter number that The HDF Group registers. Smaller numbers belong to filters of
+    /// the format. Version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
-    /// Returns the Cargo feature that enables the filter with this number, if the feature is off.
+    /// Returns the Cargo feature for the filter with this number. Returns `None` if the feature is
+    /// on, or if no feature enables the filter.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let (feature, is_on) = match self {
             Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),

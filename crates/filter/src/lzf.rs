@@ -26,9 +26,9 @@ pub struct Lzf;
 
 const FINDER: Finder = Finder { max_distance: 1 << 13, max_length: 264, tail: 0 };
 
-/// The revision of the LZF filter, which the filter stores as client data value 0.
+/// The revision of the LZF filter. The filter stores this number as client data value 0.
 const FILTER_REVISION: u32 = 4;
-/// The version of the LZF library, which the filter stores as client data value 1.
+/// The version of the LZF library. The filter stores this number as client data value 1.
 const LIBRARY_VERSION: u32 = 0x105;
 
 /// The maximum number of literal bytes after one control byte of LZF.
@@ -125,8 +125,8 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes LZF bytes into `output`, from the present state of the decoder on. Returns true at
-    /// the end of the input, and false if `output` is too short for the next run or match.
+    /// Continues the decoding of LZF bytes into `output`. Returns true at the end of the input.
+    /// Returns false if `output` is too short for the next run of literal bytes or match.
     fn run(&mut self, output: &mut [u8]) -> Result<bool> {
         let (mut rest, mut at) = (self.rest, self.at);
         while let Some((control, after)) = rest.split_first() {
@@ -165,8 +165,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Copies the literal bytes `run` of the LZF decoder to the output, from the start of `after`. The
-/// function may copy more bytes than the run has, which is faster.
+/// Copies the literal bytes `run` of an LZF chunk to `output`. `after` is the input, which begins
+/// with these bytes. May copy more bytes than the run has, which is faster.
 #[inline]
 fn literals(run: &[u8], after: &[u8], output: &mut [u8]) {
     match (after.first_chunk::<MAX_LITERAL_BYTES>(), output.first_chunk_mut::<MAX_LITERAL_BYTES>()) {

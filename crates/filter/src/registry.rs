@@ -26,8 +26,8 @@ impl Registry {
         self.filters.get(&id)
     }
 
-    /// Adds the filter `filter` to the registry under its own number, and returns the filter with
-    /// this number that was registered before.
+    /// Adds a filter to the registry under its own number. Returns the filter that the registry had
+    /// under this number before.
     pub fn register(&mut self, filter: Arc<dyn Filter>) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).insert(filter.id(), filter)
     }

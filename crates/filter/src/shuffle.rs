@@ -78,7 +78,7 @@ fn is_no_op(size: usize, length: usize) -> bool {
     size == 1 || length / size < 2
 }
 
-/// Transposes elements of `size` bytes into byte planes for the shuffle filter; `size` is not 0.
+/// Transposes elements of `size` bytes into byte planes for the shuffle filter. `size` is not 0.
 /// Both slices have the same length.
 pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     if is_no_op(size, elements.len()) {
@@ -88,7 +88,8 @@ pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// Transposes byte planes of the shuffle filter back into elements, the inverse of [`to_planes`].
+/// Transposes byte planes of the shuffle filter back into elements. This is the inverse of
+/// [`to_planes`].
 pub(crate) fn from_planes(size: usize, planes: &[u8], elements: &mut [u8]) {
     if is_no_op(size, planes.len()) {
         copy(elements, planes);
@@ -163,8 +164,8 @@ fn shuffle_tiles(size: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// Transposes byte planes of the shuffle filter into elements, in tiles, with the conditions of
-/// [`shuffle_tiles`].
+/// Transposes byte planes of the shuffle filter into elements, in tiles. The conditions for the
+/// arguments of [`shuffle_tiles`] apply.
 fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
     let (mut from, mut to) = ([0; TILE_BYTES], [0; TILE_BYTES]);
     let count = elements.len() / size;
@@ -183,8 +184,8 @@ fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
     }
 }
 
-/// Moves the bytes at even indices of `from` to the first half of `to`, and the bytes at odd
-/// indices to the second half, for the shuffle filter.
+/// Separates bytes at even and odd indices, for the shuffle filter. Moves even bytes of `from` to
+/// the first half of `to`, and odd bytes to the second half.
 fn deinterleave(from: &[u8], to: &mut [u8]) {
     let (even, odd) = split_mut(to, from.len() / 2);
     // The code works on 16-bit words, which the compiler turns into vector narrowing.

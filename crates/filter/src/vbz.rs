@@ -58,7 +58,7 @@ impl VbzParameters {
         })
     }
 
-    /// Returns the maximum number of bytes to which the VBZ filter encodes `count` integers.
+    /// Returns the maximum encoded size in bytes of `count` integers in the VBZ filter.
     fn max_encoded_length(self, count: usize) -> usize {
         count.div_ceil(4) + count * 4
     }
@@ -161,7 +161,7 @@ impl Filter for Vbz {
     }
 }
 
-/// A reader of the nibbles of VBZ bytes, which begins with the lower nibble of each byte.
+/// A reader of the nibbles (four bits) of VBZ bytes. The lower nibble of each byte comes first.
 struct Nibbles<'a> {
     rest: &'a [u8],
     high: Option<u8>,
@@ -179,8 +179,8 @@ impl Nibbles<'_> {
     }
 }
 
-/// Decodes VBZ integers of `N` bytes into `output`. Returns [`None`] if their number differs from
-/// the number of values.
+/// Decodes VBZ integers of `N` bytes into `output`. Returns [`None`] if the number of integers
+/// differs from the expected number.
 fn integers<const N: usize>(
     parameters: VbzParameters,
     keys: &[u8],

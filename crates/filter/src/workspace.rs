@@ -20,22 +20,23 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Removes the state of type `T` that a filter kept last from the workspace and returns the
-    /// state, or returns a new value. A kept state is unchanged.
+    /// Removes a filter's state of type `T` from the workspace and returns it. Returns a new state
+    /// if the workspace has none. The state is as the filter left it.
     pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
         let at = self.kept.iter().rposition(|state| state.is::<T>());
         let state = at.map(|at| self.kept.remove(at));
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
-    /// Drops buffers of the filter workspace with a capacity of more than `bytes` bytes.
+    /// Frees the large buffers of the filter workspace: those with a capacity of more than `bytes`
+    /// bytes.
     pub(crate) fn trim(&mut self, bytes: usize) {
         self.kept
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
     }
 
-    /// Keeps a filter's buffers or codec state in the workspace for the next [`take`](Self::take).
-    /// After an error, callers drop a state that may be inconsistent instead of keeping it.
+    /// Puts a filter's buffers or codec state into the workspace for the next [`take`](Self::take).
+    /// After an error, the caller should drop a state that may be inconsistent.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
         self.kept.push(state);
     }

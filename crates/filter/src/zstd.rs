@@ -19,8 +19,8 @@ const DEFAULT_LEVEL: u32 = 3;
 
 const MAX_LEVEL: u32 = 22;
 
-/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. The ratio bounds the
-/// first allocation of the output.
+/// A ratio of decoded to encoded bytes that few Zstandard frames exceed. The first allocation of
+/// the output uses this ratio as its limit.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 impl Filter for Zstd {

@@ -111,8 +111,8 @@ pub struct ChunkKeys {
 }
 
 impl ChunkKeys {
-    /// Creates an empty list of the keys of a version 1 B-tree node of chunks, for a dataset of
-    /// `rank` dimensions.
+    /// Creates an empty list of keys for a version 1 B-tree node of chunks. The dataset has `rank`
+    /// dimensions.
     pub fn new(rank: usize) -> Self {
         let width = rank + 1;
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }

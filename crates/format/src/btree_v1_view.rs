@@ -98,8 +98,9 @@ impl<'a> ChunkNodeView<'a> {
         self.used == 0
     }
 
-    /// Returns the index of the child of a version 1 B-tree node that may hold the chunk that
-    /// begins at the element `first`. Returns `None` if the chunk lies outside the node's keys.
+    /// Returns the index of a child of a version 1 B-tree node of chunks. The child may hold the
+    /// chunk that begins at the element `first`. Returns `None` if the chunk lies outside the
+    /// node's keys.
     pub fn find(&self, first: &[u64]) -> Option<usize> {
         // Binary search: keys before `low` are not greater than `first`, keys from `high` on are
         // greater. A node has one key more than children.
@@ -114,8 +115,8 @@ impl<'a> ChunkNodeView<'a> {
         low.checked_sub(1).filter(|position| *position < self.used)
     }
 
-    /// Compares the key with the index `position` of a version 1 B-tree node with the chunk that
-    /// begins at the element `first`.
+    /// Compares a key of a version 1 B-tree node with a chunk. `position` is the index of the key,
+    /// and `first` is the first element of the chunk.
     ///
     /// The key after the last chunk may repeat that chunk's coordinates and differ only in the last
     /// coordinate, the offset within the element.
@@ -128,8 +129,8 @@ impl<'a> ChunkNodeView<'a> {
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
     }
 
-    /// Returns the coordinates of the first element of the chunk that the key with the index
-    /// `position` of a version 1 B-tree node describes.
+    /// Returns the first element of a chunk, in coordinates, from a key of a version 1 B-tree node.
+    /// `position` is the index of the key.
     pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
         Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))
@@ -153,7 +154,8 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Returns the distance in bytes between two keys of the version 1 B-tree node of chunks.
+    /// Returns the distance in bytes between two neighbouring keys in a node of the version 1
+    /// B-tree of chunks.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

@@ -58,7 +58,7 @@ impl DriverInfoBlock {
 
 impl Structure for DriverInfoBlock {
     const NAME: &'static str = "driver information block";
-    /// The size of the driver information in bytes, which determines the layout of the driver
+    /// The size of the driver information in bytes. The size determines the layout of the driver
     /// information block.
     type Context = usize;
 
@@ -88,7 +88,7 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// The decoded driver information of a superblock: of the multi driver, of the family driver, or of
+/// The decoded driver information of a superblock, for the multi driver, the family driver or
 /// another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {
@@ -167,8 +167,8 @@ impl DriverInformation {
     }
 }
 
-/// The widths of addresses in the driver information of the multi driver: always eight bytes, even
-/// if the superblock states another size.
+/// The width of addresses in the driver information of the multi driver: eight bytes, even if the
+/// superblock states another width.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 
@@ -216,8 +216,8 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// Returns the number of zero bytes after a member name in the multi driver's information. The name
-/// has `name` bytes and a terminating zero byte.
+/// Returns the number of zero bytes after a member name in the driver information of the multi
+/// driver. `name` is the length of the name, without the terminating zero byte.
 fn padding(name: usize) -> usize {
     7_usize - name % 8
 }

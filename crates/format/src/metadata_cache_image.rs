@@ -36,7 +36,7 @@
 use crate::codec::{Address, CHECKSUM_SIZE, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"MDCI";
-/// Total size in bytes of the fixed-size fields of an entry in the metadata cache image.
+/// Total size in bytes of the fields of fixed size in an entry of the metadata cache image.
 const FIXED_ENTRY_BYTES: usize = 14;
 
 /// The metadata cache image: a block that contains copies of metadata blocks.
@@ -85,17 +85,17 @@ bitflags::bitflags! {
     /// The state flags of an entry in the metadata cache image.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct CachedEntryFlags: u8 {
-        /// The flag, in the metadata cache image, of a metadata block that is newer than the bytes
-        /// at its address in the file.
+        /// A flag of a metadata block in the metadata cache image: the block is newer than the
+        /// bytes at its address in the file.
         const DIRTY = 1 << 0;
-        /// The flag, in the metadata cache image, of a metadata block in the list of least recently
-        /// used blocks.
+        /// A flag of a metadata block in the metadata cache image: the block is in the list of
+        /// least recently used blocks.
         const IN_LRU = 1 << 1;
-        /// The flag, in the metadata cache image, of a metadata block that must be flushed after
-        /// some other blocks.
+        /// A flag of a metadata block in the metadata cache image: some other blocks must be
+        /// flushed before this block.
         const FLUSH_PARENT = 1 << 2;
-        /// The flag, in the metadata cache image, of a metadata block that must be flushed before
-        /// some other blocks.
+        /// A flag of a metadata block in the metadata cache image: this block must be flushed
+        /// before some other blocks.
         const FLUSH_CHILD = 1 << 3;
     }
 }

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 
 use crate::codec::checksum;
 
-/// A test mutation of a metadata structure: changes of bytes as `(position, value)`, and the
-/// fraction of bytes to keep, in units of 1/256.
+/// A test mutation of an encoded metadata structure. It consists of changed bytes, as `(position,
+/// value)`, and of the fraction of bytes to keep, in units of 1/256.
 #[derive(Debug, Clone)]
 pub(crate) struct Damage {
     changes: Vec<(usize, u8)>,
     keep: u8,
 }
 
-/// Generates small mutations of a metadata structure's bytes for tests.
+/// Generates small mutations of an encoded metadata structure for tests.
 pub(crate) fn damage() -> impl Strategy<Value = Damage> {
     let byte = prop_oneof![Just(0_u8), Just(0xff), any::<u8>()];
     (prop::collection::vec((any::<usize>(), byte), 0..6), prop_oneof![4 => Just(255_u8), 1 => any::<u8>()])
@@ -21,8 +21,8 @@ pub(crate) fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// Calls `decode` with damaged forms of a metadata structure's bytes for tests: changed,
-    /// changed with a corrected trailing checksum, and truncated.
+    /// Calls `decode` with three damaged forms of an encoded metadata structure, for tests:
+    /// changed, changed with a corrected checksum at the end, and truncated.
     pub(crate) fn inflict(&self, bytes: &[u8], mut decode: impl FnMut(&[u8])) {
         let mut changed = bytes.to_vec();
         for (position, value) in &self.changes {

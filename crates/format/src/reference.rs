@@ -104,8 +104,8 @@ impl RegionBlock {
     }
 }
 
-/// A revised reference in the stored form of a dataset's element: the reference itself, or the ID
-/// of a global heap object.
+/// A revised reference as stored in an element of a dataset: null, the token of an object, or the
+/// ID of a global heap object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
     /// Null reference.
@@ -202,7 +202,8 @@ impl StoredReference {
     }
 }
 
-/// The global heap object of a revised reference: the object and the target within it.
+/// The contents of a global heap object for a revised reference: the object, and the target within
+/// the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceBlock {
     /// Token of the object.

@@ -29,8 +29,8 @@ pub(crate) const POINTS: u32 = 1;
 pub(crate) const HYPERSLAB: u32 = 2;
 pub(crate) const ALL: u32 = 3;
 pub(crate) const REGULAR: u8 = 1;
-/// Largest number of blocks for which a regular hyperslab is stored as a list of blocks in a
-/// serialized selection.
+/// Largest number of blocks that a serialized selection stores as a list, if they are the blocks of
+/// a regular hyperslab.
 const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
 /// The choice of the version in which a selection of elements is serialized.
@@ -194,14 +194,14 @@ pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -
     Ok(regular)
 }
 
-/// Reads a count or a block length of a hyperslab from a serialized selection. All ones mean
-/// [`UNLIMITED`].
+/// Reads a count or a block length of a hyperslab from a serialized selection. If all bits are
+/// ones, the value is [`UNLIMITED`].
 fn read_unlimited(reader: &mut Reader<'_>, width: usize, field: &'static str) -> Result<u64> {
     let value = reader.uint(width, field)?;
     Ok(if value == all_ones(width) { UNLIMITED } else { value })
 }
 
-/// Returns the largest number that fits in a field of `width` bytes, in which all bits are ones.
+/// Returns the largest number in a field of `width` bytes: all bits are ones.
 fn all_ones(width: usize) -> u64 {
     match width {
         2 => u64::from(u16::MAX),
@@ -320,8 +320,8 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     }
 }
 
-/// Returns the last coordinate of a regular hyperslab along a dimension, or `None` if the hyperslab
-/// is unlimited or empty.
+/// Returns the last coordinate of a regular hyperslab in one dimension. Returns `None` if the
+/// hyperslab is unlimited or empty.
 fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     let (start, stride) = (*regular.start.get(dimension)?, *regular.stride.get(dimension)?);
     let (count, block) = (*regular.count.get(dimension)?, *regular.block.get(dimension)?);
@@ -365,8 +365,8 @@ fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: Sele
     }
 }
 
-/// Returns the width of the numbers in a serialized regular hyperslab. The value of all ones is
-/// reserved for [`UNLIMITED`].
+/// Returns the width of the numbers in a serialized regular hyperslab. The largest number of this
+/// width stands for [`UNLIMITED`] and for no other value.
 fn regular_width(regular: &RegularHyperslab) -> usize {
     let plain = regular.start.iter().chain(&regular.stride).copied();
     let counts = regular.count.iter().chain(&regular.block).copied().filter(|value| *value != UNLIMITED);
@@ -375,9 +375,9 @@ fn regular_width(regular: &RegularHyperslab) -> usize {
     width_for(limit)
 }
 
-/// Returns the blocks of a regular hyperslab if a serialized selection of version 1 can store them:
-/// the hyperslab is limited, coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`]
-/// blocks.
+/// Returns the blocks of a regular hyperslab for a serialized selection of version 1. Returns
+/// `None` for an unlimited hyperslab, for coordinates above 32 bits, and for more than
+/// [`MAX_LISTED_BLOCKS`] blocks.
 fn list_blocks(regular: &RegularHyperslab) -> Option<Vec<Block>> {
     let rank = regular.start.len();
     let total = regular.count.iter().try_fold(1_u64, |total, count| total.checked_mul(*count))?;

@@ -36,14 +36,14 @@ bitflags! {
     /// specification. Bit 2 is valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
-        /// The status flag of a superblock for a writer: a writer has the file open, or the last
-        /// writer did not close the file.
+        /// A status flag of a superblock: a writer has the file open, or the last writer did not
+        /// close the file.
         const WRITE_ACCESS = 1 << 0;
-        /// The status flag of a superblock for a file that is verified as consistent. libhdf5 never
-        /// sets this flag.
+        /// A status flag of a superblock: a program has verified that the file is consistent.
+        /// libhdf5 never sets this flag.
         const CONSISTENT = 1 << 1;
-        /// The status flag of a superblock for a SWMR writer, which has the file open while readers
-        /// read it.
+        /// A status flag of a superblock: a SWMR writer has the file open. Readers may read the
+        /// file at the same time.
         const SWMR_ACCESS = 1 << 2;
     }
 }
@@ -104,14 +104,14 @@ impl Superblock {
     /// Largest size of a superblock in bytes, with addresses and lengths of 32 bytes. With 8-byte
     /// addresses and lengths, the largest size is 100 bytes.
     pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
-    /// The default K value (half the entries of a full node) of a group's symbol table nodes, for
-    /// superblocks that do not store this value.
+    /// The default K value of a group's symbol table nodes, for superblocks that do not store it. K
+    /// is half the number of entries of a full node.
     pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-    /// The default K value (half the entries of a full node) of a group's B-tree, for superblocks
-    /// that do not store this value.
+    /// The default K value of a group's B-tree, for superblocks that do not store it. K is half the
+    /// number of entries of a full node.
     pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-    /// The default K value (half the entries of a full node) of chunk B-trees, for superblocks that
-    /// do not store this value.
+    /// The default K value of the B-trees of chunks, for superblocks that do not store it. K is
+    /// half the number of entries of a full node.
     pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
     /// Returns the version number of the superblock.
@@ -163,8 +163,8 @@ impl Superblock {
         Self::decode(&bytes).ok()
     }
 
-    /// Creates a substitute for the lost superblock of a file of `length` bytes. The substitute has
-    /// no root group.
+    /// Creates a substitute superblock for a file of `length` bytes whose superblock is lost. The
+    /// substitute has no root group.
     pub fn unknown(params: FileParams, length: u64) -> Self {
         let none = Address::UNDEFINED;
         Self {

@@ -31,8 +31,8 @@ const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
 const DATASET_SHARED: u8 = 1 << 1;
 const SAME_FILE: u8 = 1 << 2;
-/// The source file name in a virtual dataset's mapping that stands for the file of the virtual
-/// dataset itself.
+/// The source file name, in a mapping of a virtual dataset, for the file that contains the virtual
+/// dataset.
 const THIS_FILE: &[u8] = b".";
 /// Size in bytes of the smallest stored mapping of a virtual dataset: two names and two selections.
 const MIN_MAPPING_BYTES: usize = 2 * 16 + 2;
@@ -46,8 +46,8 @@ pub struct VirtualMappings {
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// The mapping of a virtual dataset to one source dataset: a selection of the virtual dataset, and
-/// the selection of the source dataset with the elements.
+/// A mapping of a virtual dataset: two selections. One selects elements of the virtual dataset, and
+/// the other one selects the elements of a source dataset in which they lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,

@@ -9,8 +9,8 @@ use SegmentSource::{New, Old};
 
 impl DefinedSet {
     /// Returns the union of two sets of defined elements, and the source of each value. Elements of
-    /// `new` get their value from `new`, all other elements from `self`. Both sets must belong to
-    /// the same chunk.
+    /// `new` get their values from `new`, and all other elements from `self`. Both sets must belong
+    /// to the same chunk.
     #[must_use]
     pub fn overlay(&self, new: &Self) -> (Self, Segments) {
         self.apply::<Overlay>(new)
@@ -53,8 +53,8 @@ fn with_other<O: Operation, A: Cursor>(a: A, other: &Store) -> Segments {
     }
 }
 
-/// A set operation on two sets of defined elements that returns the values of the result as
-/// segments. `Old` values belong to `self`, `New` values to the other set.
+/// A set operation on two sets of defined elements. The result is a list of segments of values.
+/// `Old` segments have values of `self`, and `New` segments have values of the other set.
 trait Operation {
     fn segments(old: impl Cursor, new: impl Cursor) -> Segments;
 }
@@ -126,8 +126,8 @@ impl Operation for Intersection {
     }
 }
 
-/// Collects the offsets of the defined elements in the segments `segments`, in the store form that
-/// probably suits the result.
+/// Collects the offsets of the defined elements in a list of segments. Chooses between single
+/// offsets and runs by an estimate of the result's size.
 fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store {
     let items = store::count(old.items() + new.items());
     if items * 4 <= segments.element_count() {
@@ -140,8 +140,8 @@ fn assemble(old: &Store, new: &Store, segments: &Segments, total: u64) -> Store 
     }
 }
 
-/// Returns the stored offsets of a set of defined elements in a range of item numbers. Item numbers
-/// fit in `usize`.
+/// Returns a range of the stored offsets of a set of defined elements. `position` is the index of
+/// the first offset, and `end` is the index after the last offset. Both fit in `usize`.
 #[expect(clippy::cast_possible_truncation, reason = "items that are kept one by one are in memory")]
 fn part<T>(items: &[T], position: u64, end: u64) -> &[T] {
     items.split_at(end as usize).0.split_at(position as usize).1
@@ -177,7 +177,7 @@ fn assemble_runs(old: &Store, new: &Store, segments: &Segments) -> Vec<OffsetRun
     runs
 }
 
-/// An iterator over ranges of a set of defined elements, at ascending positions.
+/// A reader of parts of a set of defined elements. Each part comes after the part before.
 struct Slicer<'a> {
     store: &'a Store,
     index: usize,
@@ -188,8 +188,8 @@ impl<'a> Slicer<'a> {
         Self { store, index: 0 }
     }
 
-    /// Calls `visit` with each run of defined elements at the positions `position..end` of the set:
-    /// the first offset in the chunk, and one more than the last offset.
+    /// Calls `visit` with each run of defined elements at the positions `position..end` of the set.
+    /// `visit` gets the first offset in the chunk, and one more than the last offset.
     fn for_each_run(&mut self, position: u64, end: u64, mut visit: impl FnMut(u64, u64)) {
         match self.store {
             Store::Offsets32(offsets) => {

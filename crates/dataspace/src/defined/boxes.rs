@@ -7,7 +7,7 @@ use super::DefinedSet;
 use super::divisor::Divisor;
 use crate::strides;
 
-/// A box of defined elements of a chunk, given by the offsets of its corners in C order.
+/// A box of defined elements of a chunk. The offsets of two corners in C order define the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinearBox {
     /// The offset of the element with the lowest coordinates.
@@ -16,8 +16,8 @@ pub(super) struct LinearBox {
     pub(super) span: u64,
 }
 
-/// The span in offsets that marks a box of defined elements as joined to another box. No real box
-/// has this span.
+/// The mark of a box of defined elements that was joined to another box. The mark stands in the
+/// field for the span of offsets, and no real box has this span.
 const JOINED_SPAN: u64 = u64::MAX;
 
 impl LinearBox {
@@ -54,8 +54,8 @@ pub(super) fn of(set: &DefinedSet) -> Vec<LinearBox> {
     boxes
 }
 
-/// Divides a run of defined elements that extends beyond its row into boxes, and appends them to
-/// `boxes`. The number of boxes is less than twice the rank.
+/// Divides a run of defined elements into boxes and appends the boxes to `boxes`. The run extends
+/// beyond its row. The number of boxes is less than twice the rank.
 fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mut Vec<LinearBox>) {
     while count > 0 {
         // Find the slowest dimension in which the run contains a whole step.
@@ -71,7 +71,7 @@ fn cut(mut first: u64, mut count: u64, dims: &[u64], strides: &[u64], boxes: &mu
     }
 }
 
-/// Joins boxes of defined elements of equal shape that are adjacent in one dimension. Never joins
+/// Joins boxes of defined elements that have equal shapes and are adjacent in one dimension. Skips
 /// boxes with several coordinates in this dimension, because an adjacent box was cut from the same
 /// run.
 fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
@@ -107,8 +107,9 @@ fn join(boxes: &mut Vec<LinearBox>, size: u64, stride: u64, total: u64) {
     }
 }
 
-/// Returns the pairs of boxes of defined elements whose first elements are `stride` offsets apart:
-/// first the later box, then the earlier box. The loop avoids unpredictable branches.
+/// Returns the pairs of boxes of defined elements whose first elements are `stride` offsets apart.
+/// Each pair contains first the later box, then the earlier box. The loop avoids unpredictable
+/// branches.
 fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut number, mut before) = (0, 0);
@@ -124,9 +125,9 @@ fn neighbours(boxes: &[LinearBox], stride: u64) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the pairs of boxes of defined elements whose first elements are one stride of
-/// `remainders` offsets apart, like [`neighbours`], by a table. The table holds for each remainder
-/// of an offset the last box with this remainder. Faster for small strides.
+/// Returns the pairs of boxes of defined elements whose first elements are `remainders` offsets
+/// apart. Unlike [`neighbours`], uses a table of the last box for each remainder of an offset,
+/// which is faster for small distances.
 fn neighbours_by_remainder(boxes: &[LinearBox], remainders: usize, total: u64) -> Vec<(usize, usize)> {
     let stride = super::store::count(remainders);
     let divisor = Divisor::new(stride, total);

@@ -4,8 +4,8 @@ use super::store::{Offset, OffsetRun, Store, ascend, fits_offsets32, push_run};
 use super::{DefinedSet, check_dims};
 use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 
-/// The largest number of elements of a run that a builder of a set of defined elements stores as
-/// single offsets. For a longer run, the builder changes to storing runs.
+/// The length, in elements, of the longest run that the builder of a set of defined elements stores
+/// as single offsets. If a run is longer, the builder stores runs from then on.
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {

@@ -85,8 +85,8 @@ impl Corners {
     }
 
     /// Divides the list of boxes of defined elements into groups of `boxes` boxes each. Returns the
-    /// distance between the offsets of two groups, and the number of groups that have the same
-    /// coordinates in all slower dimensions. `slower` is the stride of the next slower dimension.
+    /// distance between two groups in offsets, and the number of groups before a slower coordinate
+    /// changes. `slower` is the stride of the next slower dimension.
     fn steps(&self, boxes: usize, slower: u64) -> Option<(u64, usize)> {
         let mut groups = self.boxes.iter().step_by(boxes.max(1));
         let first = groups.next()?.first;
@@ -103,8 +103,8 @@ impl Corners {
         Some((distance, count))
     }
 
-    /// Returns whether the first elements of the boxes of a set of defined elements form a grid
-    /// with the given distances and counts. `first` is the offset of the first element.
+    /// Returns whether boxes of defined elements form a grid. `first` is the offset of the first
+    /// element, and the other arguments are the distances and counts in each dimension.
     fn is_grid(&self, first: u64, distances: &[u64], counts: &[u64]) -> bool {
         let mut at = Dims::from_elem(0, distances.len());
         let mut expected = first;

@@ -2,11 +2,11 @@
 
 use super::store::{Offset, OffsetRun, gallop, length};
 
-/// The offset that a cursor over a set of defined elements has after the last element. No element
+/// The offset of a cursor that has passed the last element of a set of defined elements. No element
 /// has this offset.
 pub(super) const END: u64 = u64::MAX;
 
-/// A cursor that moves forward over the elements of a set of defined elements.
+/// A cursor that moves forward through a set of defined elements.
 pub(super) trait Cursor {
     /// Returns the offset, in the chunk, of the defined element at the cursor, or [`END`].
     fn at(&self) -> u64;
@@ -14,8 +14,8 @@ pub(super) trait Cursor {
     /// Returns the number of defined elements of the set before the element at the cursor.
     fn position(&self) -> u64;
 
-    /// Returns an offset in the chunk up to which (exclusive) the set contains all elements from
-    /// the cursor's element on.
+    /// Returns the end (exclusive) of a run of defined elements that starts at the cursor. The end
+    /// is an offset in the chunk. The set may continue after it.
     fn run_end(&self) -> u64;
 
     /// Advances the cursor to the first defined element with an offset of at least `offset`.

@@ -12,7 +12,8 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// Creates a divisor by the number `by`, for dividing offsets below `total`.
+    /// Creates a divisor for fast division of offsets of elements. `by` is the divisor, and all
+    /// offsets are below `total`.
     pub(super) fn new(by: u64, total: u64) -> Self {
         let by = by.max(1);
         let exact = by > 1 && super::store::fits_offsets32(total);

@@ -27,8 +27,8 @@ pub use corners::Corners;
 pub use segments::{Segment, SegmentSource, Segments};
 use store::{Offset, OffsetRun, Store, gallop};
 
-/// The set of defined elements of a chunk. The box `dims` is the shape of the chunk; an offset is
-/// the position of an element in the chunk, in C order.
+/// The set of defined elements of a chunk. The shape of the chunk is `dims`. An offset is the
+/// position of an element in the chunk, in C order.
 ///
 /// ```
 /// use hyperslab_dataspace::{DefinedSet, Region};
@@ -88,7 +88,7 @@ impl DefinedSet {
         &self.dims
     }
 
-    /// Returns the number of elements, defined or not, of the chunk of a set of defined elements.
+    /// Returns the number of all elements of the chunk, whether they are defined or not.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -211,7 +211,7 @@ impl DefinedSet {
         self.corners().as_regular()
     }
 
-    /// Returns the disjoint boxes whose union is the set of defined elements in a compact form. See
+    /// Returns a compact list of disjoint boxes. Their union is the set of defined elements. See
     /// [`DefinedSet::blocks`].
     pub fn corners(&self) -> Corners {
         Corners::of(self)

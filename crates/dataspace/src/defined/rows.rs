@@ -5,8 +5,8 @@ use super::divisor::Unravel;
 use crate::Dims;
 use std::ops::Range;
 
-/// A converter of ascending offsets of elements in a chunk to coordinates, which divides only when
-/// the row changes.
+/// A converter from offsets of elements in a chunk to coordinates. The offsets must ascend. The
+/// converter divides only when the row changes.
 #[derive(Debug)]
 pub(super) struct RowCursor {
     dims: Dims,
@@ -25,8 +25,8 @@ impl RowCursor {
         Self { dims: dims.into(), columns, row: 0, coordinates }
     }
 
-    /// Advances the cursor to the row of the chunk that contains the element at `offset`, which
-    /// must not precede the current row. Returns the column of the element.
+    /// Moves to the row of the chunk that contains the element at `offset`, and returns the column
+    /// of this element. The row must not precede the current row.
     #[inline]
     fn advance_to(&mut self, offset: u64) -> u64 {
         let distance = offset - self.row;
@@ -40,8 +40,8 @@ impl RowCursor {
         column
     }
 
-    /// Advances the cursor to the row of the chunk that contains the element `distance` elements
-    /// after the start of the current row. The distance is at least one row.
+    /// Moves to another row of the chunk. The row contains the element `distance` elements after
+    /// the start of the current row. The distance is at least one row.
     fn advance_rows(&mut self, distance: u64) {
         let mut rows = match (u32::try_from(distance), u32::try_from(self.columns)) {
             (Ok(distance), Ok(columns)) => u64::from(distance / columns),
@@ -60,8 +60,8 @@ impl RowCursor {
 }
 
 impl DefinedSet {
-    /// Calls `visit` with each run of defined elements of a chunk whose offsets lie in `range`, cut
-    /// at the ends of the chunk's rows.
+    /// Calls `visit` with the runs of defined elements of a chunk in the range `range` of offsets.
+    /// Cuts the runs at the ends of the chunk's rows.
     ///
     /// `visit` receives the coordinates of the first element, the number of defined elements before
     /// it in the whole box, and the number of elements of the run.

@@ -2,12 +2,11 @@
 
 use crate::{DataspaceError, Result};
 
-/// The error message for a segment of values of defined elements beyond the last value of its
-/// source.
+/// The error message for a list of values of defined elements that is too short for its segments.
 const BEYOND: DataspaceError =
     DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
-/// The source set of the values of a segment, when two sets of defined elements are combined.
+/// The source of values in a combination of two sets of defined elements: one of the two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
     /// The set that is changed.
@@ -27,8 +26,8 @@ pub struct Segment {
     pub count: u64,
 }
 
-/// The values of a set of defined elements that results from two other sets, as segments of the
-/// values of the two sets, in ascending order of offsets.
+/// The sources of the values in a combination of two sets of defined elements. Each segment is a
+/// range of values of one of the two sets. The segments ascend by offset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segments {
     list: Vec<Segment>,
@@ -36,8 +35,8 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the segments of values of defined elements in order. Adjacent segments are already
-    /// merged.
+    /// Returns the list of segments, which are ranges of values of defined elements, in order.
+    /// Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }
@@ -47,8 +46,8 @@ impl Segments {
         self.count
     }
 
-    /// Appends the values `position..end` of a source set of defined elements. Merges them with the
-    /// last segment if possible.
+    /// Appends a segment: the values `position..end` of one of the two sets of defined elements. If
+    /// the segment continues the last one, merges both.
     #[inline]
     pub(super) fn push(&mut self, from: SegmentSource, position: u64, end: u64) {
         if end <= position {
@@ -108,8 +107,8 @@ impl Segments {
         Ok(gathered.into_flattened())
     }
 
-    /// Checks that the list of values of a source set of defined elements reaches the end of the
-    /// last segment of this source.
+    /// Checks that a list of values of defined elements is long enough for the segments. Considers
+    /// only segments with values of this list.
     fn check(
         &self,
         from: SegmentSource,

@@ -2,8 +2,8 @@
 
 use hyperslab_exact::to_u64;
 
-/// The smallest mean number of elements per run at which a set of defined elements stores runs
-/// instead of single offsets.
+/// The threshold between two forms of a set of defined elements. A set with at least this mean
+/// number of elements per run stores runs, and other sets store single offsets.
 const MIN_ELEMENTS_PER_RUN: usize = 4;
 
 /// An integer type in which a set of defined elements stores the offsets of its elements.
@@ -12,10 +12,11 @@ pub(super) trait Offset: Copy + Ord {
     /// the offset fits.
     fn of(offset: u64) -> Self;
     fn get(self) -> u64;
-    /// Returns whether `self` is one more than the offset `before` of a defined element.
+    /// Returns whether the offset `self` of a defined element is the next one after the offset
+    /// `before`.
     fn follows(self, before: Self) -> bool;
-    /// Returns the stored offsets of a set of defined elements if the set stores them in the
-    /// integer type `Self`; otherwise [`None`].
+    /// Returns the stored offsets of a set of defined elements. Returns [`None`] unless the set
+    /// stores single offsets of the integer type `Self`.
     fn slice(store: &Store) -> Option<&[Self]>;
     fn store(offsets: Vec<Self>) -> Store;
 }
@@ -92,8 +93,8 @@ pub(super) enum Store {
     Runs(Vec<OffsetRun>),
 }
 
-/// Returns whether single offsets of defined elements in a chunk of `total` elements are stored as
-/// [`Store::Offsets32`].
+/// Returns whether a chunk is small enough for offsets of 32 bits in its set of defined elements.
+/// `total` is the number of elements of the chunk.
 pub(super) fn fits_offsets32(total: u64) -> bool {
     total <= 1 << 32
 }
@@ -132,8 +133,8 @@ impl Store {
         }
     }
 
-    /// Converts the stored offsets of defined elements to the form that they require, for a chunk
-    /// of `total` elements.
+    /// Converts stored offsets of defined elements to the standard form for these offsets. `total`
+    /// is the number of elements of the chunk.
     pub(super) fn normalized(self, total: u64) -> Self {
         match self {
             Self::Offsets32(offsets) => normalized_offsets(offsets),
@@ -188,8 +189,9 @@ pub(super) fn push_run(runs: &mut Vec<OffsetRun>, start: u64, count: u64) {
     }
 }
 
-/// Returns the index of the first item of a list of offsets or runs, from the index `from` on, for
-/// which `below` is false. The search is fast if this index is close to `from`.
+/// Returns the index of the first item, from the index `from` on, for which `below` is false. The
+/// items are offsets or runs of defined elements. The search is fast if the result is close to
+/// `from`.
 #[inline]
 pub(super) fn gallop<T>(items: &[T], from: usize, below: impl Fn(&T) -> bool) -> usize {
     let rest = items.split_at(from).1;

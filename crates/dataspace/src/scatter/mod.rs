@@ -40,8 +40,8 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Creates a canvas, the target of selected elements, for a packed buffer: elements of
-    /// `element_size` bytes without gaps, in C order, as an array of the shape `shape`.
+    /// Creates a canvas (the target of selected elements) for a packed buffer. The buffer is a
+    /// C-order array of the shape `shape`, with elements of `element_size` bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
@@ -81,9 +81,9 @@ impl<'a> Canvas<'a> {
         Ok(Self { bytes, element_size, shape: Dims::from_slice(shape), strides, base })
     }
 
-    /// Returns the tiles of a canvas for a list of chunks: the parts of the target buffer that
-    /// receive the chunks' elements. The scaled coordinates of the chunks must ascend strictly in C
-    /// order.
+    /// Returns the tiles of a canvas for a list of chunks. A tile is the part of the target buffer
+    /// for the selected elements of one chunk. The scaled coordinates of the chunks must ascend
+    /// strictly in C order.
     ///
     /// # Errors
     /// [`DataspaceError::Invalid`] if the chunks do not ascend, or if the shapes of tiling and
@@ -110,7 +110,8 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// A pointer to the target buffer of a canvas of selected elements, shared by its tiles.
+/// A pointer to the target buffer of a canvas: a buffer that receives selected elements of several
+/// chunks. All tiles (the parts of the buffer for one chunk) share the pointer.
 #[derive(Debug, Clone, Copy)]
 struct Target<'c> {
     start: NonNull<u8>,
@@ -136,13 +137,14 @@ pub struct Tiles<'c> {
 }
 
 impl<'c> Tiles<'c> {
-    /// Returns the chunks of the list whose tiles (parts of the target buffer) were not taken yet.
+    /// Returns the remaining chunks of the list. Their tiles (parts of the target buffer) are not
+    /// taken yet.
     pub fn chunks(&self) -> &'c [Dims] {
         self.chunks
     }
 
-    /// Returns the part of a canvas's target buffer that belongs to all remaining tiles as one
-    /// slice. Returns [`None`] if the part is not contiguous.
+    /// Returns as one slice the part of a canvas's target buffer for all remaining tiles. Returns
+    /// [`None`] if this part is not contiguous.
     ///
     /// They are contiguous if every chunk is selected as a whole, and each chunk's elements follow
     /// the elements of the chunk before. The tiles remain available: a caller uses either the slice
@@ -183,8 +185,8 @@ impl<'c> Iterator for Tiles<'c> {
 }
 
 impl Target<'_> {
-    /// Returns the offset and the length in bytes of a run of elements in a canvas's target buffer,
-    /// if the run lies in the buffer.
+    /// Returns the offset and the length, in bytes, of a run of elements in the target buffer of a
+    /// canvas. Returns `None` if the run exceeds the buffer.
     fn run(&self, first: u64, count: u64) -> Option<(usize, usize)> {
         let at = usize::try_from(first).ok()?.checked_mul(self.element_size)?;
         let length = usize::try_from(count).ok()?.checked_mul(self.element_size)?;

@@ -5,14 +5,14 @@ use smallvec::SmallVec;
 use crate::copy::{Nest, StrideLoop};
 use crate::tiling::Pattern;
 
-/// Converts a number of elements of `size` bytes to bytes. Saturates: the result is out of bounds
-/// in every buffer.
+/// Converts a number of elements of `size` bytes to a number of bytes. On overflow, returns the
+/// largest `usize`, which is out of bounds in every buffer.
 pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
 }
 
-/// Builds the loops that copy a chunk's selected elements to a packed buffer: from the target
-/// buffer if `from_target` is set, otherwise from the chunk.
+/// Builds the loops that copy the selected elements of a chunk to a packed buffer. If `from_target`
+/// is set, the source is the target buffer, otherwise the chunk.
 pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
@@ -32,7 +32,7 @@ pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     Nest::of_loops(size, rows)
 }
 
-/// Builds the loops that copy a chunk's selected elements from a packed buffer to the target
+/// Builds the loops that copy the selected elements of a chunk from a packed buffer to the target
 /// buffer.
 pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     let mut packed = 1_u64;

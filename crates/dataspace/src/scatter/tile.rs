@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::tiling::{Pattern, PatternLoop};
 use crate::{DataspaceError, Tiling};
 
-/// The smallest number of selected elements of a chunk's row that is converted directly into the
-/// target buffer. Shorter rows are gathered and converted together.
+/// The smallest number of selected elements in a row of a chunk for direct conversion into the
+/// target buffer. Shorter rows are first gathered and then converted together.
 const MIN_DIRECT_ROW_ELEMENTS: u64 = 32;
 
 /// A function that converts contiguous elements to another datatype, from the first slice to the
@@ -36,8 +36,8 @@ pub struct TileScratch {
 }
 
 impl<'c> Tile<'c> {
-    /// Creates the tile of a chunk: the part of the target buffer that receives its selected
-    /// elements. Checks that the last target element lies in the buffer.
+    /// Creates the tile of a chunk: the part of the target buffer for the chunk's selected
+    /// elements. Checks that the last of these elements lies in the buffer.
     pub(super) fn new(tiling: &Tiling, chunk: &[u64], target: Target<'c>) -> Result<Self> {
         let parts = tiling.parts(chunk, target.strides, target.base)?;
         let elements = (target.length / target.element_size) as u64;
@@ -71,17 +71,17 @@ impl<'c> Tile<'c> {
         start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)
     }
 
-    /// Returns the offset of the tile's first element in the target buffer. Returns `None` unless
-    /// the tile is a whole chunk of `elements` elements whose target elements are contiguous.
+    /// Returns the offset, in elements, of a whole chunk in the target buffer. `elements` is the
+    /// number of elements of the chunk. Returns `None` unless all of them are selected and
+    /// contiguous in the buffer.
     pub(super) fn run_of(&self, elements: u64) -> Option<u64> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
         (steps.is_empty() && count == elements).then_some(part.dst)
     }
 
-    /// Returns the elements of the target buffer that belong to a chunk's tile as a slice. Returns
-    /// `None` unless both the target elements and the selected elements of the chunk are
-    /// contiguous.
+    /// Returns the tile of a chunk (its part of the target buffer) as one slice. Returns `None`
+    /// unless the selected elements are contiguous in the chunk and in the buffer.
     pub fn as_slice(&mut self) -> Option<&mut [u8]> {
         let [part] = self.parts.as_slice() else { return None };
         let (count, steps) = part.runs();
@@ -94,8 +94,8 @@ impl<'c> Tile<'c> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.target.start.as_ptr().add(at), length) })
     }
 
-    /// Returns the elements of the target buffer that belong to a chunk's tile as slices of at
-    /// least `min_bytes` bytes, in the order of the chunk's elements.
+    /// Returns the tile of a chunk (its part of the target buffer) as slices, in the order of the
+    /// chunk's elements. Each slice has at least `min_bytes` bytes.
     ///
     /// Returns [`None`] if the selected elements of the chunk are not contiguous, or if the slices
     /// would be shorter.
@@ -186,8 +186,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Passes each contiguous run of elements in the target buffer that belongs to a chunk's tile
-    /// to `write`. The runs are as long as possible.
+    /// Calls `write` for each contiguous run of elements in the tile of a chunk (its part of the
+    /// target buffer). The runs are as long as possible.
     ///
     /// # Errors
     /// The errors of `write`.
@@ -201,8 +201,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Converts rows of elements that are strided in the chunk and contiguous in the target buffer:
-    /// gathers each row, then converts the row into the buffer.
+    /// Converts rows of elements of a chunk into the target buffer. The elements of a row are
+    /// strided in the chunk and contiguous in the buffer. Gathers each row before its conversion.
     fn convert_strided<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -227,8 +227,8 @@ impl<'c> Tile<'c> {
         })
     }
 
-    /// Converts many short rows of a chunk's elements: gathers all of them, converts them together,
-    /// and copies them to their positions in the target buffer.
+    /// Converts many short rows of elements of a chunk. Gathers all rows, converts them together,
+    /// and copies the results into the target buffer.
     fn convert_gathered<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -255,8 +255,8 @@ impl<'c> Tile<'c> {
         Ok(())
     }
 
-    /// Calls `visit` for each run of a chunk's selected elements, with the number of the first
-    /// element in the chunk and the run's elements in the target buffer.
+    /// Calls `visit` for each run of selected elements of a chunk. `visit` gets the number of the
+    /// run's first element in the chunk, and the run's elements in the target buffer.
     fn each_run<E: From<DataspaceError>>(
         &mut self,
         part: &Pattern,
@@ -289,8 +289,8 @@ impl<'c> Tile<'c> {
         }
     }
 
-    /// Checks that `chunk`, a slice of the chunk's bytes from the element `first` on, contains all
-    /// selected elements of the chunk.
+    /// Checks that `chunk` contains all selected elements of a chunk. `chunk` is a slice of the
+    /// chunk's bytes that begins with the element `first`.
     fn check_source(&self, chunk: &[u8], first: u64, size: usize) -> Result<()> {
         let Range { start, end } = self.source();
         if self.is_empty() {

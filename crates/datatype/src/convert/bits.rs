@@ -14,14 +14,14 @@ pub(super) fn mask(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
 }
 
-/// Splits the position of a bit in a number into the index of the 64-bit limb and the position in
-/// the limb.
+/// Splits the position of a bit in a number into two parts: the index of the 64-bit limb, and the
+/// position within the limb.
 fn limb_and_shift(position: u32) -> (usize, u32) {
     ((position / 64) as usize, position % 64)
 }
 
-/// Returns `count` (at most 64) bits of a number, in 64-bit limbs, from the bit `position` on. Bits
-/// beyond the limbs are zero.
+/// Returns `count` (at most 64) bits of a number in 64-bit limbs. The first bit is at `position`.
+/// Bits beyond the limbs are zero.
 pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     let (index, shift) = limb_and_shift(position);
     let low = limbs.get(index).copied().unwrap_or(0) >> shift;
@@ -29,8 +29,8 @@ pub(super) fn get(limbs: &[u64], position: u32, count: u32) -> u64 {
     (low | high) & mask(count)
 }
 
-/// Sets `count` (at most 64) bits of a number, in 64-bit limbs, from the bit `position` on, to the
-/// low bits of `value`. Bits beyond the limbs are ignored.
+/// Overwrites `count` (at most 64) bits of a number in 64-bit limbs by the low bits of `value`. The
+/// first bit is at `position`. Bits beyond the limbs are ignored.
 pub(super) fn set(limbs: &mut [u64], position: u32, count: u32, value: u64) {
     let (index, shift) = limb_and_shift(position);
     let (value, mask) = (value & mask(count), mask(count));
@@ -53,7 +53,7 @@ pub(super) fn copy(from: &[u64], from_position: u32, to: &mut [u64], to_position
     }
 }
 
-/// Sets all bits of a number, in 64-bit limbs, at the positions `start..end` to 1.
+/// Sets the bits `start..end` of a number in 64-bit limbs to 1.
 pub(super) fn fill(limbs: &mut [u64], start: u32, end: u32) {
     for position in (start..end).step_by(64) {
         set(limbs, position, (end - position).min(64), u64::MAX);
@@ -107,7 +107,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// Creates the description of byte order and padding for a number in an element of `size`
-    /// bytes. The bit fields of the number end at the bit `end`.
+    /// bytes. The bits of the number (sign, exponent, mantissa) end at the bit `end`.
     ///
     /// `pads` are ranges of padding; the last one extends to the end of the element. A field that
     /// overlaps a range is written over it. Returns `None` if the byte order is impossible for the
@@ -137,8 +137,8 @@ impl Frame {
         Some(Self { order, limbs: bits / 64, padding, background: keeps.then_some(background), high })
     }
 
-    /// Loads the low bits of an element, up to the end of the number's bit fields, into 64-bit
-    /// limbs.
+    /// Loads a number from the bytes of an element into 64-bit limbs. Bits above the number are not
+    /// loaded.
     pub(super) fn load(&self, bytes: &[u8], limbs: &mut Limbs) {
         zero(limbs, self.limbs * 64);
         match self.order {
@@ -148,8 +148,8 @@ impl Frame {
         }
     }
 
-    /// Initializes the limbs of a number, before its bit fields are set, with the padding, and with
-    /// the kept bits of the destination element.
+    /// Initializes the limbs of a number with the padding of its datatype, or with bits of the
+    /// destination element that must not change. The bits of the number are set later.
     pub(super) fn start(&self, bytes: &[u8], limbs: &mut Limbs) {
         let Some(background) = &self.background else {
             limbs.clone_from(&self.padding);
@@ -161,8 +161,8 @@ impl Frame {
         }
     }
 
-    /// Writes the bits of a number from 64-bit limbs to the destination element, and the padding
-    /// above them.
+    /// Writes the bits of a number from 64-bit limbs to the destination element. Also writes the
+    /// padding bits above the number.
     pub(super) fn store(&self, limbs: &[u64], bytes: &mut [u8]) {
         match self.order {
             FloatOrder::LittleEndian => self.store_to(limbs, bytes.iter_mut()),

@@ -10,8 +10,8 @@ use super::strided::{Strided, StridedMut};
 use super::{Result, size_of};
 use crate::{Compound, Datatype, DatatypeClass};
 
-/// The number of bytes of source or destination that a conversion of compound elements handles in
-/// one block, member by member.
+/// The size in bytes of a block of compound elements. A conversion handles the elements in such
+/// blocks, and each block member by member.
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// A part of an element, such as a member of a compound, that a conversion handles separately.
@@ -23,8 +23,8 @@ pub struct ElementPart {
 }
 
 impl ElementPart {
-    /// Converts a part of a compound element to a part of an enclosing element. `outer` is the
-    /// record in the enclosing element that contains this part.
+    /// Moves a part of a compound element to its position in an enclosing compound element. `outer`
+    /// is the part of the enclosing element that contains the inner element.
     fn within(&self, outer: &Self) -> Option<Self> {
         let shifted =
             |range: &Range<usize>, by: usize| Some(range.start.checked_add(by)?..range.end.checked_add(by)?);
@@ -35,8 +35,8 @@ impl ElementPart {
         })
     }
 
-    /// Returns whether a conversion can copy two parts of a compound element as one: both are
-    /// copied, and `next` is adjacent in source and destination.
+    /// Returns whether a conversion can copy two parts of a compound element in one step. Both
+    /// parts must be plain copies, and `next` must follow this part in source and destination.
     fn is_continued_by(&self, next: &Self) -> bool {
         self.kernel.is_copy()
             && next.kernel.is_copy()
@@ -51,7 +51,7 @@ impl ElementPart {
     }
 }
 
-/// A conversion kernel that converts compound elements part by part. The destination bytes between
+/// A conversion kernel that converts compound elements part by part. Destination bytes outside of
 /// the parts remain unchanged.
 #[derive(Debug)]
 struct Record {
@@ -61,8 +61,8 @@ struct Record {
 }
 
 impl Record {
-    /// Creates the conversion kernel for compound elements. Replaces inner compounds by their
-    /// parts, and merges parts that are copied and adjacent in both elements.
+    /// Creates the conversion kernel for compound elements. Replaces nested compounds by their
+    /// parts. Merges parts that are copied and are adjacent in source and destination.
     fn new(source: &Datatype, destination: &Datatype, parts: Vec<ElementPart>) -> Option<Self> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
@@ -91,8 +91,8 @@ impl Record {
         Some(Self { source_size: size_of(source)?, destination_size: size_of(destination)?, parts: joined })
     }
 
-    /// Returns whether source and destination elements of these sizes are single compound values,
-    /// and not arrays of compound values.
+    /// Returns whether an element of the given source and destination size is a single compound
+    /// value, and not an array of compound values.
     fn is_one(&self, source_size: usize, destination_size: usize) -> bool {
         source_size == self.source_size && destination_size == self.destination_size
     }
@@ -158,7 +158,8 @@ impl Kernel for Record {
     }
 }
 
-/// A conversion kernel that writes zero bytes, such as the imaginary part of a real number.
+/// A conversion kernel that writes zero bytes, for instance as the imaginary part if the source is
+/// a real number.
 #[derive(Debug)]
 struct Zero;
 
@@ -174,8 +175,8 @@ impl Kernel for Zero {
     }
 }
 
-/// Returns the range of bytes that a part of the datatype `part` at `offset` has in an element.
-/// Returns `None` if the part exceeds the element.
+/// Returns the range of bytes of a member, or of the real or imaginary part, in an element.
+/// `offset` is its offset, and `part` is its datatype. Returns `None` if it exceeds the element.
 fn part_range(element: &Datatype, offset: u32, part: &Datatype) -> Option<Range<usize>> {
     let start = usize::try_from(offset).ok()?;
     let end = start.checked_add(size_of(part)?)?;
@@ -217,8 +218,8 @@ pub(super) fn members(
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// Plans the conversion of one member of a compound datatype, at any depth, to elements of
-/// `destination`.
+/// Plans the conversion of one member of a compound datatype to elements of the datatype
+/// `destination`. The member may be in a nested compound.
 pub(super) fn field(
     source: &Datatype,
     path: &str,
@@ -233,7 +234,8 @@ pub(super) fn field(
     Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
-/// The offsets and datatypes of the real and the imaginary part of a complex number in an element.
+/// The two parts of a complex number in an element, real and imaginary, each with its offset and
+/// datatype.
 struct Pair<'a> {
     real: (u32, &'a Datatype),
     imaginary: (u32, &'a Datatype),
@@ -245,8 +247,8 @@ impl<'a> Pair<'a> {
         Self { real: (0, base), imaginary: (base.size, base) }
     }
 
-    /// Returns the real and the imaginary part of a compound datatype whose two member names begin
-    /// with `r` and `i`; `None` for other compounds.
+    /// Returns the real and the imaginary part of a compound datatype with two members. The names
+    /// of the members must begin with `r` and `i`. Returns `None` for other compounds.
     fn of_compound(compound: &'a Compound) -> Option<Self> {
         let [one, other] = compound.members.as_slice() else { return None };
         let starts_with =
@@ -262,8 +264,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Plans the conversion of elements between complex datatypes and compounds of two members whose
-/// names begin with `r` and `i`.
+/// Plans the conversion of elements between a complex datatype and a compound of two members. The
+/// names of the members must begin with `r` and `i`.
 pub(super) fn complex_as_pair(
     source: &Datatype,
     destination: &Datatype,
@@ -288,8 +290,8 @@ pub(super) fn complex_as_pair(
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
 
-/// Plans the conversion of elements between real and complex datatypes. The imaginary part becomes
-/// zero, or is dropped.
+/// Plans the conversion of elements between a real and a complex datatype. A conversion to complex
+/// sets the imaginary part to zero, and a conversion to real drops it.
 pub(super) fn complex_and_real(
     source: &Datatype,
     destination: &Datatype,

@@ -8,8 +8,8 @@ use super::rules::{Conversions, Planned};
 use super::{Exception, ExceptionKind, Exceptions, Result, size_of};
 use crate::{Datatype, DatatypeClass};
 
-/// A conversion kernel that maps each enumeration value of the source to the destination's
-/// enumeration value of the same name.
+/// A conversion kernel for enumeration values. The destination value has the same name as the
+/// source value.
 #[derive(Debug)]
 struct ByName {
     values: HashMap<Vec<u8>, Vec<u8>>,
@@ -73,7 +73,8 @@ pub(super) fn between(
     Ok(plan().map(|kernel| Arc::new(kernel) as _))
 }
 
-/// Plans the conversion of elements between an enumeration datatype and a number, by the base type.
+/// Plans the conversion of elements between an enumeration datatype and a number. The conversion
+/// uses the base type of the enumeration.
 pub(super) fn from_or_to_base(
     source: &Datatype,
     destination: &Datatype,

@@ -112,7 +112,8 @@ impl std::error::Error for HeapError {
 }
 
 impl ConvertError {
-    /// Creates the conversion error for two datatypes between which no rule converts elements.
+    /// Creates the conversion error for an unsupported pair of datatypes: no rule converts elements
+    /// from one to the other.
     pub fn unsupported(from: &Datatype, to: &Datatype) -> Self {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
@@ -129,8 +130,8 @@ impl ConvertError {
         }
     }
 
-    /// Changes the element index of a conversion error about a value that the destination datatype
-    /// cannot represent. Other conversion errors are returned unchanged.
+    /// Changes the element index in a conversion error about a value that the destination datatype
+    /// cannot represent. Returns other conversion errors unchanged.
     pub(super) fn map_index(mut self, by: impl FnOnce(usize) -> usize) -> Self {
         if let Self::Exception { index, .. } = &mut self {
             *index = by(*index);
@@ -139,8 +140,8 @@ impl ConvertError {
     }
 }
 
-/// Returns a text with the names of the members that the compound datatype `from` lacks and the
-/// compound datatype `to` has. Returns an empty text for other datatypes, and if no member is
+/// Returns a text for error messages with the members that the compound datatype `to` has and the
+/// compound datatype `from` lacks. The text is empty for other datatypes, and if no member is
 /// missing.
 fn missing_members(from: &Datatype, to: &Datatype) -> String {
     let (DatatypeClass::Compound(from), DatatypeClass::Compound(to)) = (&from.class, &to.class) else {

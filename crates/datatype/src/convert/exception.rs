@@ -75,8 +75,8 @@ pub struct Exception<'a> {
     pub source: &'a [u8],
 }
 
-/// The response of a callback to a value that the destination datatype cannot represent: unhandled,
-/// handled or abort.
+/// The response of a callback to a value that the destination datatype cannot represent. The
+/// callback has left the value unhandled, has handled it, or aborts the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Response {
     /// The function does not handle the exception: the value becomes the nearest value that the
@@ -90,8 +90,8 @@ pub enum Response {
 
 type Ask = dyn Fn(&Exception<'_>, &mut [u8]) -> Response + Send + Sync;
 
-/// The handling of a conversion's exceptions: of values that the destination datatype cannot
-/// represent.
+/// The handling of conversion exceptions. An exception is a value that the destination datatype
+/// cannot represent.
 ///
 /// By default, numbers become the nearest value, and NaN becomes the integer 0. Values of
 /// enumerations without an equally named value in the destination become the value with all bits
@@ -113,14 +113,14 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// Creates a handling of conversion exceptions without errors: a value that the destination
-    /// datatype cannot represent becomes the nearest representable value.
+    /// Creates a handling of conversion exceptions without errors. If the destination datatype
+    /// cannot represent a value, the nearest representable value replaces it.
     pub fn clamp() -> Self {
         Self::default()
     }
 
-    /// Creates a handling of conversion exceptions that reports each value that the destination
-    /// datatype cannot represent as an error.
+    /// Creates a handling of conversion exceptions with errors. If the destination datatype cannot
+    /// represent a value, the conversion fails.
     pub fn error() -> Self {
         Self::error_on(&ExceptionKind::ALL)
     }
@@ -131,8 +131,8 @@ impl Exceptions {
         Self { kinds: kinds.iter().fold(0, |set, kind| set | kind.bit()), ask: None }
     }
 
-    /// Creates a handling of conversion exceptions that calls `function` for each value that the
-    /// destination datatype cannot represent.
+    /// Creates a handling of conversion exceptions with a callback. If the destination datatype
+    /// cannot represent a value, the conversion calls `function`.
     ///
     /// The function may write the destination element, which holds its previous bytes, and return
     /// [`Response::Handled`].
@@ -158,12 +158,14 @@ impl Exceptions {
         Self { ask: Some(Arc::new(function)), ..Self::error() }
     }
 
-    /// Returns whether conversion exceptions of a kind are handled, instead of clamped.
+    /// Returns whether the caller handles conversion exceptions of one kind. If not, the conversion
+    /// clamps the value.
     pub(super) fn handles(&self, kind: ExceptionKind) -> bool {
         self.kinds & kind.bit() != 0
     }
 
-    /// Returns whether any kind of conversion exception that numbers cause is handled.
+    /// Returns whether the caller handles any kind of conversion exception that can occur for
+    /// numbers.
     pub(super) fn handles_numbers(&self) -> bool {
         self.kinds & !ExceptionKind::NoName.bit() != 0
     }

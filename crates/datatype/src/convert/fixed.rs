@@ -15,8 +15,8 @@ pub(super) struct FixedFrame {
 }
 
 impl FixedFrame {
-    /// Creates the description of the integer bits in elements of a datatype. Returns `None` if the
-    /// integer does not fit in the element.
+    /// Creates the description of the bits of an integer in elements of a datatype. Returns `None`
+    /// if the integer does not fit in the element.
     pub(super) fn new(datatype: &Datatype, fixed: &FixedPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
@@ -42,15 +42,15 @@ impl FixedFrame {
         }
     }
 
-    /// Clears the bits of an integer above the datatype's precision in the highest limb.
+    /// Clears the bits above the datatype's precision in the highest limb of an integer.
     fn cut(&self, limbs: &mut Limbs) {
         if let Some(last) = limbs.last_mut() {
             *last &= bits::mask((self.precision - 1) % 64 + 1);
         }
     }
 
-    /// Writes the integer that is nearest to `value` and that the datatype represents to an
-    /// element. Overwrites the magnitude of `value`.
+    /// Writes an integer to an element. If the datatype cannot represent `value`, writes the
+    /// nearest integer. Overwrites the magnitude of `value`.
     pub(super) fn write(&self, value: &mut Integer, element: &mut [u8], scratch: &mut Limbs) {
         self.clamp(value);
         self.frame.start(element, scratch);
@@ -58,8 +58,8 @@ impl FixedFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Replaces the magnitude of an integer by the two's complement of the nearest integer that the
-    /// datatype represents.
+    /// Clamps an integer to the range of the datatype. Replaces the magnitude by the two's
+    /// complement of the result.
     fn clamp(&self, value: &mut Integer) {
         let length = bits::bit_length(&value.magnitude);
         let magnitude = &mut value.magnitude;
@@ -84,7 +84,8 @@ impl FixedFrame {
         }
     }
 
-    /// Returns the kind of the conversion exception if an integer is out of the datatype's range.
+    /// Returns the kind of conversion exception for an integer out of the datatype's range. Returns
+    /// `None` if the integer is in the range.
     pub(super) fn range_exception(&self, value: &Integer) -> Option<ExceptionKind> {
         let length = bits::bit_length(&value.magnitude);
         let value_bits = if self.signed { self.precision - 1 } else { self.precision };
@@ -96,8 +97,8 @@ impl FixedFrame {
         (!fits).then_some(ExceptionKind::RangeLow)
     }
 
-    /// Returns whether an integer in the datatype's range is the largest or the smallest integer
-    /// that the datatype represents.
+    /// Returns whether an integer is the largest or the smallest one that the datatype represents.
+    /// The integer must be in the datatype's range.
     pub(super) fn is_limit(&self, value: &Integer) -> bool {
         let length = bits::bit_length(&value.magnitude);
         match (value.negative, self.signed) {
@@ -114,7 +115,8 @@ impl FixedFrame {
         }
     }
 
-    /// Writes the largest or the smallest integer that the datatype represents to an element.
+    /// Writes to an element either the largest or the smallest integer that the datatype
+    /// represents.
     pub(super) fn write_limit(&self, negative: bool, element: &mut [u8], scratch: &mut Limbs) {
         let mut value = Integer { negative, magnitude: Limbs::new() };
         bits::zero(&mut value.magnitude, self.precision + 1);
@@ -122,7 +124,8 @@ impl FixedFrame {
         self.write(&mut value, element, scratch);
     }
 
-    /// Returns the number of bits of the largest magnitude that the integer datatype represents.
+    /// Returns the number of bits of the largest magnitude that an integer of the datatype can
+    /// have.
     pub(super) fn precision(&self) -> u32 {
         self.precision
     }
@@ -133,7 +136,7 @@ fn resize(limbs: &mut Limbs, bits: u32) {
     limbs.resize(bits.div_ceil(64) as usize, 0);
 }
 
-/// Returns the integer type whose bits have the positions of a bit field's bits.
+/// Returns the unsigned integer type with the same bit positions as a bit field.
 pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
     FixedPoint {
         order: bits.order,
@@ -146,8 +149,8 @@ pub(super) fn as_unsigned(bits: crate::Bitfield) -> FixedPoint {
 }
 
 impl FixedFrame {
-    /// Copies the bits of a bit field from a source element with other bit positions to a
-    /// destination element. Bits need no clamping.
+    /// Copies the bits of a bit field from a source element to a destination element. The bits may
+    /// have other positions in the destination. Bit fields need no clamping.
     pub(super) fn copy_bits(
         &self,
         from: &Self,

@@ -8,7 +8,8 @@ use crate::{Datatype, FloatingPoint, Normalization};
 /// The number of bits of a floating-point number's significand in memory during a conversion.
 /// Longer mantissas are rounded to this number of bits.
 const SIGNIFICAND_BITS: u32 = 120;
-/// The largest number of exponent bits of a floating-point datatype for which conversions exist.
+/// The limit of the exponent size, in bits. Conversions do not support floating-point datatypes
+/// with longer exponents.
 const MAX_EXPONENT_BITS: u8 = 32;
 
 /// The positions of a floating-point number's sign, exponent and mantissa in an element of its
@@ -27,8 +28,9 @@ pub(super) struct FloatFrame {
 }
 
 impl FloatFrame {
-    /// Creates the description of the floating-point fields in elements of a datatype. Returns
-    /// `None` if the fields do not fit in the element, or if the exponent has more than 32 bits.
+    /// Creates the description of sign, exponent and mantissa in elements of a floating-point
+    /// datatype. Returns `None` if they do not fit in the element, or if the exponent has more than
+    /// 32 bits.
     pub(super) fn new(datatype: &Datatype, float: &FloatingPoint) -> Option<Self> {
         let size = super::size_of(datatype)?;
         let all = datatype.size.checked_mul(8)?;
@@ -59,18 +61,19 @@ impl FloatFrame {
         })
     }
 
-    /// Returns the content of the exponent field of infinity and NaN in a floating-point datatype.
+    /// Returns the exponent field in which all bits are ones. In a floating-point datatype, this
+    /// field marks infinity and NaN.
     fn exponent_ones(&self) -> u64 {
         bits::mask(self.exponent_size)
     }
 
-    /// Returns the number of mantissa bits of a floating-point datatype below the bit of weight 1.
+    /// Returns the number of mantissa bits after the binary point in a floating-point datatype.
     fn fraction_bits(&self) -> u32 {
         if self.implied { self.mantissa_size } else { self.mantissa_size - 1 }
     }
 
-    /// Returns the number of fraction bits of a floating-point datatype that a significand in
-    /// memory holds.
+    /// Returns the number of mantissa bits after the binary point that a conversion keeps in
+    /// memory. Longer mantissas of floating-point datatypes are rounded.
     fn kept_fraction_bits(&self) -> u32 {
         self.mantissa_size.min(SIGNIFICAND_BITS) - u32::from(!self.implied)
     }
@@ -107,8 +110,8 @@ impl FloatFrame {
         Number { negative, magnitude }
     }
 
-    /// Writes the floating-point number that is nearest to `number` and that the datatype
-    /// represents to an element, ties to even.
+    /// Writes a floating-point number to an element. If the datatype cannot represent `number`,
+    /// writes the nearest number, ties to even.
     pub(super) fn write(&self, number: &Number, element: &mut [u8], scratch: &mut Limbs) {
         self.frame.start(element, scratch);
         let (field, fraction) = match number.magnitude {
@@ -129,8 +132,8 @@ impl FloatFrame {
         self.frame.store(scratch, element);
     }
 
-    /// Returns the kind of the conversion exception if a finite number is too large for the
-    /// floating-point datatype.
+    /// Returns the kind of conversion exception for a finite number that is too large for the
+    /// floating-point datatype. Returns `None` for other numbers.
     pub(super) fn range_exception(&self, number: &Number) -> Option<ExceptionKind> {
         let Magnitude::Finite { significand, exponent, sticky } = number.magnitude else { return None };
         let kind = if number.negative { ExceptionKind::RangeLow } else { ExceptionKind::RangeHigh };
@@ -143,8 +146,8 @@ impl FloatFrame {
         if self.implied { self.mantissa_size + 1 } else { self.mantissa_size }
     }
 
-    /// Returns the leading bit, of weight 1, of a floating-point number at its position in the
-    /// mantissa. Returns zero if the leading bit is implied.
+    /// Returns the bit of weight 1 at its position in the mantissa of a floating-point datatype.
+    /// Returns zero if the mantissa does not store this bit.
     fn leading_bit(&self) -> u128 {
         if self.implied { 0 } else { 1 << (self.mantissa_size.min(SIGNIFICAND_BITS) - 1) }
     }
@@ -155,7 +158,8 @@ impl FloatFrame {
     }
 
     /// Returns the exponent field and the mantissa of a quiet NaN in the floating-point datatype.
-    /// The payload counts from the top bit of 128 bits, and is cut to the mantissa.
+    /// `payload` is aligned to the top of 128 bits. Its low bits are cut if the mantissa is
+    /// shorter.
     fn not_a_number(&self, payload: u128) -> (u64, u128) {
         let unused = 128 - self.kept_fraction_bits();
         let payload = payload | 1 << 127;
@@ -192,8 +196,8 @@ impl FloatFrame {
 }
 
 /// Divides the significand of a floating-point number by two to the power `shift`, and rounds to
-/// the nearest integer, ties to even. A negative shift multiplies. `sticky` states that the exact
-/// value has further nonzero bits.
+/// the nearest integer, ties to even. If `shift` is negative, multiplies. If `sticky` is set, the
+/// exact value is slightly larger than the significand.
 pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u128 {
     // Shifting by 128 or more clears all bits, and by 129 or more also the rounding bit.
     let distance = shift.unsigned_abs().min(1 << 8) as u32;
@@ -214,7 +218,7 @@ pub(super) fn shift_and_round(significand: u128, shift: i64, sticky: bool) -> u1
     whole + u128::from(up)
 }
 
-/// Returns `count` bits, at most 128, of a number in 64-bit limbs, from the bit `position` on.
+/// Returns `count` (at most 128) bits of a number in 64-bit limbs. The first bit is at `position`.
 fn wide(limbs: &[u64], position: u32, count: u32) -> u128 {
     let low = bits::get(limbs, position, count.min(64));
     let high = if count > 64 { bits::get(limbs, position + 64, count - 64) } else { 0 };
@@ -229,14 +233,14 @@ pub(super) fn split(value: u128) -> [u64; 2] {
     halves
 }
 
-/// Returns whether any of `count` bits of a number in 64-bit limbs, from the bit `position` on, is
-/// set.
+/// Returns whether any of `count` bits of a number in 64-bit limbs is set. The first bit is at
+/// `position`.
 fn any_set(limbs: &[u64], position: u32, count: u32) -> bool {
     (0..count).step_by(64).any(|done| bits::get(limbs, position + done, (count - done).min(64)) != 0)
 }
 
-/// Returns the ranges of bits within a floating-point datatype's precision that belong neither to
-/// sign, exponent nor mantissa.
+/// Returns the ranges of unused bits in a floating-point datatype. These bits lie within the
+/// precision, and belong neither to the sign, the exponent nor the mantissa.
 fn gaps(float: &FloatingPoint, start: u32, end: u32) -> Vec<(u32, u32)> {
     let field = |location: u8, size: u8| (u32::from(location), u32::from(location) + u32::from(size));
     let mut fields = [

@@ -21,8 +21,8 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Converts elements of `source` that are separated by other bytes into `destination`. The
-    /// bytes between the destination elements remain unchanged.
+    /// Converts elements of `source` into `destination`. Other bytes may lie between the elements.
+    /// The bytes between the destination elements remain unchanged.
     ///
     /// The element sizes are the sizes of the kernel's types, or multiples of them (arrays).
     ///
@@ -33,8 +33,8 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
     }
 
     /// Returns the parts of an element that this conversion kernel converts separately. The kernel
-    /// of an enclosing compound then converts the parts itself. Returns `None` unless elements of
-    /// these sizes are single records.
+    /// of an enclosing compound then converts the parts itself. Returns `None` unless an element of
+    /// the given sizes is a single compound value.
     fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None
@@ -84,7 +84,8 @@ pub(super) struct Each<F> {
     pub(super) each: F,
 }
 
-/// A conversion of single elements between datatypes, with the values that planning has prepared.
+/// A conversion of single elements between two datatypes. The implementing type holds values that
+/// are computed once, in planning.
 pub(super) trait Element: std::fmt::Debug + Send + Sync {
     /// The scratch memory of a conversion of single elements. The conversion of the next element
     /// reuses it.

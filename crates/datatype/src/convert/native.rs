@@ -26,8 +26,8 @@ enum Kind {
     F64,
 }
 
-/// Returns the number type of this machine that has the layout of a datatype, and the byte order.
-/// Returns `None` if no number type of the machine has this layout.
+/// Returns the number type of this machine with the same layout as a datatype, and the byte order
+/// of the datatype. Returns `None` if there is no such number type.
 fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed)
@@ -58,7 +58,7 @@ fn kind_of(datatype: &Datatype) -> Option<(Kind, ByteOrder)> {
     }
 }
 
-/// Returns the number type of this machine that has the layout of a floating-point datatype.
+/// Returns the number type of this machine with the same layout as a floating-point datatype.
 fn float_kind(size: u32, float: &FloatingPoint) -> Option<Kind> {
     let simple = float.normalization == Normalization::Implied
         && float.bit_offset == 0
@@ -118,8 +118,8 @@ trait To<D>: Copy {
     /// necessary.
     fn to(self) -> D;
 
-    /// Returns whether the conversion of a number to another number type of this machine raises no
-    /// exception. Rounding of floating-point numbers raises none.
+    /// Returns whether a conversion of a number raises no exception, between two number types of
+    /// this machine. Rounding of floating-point numbers is no exception.
     fn is_exact(self) -> bool;
 }
 
@@ -238,9 +238,8 @@ fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// Rounds a number to single precision, and sets the last bit if the result is not exact (round to
-/// odd). A second rounding to a shorter type then yields the same value as a direct rounding to the
-/// shorter type.
+/// Rounds a number to single precision. If the result is not exact, sets its last bit (round to
+/// odd). A second rounding to a shorter type then gives the same value as a direct rounding.
 fn narrow_to_odd(value: f64) -> f32 {
     let near = narrow(value);
     let back = f64::from(near);
@@ -280,8 +279,8 @@ fn all_exact<S: Scalar + To<D>, D: Scalar, const S_BIG: bool>(source: &[u8]) -> 
     S::elements(source).iter().fold(true, |exact, from| exact & S::load::<S_BIG>(from).is_exact())
 }
 
-/// A pair of conversion loops for two number types of this machine: one loop converts elements, and
-/// one checks for exceptions.
+/// A pair of loops for the conversion between two number types of this machine. One loop converts
+/// elements, and the other loop checks for exceptions.
 #[derive(Debug)]
 pub(super) struct Checked {
     run: fn(&[u8], &mut [u8]),
@@ -289,8 +288,8 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Returns the fast conversion loops between two datatypes that are number types of this
-    /// machine. Returns `None` if no fast loop exists.
+    /// Returns the fast conversion loops for two datatypes. Returns `None` if a datatype is no
+    /// number type of this machine, or if no fast loop exists.
     pub(super) fn new(source: &Datatype, destination: &Datatype) -> Option<Self> {
         let ((from, from_order), (to, to_order)) = (kind_of(source)?, kind_of(destination)?);
         Some(maker(from, to)?(from_order, to_order))
@@ -309,7 +308,7 @@ impl Checked {
     }
 }
 
-/// Returns the conversion loops for two number types of this machine and their byte orders.
+/// Returns the conversion loops for two number types of this machine, in the given byte orders.
 fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder) -> Checked {
     use ByteOrder::{BigEndian, LittleEndian};
     let run = match (source, destination) {
@@ -325,8 +324,8 @@ fn pair<S: Scalar + To<D>, D: Scalar>(source: ByteOrder, destination: ByteOrder)
     Checked { run, all_exact }
 }
 
-/// A function that returns the conversion loops between two number types of this machine, for given
-/// byte orders.
+/// A function that returns conversion loops for given byte orders. Each function belongs to a pair
+/// of number types of this machine.
 type Maker = fn(ByteOrder, ByteOrder) -> Checked;
 
 macro_rules! makers {
@@ -340,8 +339,8 @@ macro_rules! makers {
     };
 }
 
-/// Returns the function that makes the conversion loops for two number types of this machine.
-/// Returns `None` if no fast loop exists.
+/// Returns the function that makes conversion loops for a pair of number types of this machine.
+/// Returns `None` if there is no fast loop for the pair.
 fn maker(from: Kind, to: Kind) -> Option<Maker> {
     macro_rules! integer {
         ($from:ty) => {
@@ -369,7 +368,8 @@ fn maker(from: Kind, to: Kind) -> Option<Maker> {
     row(to)
 }
 
-/// Reverses the bytes of each element of `source` into `destination`, for the other byte order.
+/// Copies the elements of `source` to `destination`, and reverses the bytes of each element. This
+/// converts numbers to the other byte order.
 fn swap<T, const N: usize>(source: &[u8], destination: &mut [u8])
 where
     T: Scalar<Bytes = [u8; N]>,

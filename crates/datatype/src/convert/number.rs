@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// A conversion of single numbers between the layouts of two datatypes.
+/// A conversion of numbers between any two datatypes of numbers, one number at a time.
 #[derive(Debug)]
 struct AnyNumber {
     from: Layout,
@@ -100,8 +100,8 @@ impl Element for AnyNumber {
     }
 }
 
-/// Converts an integer of any size to a floating-point number. The significand has the top bits of
-/// the integer, and `sticky` is set if any lower bit is set.
+/// Converts an integer of any size to a floating-point number. The significand gets the top bits of
+/// the integer. `sticky` is set if any of the other bits is set.
 fn from_integer(integer: &Integer) -> Number {
     let length = bits::bit_length(&integer.magnitude);
     // `dropped` is the number of bits below the top 128 bits.
@@ -119,8 +119,8 @@ fn from_integer(integer: &Integer) -> Number {
 }
 
 impl AnyNumber {
-    /// Returns the kind of the conversion exception if the destination datatype cannot represent
-    /// the number in the element `source`.
+    /// Returns the kind of conversion exception for the number in the element `source`. Returns
+    /// `None` if the destination datatype can represent the number.
     fn exception(&self, source: &[u8], (integer, limbs): &mut Scratch) -> Option<ExceptionKind> {
         match (&self.from, &self.to) {
             (Layout::Fixed(from), Layout::Fixed(to)) => {
@@ -142,8 +142,8 @@ impl AnyNumber {
     }
 }
 
-/// Returns the kind of the conversion exception if the integer datatype cannot represent a
-/// floating-point number.
+/// Returns the kind of conversion exception for a floating-point number that the integer datatype
+/// cannot represent. Returns `None` for other numbers.
 fn to_integer_exception(number: &Number, to: &FixedFrame, integer: &mut Integer) -> Option<ExceptionKind> {
     let (low, high) = (Some(ExceptionKind::RangeLow), Some(ExceptionKind::RangeHigh));
     let (significand, exponent, sticky) = match (number.magnitude, number.negative) {
@@ -223,8 +223,8 @@ impl Kernel for WithExceptions {
     }
 }
 
-/// Truncates a floating-point number towards zero to an integer. Returns false if the result
-/// certainly needs more than `precision` bits.
+/// Truncates a floating-point number towards zero to an integer. If the result certainly needs more
+/// than `precision` bits, returns false.
 fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     integer.negative = number.negative;
     let (significand, exponent) = match number.magnitude {

@@ -13,8 +13,9 @@ use crate::{ByteOrder, Datatype, DatatypeClass, FixedPoint, Padding};
 /// block fit in the processor's first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A conversion kernel that converts numbers to machine integers of the destination's size, clamps
-/// these integers, and moves their bits to the position in the destination element.
+/// A conversion kernel for destination elements with unused bits. Converts numbers to machine
+/// integers of the destination's size, clamps these integers, and moves their bits to the position
+/// in the element.
 #[derive(Debug)]
 struct Packed {
     /// The conversion to the machine's integer; `None` if the source already has this type.
@@ -25,7 +26,7 @@ struct Packed {
     position: BitPosition,
 }
 
-/// The position of an integer's bits in its machine word, for the conversion to integers that do
+/// The position of an integer's bits in a machine word. Used for conversions to integers that do
 /// not fill their elements.
 #[derive(Debug, Clone, Copy)]
 struct BitPosition {
@@ -86,7 +87,8 @@ impl Kernel for Packed {
 
 impl BitPosition {
     /// Returns the position of an integer's bits in a word of `bits` bits. Returns `None` if the
-    /// integer does not fit, or if a conversion must keep the destination's padding.
+    /// integer does not fit. Also returns `None` if the conversion must keep the padding of the
+    /// destination.
     fn new(fixed: &FixedPoint, bits: u32) -> Option<Self> {
         let (offset, precision) = (u32::from(fixed.bit_offset), u32::from(fixed.precision));
         let above = bits.checked_sub(offset.checked_add(precision)?).filter(|_| precision > 0)?;

@@ -8,8 +8,8 @@ use super::{Conversion, ConvertError, Exceptions, Result, size_of};
 use super::{bitfield, compound, enumeration, native, number, packed, significant, text, variable};
 use crate::{CharacterSet, Datatype, DatatypeClass};
 
-/// The conversion kernel that a conversion rule returns. `None` if the rule does not apply to the
-/// datatypes.
+/// The result of a conversion rule: a conversion kernel, or `None` if the rule does not apply to
+/// the datatypes.
 pub(super) type Planned = Option<Arc<dyn Kernel>>;
 
 /// A rule for the conversion of elements that a program adds to the built-in rules.
@@ -57,8 +57,8 @@ pub(super) type Planned = Option<Arc<dyn Kernel>>;
 /// # Ok::<(), ConvertError>(())
 /// ```
 pub trait Rule: std::fmt::Debug + Send + Sync {
-    /// Returns the conversion kernel for a pair of datatypes. Returns `None` if the rule does not
-    /// apply, and the next conversion rule is tried.
+    /// Returns the conversion kernel of this conversion rule for two datatypes. Returns `None` if
+    /// the rule does not apply. The next rule is then tried.
     ///
     /// `conversions` plans the conversion of parts.
     ///
@@ -115,8 +115,8 @@ impl Conversions {
         self
     }
 
-    /// Sets the handling of conversion exceptions: of values that the destination datatype cannot
-    /// represent.
+    /// Sets the handling of conversion exceptions. An exception is a value that the destination
+    /// datatype cannot represent.
     #[must_use]
     pub fn with_exceptions(mut self, exceptions: Exceptions) -> Self {
         self.exceptions = exceptions;
@@ -151,14 +151,13 @@ impl Conversions {
         self
     }
 
-    /// Returns whether the configuration of conversions allows conversions of strings between two
-    /// character sets.
+    /// Returns whether the options of a conversion allow strings to change from one character set
+    /// to another.
     pub(super) fn may_convert_text(&self, from: CharacterSet, to: CharacterSet) -> bool {
         from == to || self.across_charsets
     }
 
-    /// Rejects conversions to a compound datatype that has a member which the source compound
-    /// lacks.
+    /// Rejects conversions to a compound datatype if the source compound lacks any of its members.
     ///
     /// Without this, the bytes of such a member keep the values that the destination had before, as
     /// in libhdf5. A value of a Rust type has no values before, and zeros in their place would be
@@ -169,14 +168,14 @@ impl Conversions {
         self
     }
 
-    /// Returns whether a conversion to a compound datatype requires that the source compound has
-    /// each member.
+    /// Returns whether a conversion between compound datatypes fails if the source lacks a member
+    /// of the destination.
     pub(super) fn needs_every_member(&self) -> bool {
         self.every_member
     }
 
-    /// Returns the handling of conversion exceptions: of values that the destination datatype
-    /// cannot represent.
+    /// Returns the handling of conversion exceptions. An exception is a value that the destination
+    /// datatype cannot represent.
     pub fn exceptions(&self) -> &Exceptions {
         &self.exceptions
     }
@@ -200,8 +199,8 @@ impl Conversions {
         Self::finish(source, destination, self.kernel(source, destination)?)
     }
 
-    /// Plans the conversion of a single member of a compound datatype. [`Datatype::member_at`]
-    /// describes `path`.
+    /// Plans the conversion of a single member of a compound datatype. `path` names the member as
+    /// in [`Datatype::member_at`].
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
@@ -250,15 +249,15 @@ impl Conversions {
     }
 }
 
-/// Plans the conversion of elements between equal datatypes of any class, which copies bytes.
-/// Variable-length data need another rule if the destination has a heap.
+/// Plans the conversion of elements between equal datatypes of any class, which copies bytes. Does
+/// not apply to variable-length data if the destination has a heap.
 fn equal(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let stays = conversions.destination_heap.is_none() || !source.is_variable_length();
     Ok((source == destination && stays).then(|| Arc::new(Copy) as _))
 }
 
-/// Plans the conversion of elements between array datatypes of equal shape. The items of an element
-/// are contiguous: the kernel of the items converts them.
+/// Plans the conversion of elements between array datatypes of equal shape. The items of all
+/// elements are contiguous, so that one kernel converts all items.
 fn array(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::Array(from), DatatypeClass::Array(to)) = (&source.class, &destination.class) else {
         return Ok(None);
@@ -275,8 +274,8 @@ fn is_filled(array: &Datatype, base: &Datatype) -> bool {
     size.is_some() && size == size_of(array)
 }
 
-/// Returns the datatype of the two parts of a complex datatype, or of the items of an array
-/// datatype with two items. Returns `None` for other datatypes.
+/// Returns the datatype of one part of an element with two equal parts. The element is a complex
+/// number, or an array of two items. Returns `None` for other datatypes.
 fn two_parts(datatype: &Datatype) -> Option<&Datatype> {
     let base = match &datatype.class {
         DatatypeClass::Complex(complex) => &complex.base,

@@ -13,8 +13,8 @@ use crate::{ByteOrder, Datatype, DatatypeClass};
 /// of a block fit in the processor's first-level cache.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// A conversion kernel that extracts the significant bits of numbers as machine integers of the
-/// source's size, and converts these integers.
+/// A conversion kernel for numbers with unused bits. Extracts the significant bits as machine
+/// integers of the source's size, and converts these integers.
 #[derive(Debug)]
 struct Significant {
     size: usize,
@@ -25,8 +25,8 @@ struct Significant {
     destination_size: usize,
 }
 
-/// The shifts that extract the significant bits of a number from its machine word: first left, to
-/// drop higher bits, then right.
+/// The two shifts that extract the significant bits of a number from its machine word. The left
+/// shift drops higher bits, and the right shift then drops lower bits.
 #[derive(Debug, Clone, Copy)]
 struct Shifts {
     up: u32,

@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::kernel::Kernel;
 use super::{ConvertError, Result};
 
-/// The length in bytes of the packed blocks in which conversion kernels without a strided loop
-/// work.
+/// The length in bytes of a block of packed elements. Conversion kernels without a strided loop
+/// work on such blocks.
 const BLOCK_BYTES: usize = 2048;
-/// The smallest size, in bytes, of an element that a conversion handles without packing. Smaller
-/// elements are converted in packed blocks.
+/// The smallest size, in bytes, of a strided element that a conversion handles in place. Smaller
+/// elements are first copied to packed blocks.
 const MIN_UNPACKED_ELEMENT_BYTES: usize = 256;
 
 /// A view of elements of `size` bytes at a distance of `stride` bytes. The first element begins at
@@ -30,8 +30,8 @@ pub struct StridedMut<'a> {
     stride: usize,
 }
 
-/// Returns the number of whole elements, `stride` bytes apart, in `length` bytes; 0 for elements of
-/// size 0.
+/// Returns the number of whole elements in `length` bytes. The elements are `stride` bytes apart.
+/// Returns 0 for elements of size 0.
 fn count(length: usize, size: usize, stride: usize) -> usize {
     if size == 0 {
         return 0;
@@ -39,8 +39,8 @@ fn count(length: usize, size: usize, stride: usize) -> usize {
     length.checked_sub(size).and_then(|rest| rest.checked_div(stride)).map_or(0, |rest| rest + 1)
 }
 
-/// Returns the range of bytes from the first to the last of the elements with the numbers
-/// `elements`.
+/// Returns the range of bytes that contains the elements with the numbers `elements`, and the gaps
+/// between them.
 fn byte_range(elements: &Range<usize>, size: usize, stride: usize) -> Range<usize> {
     let start = elements.start * stride;
     match elements.end.checked_sub(1) {
@@ -102,7 +102,8 @@ impl<'a> Strided<'a> {
         self.bytes.chunks(self.stride).filter_map(move |chunk| chunk.get(..size)).take(self.len())
     }
 
-    /// Returns a view of the elements with the numbers `elements` in a view of strided elements.
+    /// Returns a view of some elements of a view of strided elements. `elements` is the range of
+    /// their numbers.
     pub(super) fn slice(&self, elements: &Range<usize>) -> Self {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at(end).0.split_at(start).1;
@@ -120,8 +121,8 @@ impl<'a> Strided<'a> {
         }
     }
 
-    /// Converts the offset of a byte in a packed copy of strided elements, from the element `first`
-    /// on, to the offset of this byte in the view of the elements.
+    /// Converts the offset of a byte in packed elements to the offset of the same byte in a strided
+    /// view. The packed elements are a copy that begins with the element `first` of the view.
     fn strided_offset(&self, first: usize, offset: usize) -> usize {
         let element = offset.checked_div(self.size).unwrap_or(0) + first;
         let rest = offset.checked_rem(self.size).unwrap_or(0);
@@ -188,8 +189,8 @@ impl<'a> StridedMut<'a> {
         self.bytes.chunks_mut(self.stride).filter_map(move |chunk| chunk.get_mut(..size))
     }
 
-    /// Returns a mutable view of the elements with the numbers `elements` in a view of strided
-    /// elements.
+    /// Returns a mutable view of some elements of a view of strided elements. `elements` is the
+    /// range of their numbers.
     pub(super) fn slice(&mut self, elements: &Range<usize>) -> StridedMut<'_> {
         let Range { start, end } = byte_range(elements, self.size, self.stride);
         let bytes = self.bytes.split_at_mut(end).0.split_at_mut(start).1;
@@ -220,8 +221,8 @@ impl<'a> StridedMut<'a> {
         }
     }
 
-    /// Copies all elements in the view `source`, which has the same element size, to a mutable view
-    /// of strided elements.
+    /// Copies all elements of the view `source` to a mutable view of strided elements. Both views
+    /// have the same element size.
     pub(super) fn copy_from(&mut self, source: &Strided<'_>) {
         if let Some(to) = self.packed() {
             return source.pack(to);
@@ -250,7 +251,8 @@ fn copy<const N: usize>(from: &Strided<'_>, to: &mut StridedMut<'_>) {
     }
 }
 
-/// Runs a conversion kernel for packed elements on strided elements, in blocks.
+/// Runs a conversion kernel that requires packed elements on strided elements. Copies the elements
+/// to packed blocks and back.
 pub(super) fn run_packed<K: Kernel + ?Sized>(
     kernel: &K,
     source: Strided<'_>,

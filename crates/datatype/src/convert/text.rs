@@ -51,7 +51,7 @@ pub(super) fn text_length(padding: StringPadding, element: &[u8]) -> usize {
 }
 
 /// Plans the conversion of elements between fixed-length string datatypes. The character sets must
-/// be equal, unless the caller allowed other conversions. A text that is too long is cut, even
+/// be equal, unless the caller allows a change. The conversion cuts texts that are too long, even
 /// inside a character.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (DatatypeClass::String(from), DatatypeClass::String(to)) = (&source.class, &destination.class) else {

@@ -15,8 +15,8 @@ use crate::{CharacterSet, Datatype, DatatypeClass, StringPadding, VariableLength
 
 /// A heap that contains the variable-length data of a conversion's source elements.
 pub trait VariableSource: std::fmt::Debug + Send + Sync {
-    /// Calls `with` with the items, each of `item_size` bytes, of a variable-length element.
-    /// `descriptor` is the stored form of the element.
+    /// Calls `with` with the items of a variable-length element. `descriptor` is the stored form of
+    /// the element, and `item_size` is the size of an item in bytes.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the descriptor is invalid; the errors of `with`.
@@ -27,8 +27,8 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
         with: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// Returns whether a variable-length element is null: the element has no data at all, like a
-    /// null pointer. An empty string may have data. The default is `false`.
+    /// Returns whether a variable-length element is null: it refers to no data, like a null
+    /// pointer. An empty string is not always null. The default implementation returns `false`.
     fn is_null(&self, descriptor: &[u8]) -> bool {
         let _ = descriptor;
         false
@@ -37,15 +37,15 @@ pub trait VariableSource: std::fmt::Debug + Send + Sync {
 
 /// A heap that receives the variable-length data of a conversion's destination elements.
 pub trait VariableSink: std::fmt::Debug + Send + Sync {
-    /// Stores the `count` items of a variable-length element in the heap, and writes the element's
-    /// descriptor to `descriptor`.
+    /// Stores the `count` items of a variable-length element in the heap. Writes the reference to
+    /// these items to `descriptor`.
     ///
     /// # Errors
     /// [`ConvertError::Heap`] if the heap has no space left.
     fn store(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()>;
 
-    /// Writes the descriptor of a null variable-length element. The default stores an element
-    /// without items, for heaps that do not distinguish the two.
+    /// Writes the stored form of a null variable-length element. The default implementation stores
+    /// an element without items, for heaps that do not distinguish the two.
     ///
     /// # Errors
     /// The errors of [`store`](Self::store).
@@ -185,8 +185,8 @@ impl Kernel for FromFixed {
     }
 }
 
-/// Returns whether both variable-length datatypes are sequences, or both are strings with
-/// compatible character sets.
+/// Returns whether elements of two variable-length datatypes can be converted. Both must be
+/// sequences, or both must be strings with compatible character sets.
 fn are_compatible(from: &VariableLength, to: &VariableLength, conversions: &Conversions) -> bool {
     match (charset(from), charset(to)) {
         (None, None) => true,
@@ -203,8 +203,8 @@ fn charset(variable: &VariableLength) -> Option<CharacterSet> {
     }
 }
 
-/// Plans the conversion of elements between variable-length datatypes if both sides have a heap,
-/// and between variable-length and fixed-length strings if the variable-length side has a heap.
+/// Plans the conversion of elements between two variable-length datatypes, or between
+/// variable-length and fixed-length strings. Each variable-length side needs a heap.
 pub(super) fn rule(source: &Datatype, destination: &Datatype, conversions: &Conversions) -> Result<Planned> {
     let (Some(source_size), Some(destination_size)) = (size_of(source), size_of(destination)) else {
         return Ok(None);

@@ -4,42 +4,48 @@
 //! compiler knows the position of each number in its group and reduces the work per number to a
 //! load, two shifts and a store.
 
-/// The number of words in a group when filters pack or unpack numbers of a few bits. A group takes
-/// whole bytes for every width.
+/// The number of words in a group, for filters that pack or unpack numbers of a few bits. The
+/// packed numbers of a group fill whole bytes for every width.
 pub(crate) const GROUP_WORDS: usize = 8;
 
 /// The number of words that filters should pack or unpack in one call. The words fit in the
 /// processor's first-level cache.
 pub(crate) const TILE_WORDS: usize = 256;
 
-/// The number of input bytes that the unpacking of one group of words reads: up to 64 bytes of
-/// numbers and one byte after a 64-bit window, rounded up.
+/// The number of input bytes that a filter needs to unpack one group of words. A group takes up to
+/// 64 bytes of numbers, and a 64-bit window may need one byte more. The sum is rounded up.
 const GROUP_INPUT_BYTES: usize = 72;
 
-/// An unsigned integer of 1, 2, 4 or 8 bytes that filters pack to fewer bits.
+/// An unsigned integer of 1, 2, 4 or 8 bytes. Filters pack such integers to fewer bits.
 pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
-    /// The type of the words that filters process in bulk, which may be wider than the word.
+    /// The integer type in which filters process words in bulk. The type may be wider than the
+    /// word.
     type Row: Word;
-    /// The number of bits of a word that filters pack.
+    /// The number of bits of the word type that filters pack.
     const BITS: usize;
-    /// Returns the low bits of `value` as a word that filters pack.
+    /// Returns the low bits of a 64-bit number as a word, for filters that pack words.
     fn low(value: u64) -> Self;
-    /// Converts a word that filters pack to 64 bits.
+    /// Converts a word to a 64-bit number, for filters that pack words.
     fn wide(self) -> u64;
-    /// Shifts a word that filters pack left by fewer bits than the word has.
+    /// Shifts a word to the left, for filters that pack words. The shift is by fewer bits than the
+    /// word has.
     fn left(self, bits: u32) -> Self;
-    /// Shifts a word that filters pack right by fewer bits than the word has.
+    /// Shifts a word to the right, for filters that pack words. The shift is by fewer bits than the
+    /// word has.
     fn right(self, bits: u32) -> Self;
     /// Returns the bitwise exclusive or of two words that filters pack.
     fn exclusive_or(self, other: Self) -> Self;
-    /// Reads words in the given byte order from `bytes` into `words`, until one of the two slices
-    /// ends.
+    /// Reads words from `bytes` into `words` in the given byte order, for filters that pack words.
+    /// Stops at the end of the shorter slice.
     fn read(bytes: &[u8], big_endian: bool, words: &mut [Self::Row]);
-    /// Writes `words` in the given byte order to `bytes`, until one of the two slices ends.
+    /// Writes words from `words` to `bytes` in the given byte order, for filters that pack words.
+    /// Stops at the end of the shorter slice.
     fn write(words: &[Self::Row], big_endian: bool, bytes: &mut [u8]);
-    /// Reads the word at the offset `at` of `bytes` in the given byte order.
+    /// Reads one word from `bytes` in the given byte order, for filters that pack words. `at` is
+    /// the offset of the word.
     fn get(bytes: &[u8], at: usize, big_endian: bool) -> Option<Self>;
-    /// Writes the word at the offset `at` of `bytes` in the given byte order.
+    /// Writes one word to `bytes` in the given byte order, for filters that pack words. `at` is the
+    /// offset of the word.
     fn put(self, bytes: &mut [u8], at: usize, big_endian: bool) -> Option<()>;
 }
 
@@ -115,8 +121,8 @@ word!(u16, 2);
 word!(u32, 4);
 word!(u64, 8);
 
-/// An unsigned integer of `SIZE` bytes, fewer than eight, for sizes without a primitive type, in
-/// filters that pack numbers.
+/// An unsigned integer of fewer than eight bytes, for sizes without a primitive type. Filters pack
+/// such integers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Short<const SIZE: usize>(u64);
 
@@ -198,9 +204,9 @@ macro_rules! with_width {
     };
 }
 
-/// Unpacks numbers of `bits` bits from the start of `input` into `words`, the most significant bit
-/// first. `bits` is at most the number of bits of a word. Words beyond the end of `input` become 0;
-/// `input` may be longer than needed.
+/// Unpacks numbers of `bits` bits from the start of `input` into `words`, for filters. The most
+/// significant bit comes first. If `input` is too short, the remaining words become 0. If `input`
+/// is too long, its end is ignored.
 pub(crate) fn unpack<T: Word>(bits: u32, input: &[u8], words: &mut [T]) {
     if bits == 0 {
         words.fill(T::default());
@@ -208,8 +214,8 @@ pub(crate) fn unpack<T: Word>(bits: u32, input: &[u8], words: &mut [T]) {
     with_width!(bits, unpack_width::<T>(input, words));
 }
 
-/// Appends the low `bits` bits of each word to `output`, and pads the last byte with zero bits.
-/// `bits` is at most the number of bits of a word.
+/// Appends the low `bits` bits of each word to `output`, for filters. Pads the last byte with zero
+/// bits. `bits` is at most the number of bits of a word.
 pub(crate) fn pack<T: Word>(bits: u32, words: &[T], output: &mut Vec<u8>) {
     with_width!(bits, pack_width::<T>(words, output));
 }
@@ -238,8 +244,8 @@ fn unpack_width<T: Word, const W: usize>(input: &[u8], words: &mut [T]) {
     }
 }
 
-/// Unpacks numbers of `W` bits from `input` into `groups` while at least `GROUP_INPUT_BYTES` bytes
-/// remain, and returns the remaining input.
+/// Unpacks numbers of `W` bits from `input` into `groups`, for filters. Stops when fewer than
+/// `GROUP_INPUT_BYTES` bytes remain, and returns the remaining input.
 #[inline]
 fn unpack_groups<'a, T: Word, const W: usize>(
     input: &'a [u8],

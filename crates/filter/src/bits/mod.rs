@@ -24,7 +24,7 @@ impl<'a> BitWriter<'a> {
         Self { output, buffer: 0, held: 0 }
     }
 
-    /// Appends the low `count` bits of `value` to the bit writer's buffer; `count` is at most 32.
+    /// Appends the low `count` bits of `value` to a filter's output buffer. `count` is at most 32.
     #[inline]
     pub(crate) fn put(&mut self, value: u32, count: u32) {
         debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
@@ -38,7 +38,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends the low `count` bits of `value` to the bit writer's buffer; `count` is at most 64.
+    /// Appends the low `count` bits of `value` to a filter's output buffer. `count` is at most 64.
     #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
@@ -47,7 +47,7 @@ impl<'a> BitWriter<'a> {
         self.put(low(value), count.min(32));
     }
 
-    /// Appends `count` zero bits and a one bit to the bit writer's buffer.
+    /// Appends `count` zero bits and a one bit to a filter's output buffer.
     #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
@@ -66,8 +66,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// A reader of the bits of a filter's input: the reference implementation against which tests
-/// compare the faster readers.
+/// A simple reader of the bits of a filter's input. Tests compare the faster readers with this one.
 #[cfg(test)]
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
@@ -107,7 +106,7 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | u64::from(self.get(32)?))
     }
 
-    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
+    /// Reads a unary number from a filter's input: zero bits and a final one bit. Returns the
     /// number of zero bits.
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
@@ -129,8 +128,8 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Loads the next 32 bits of the input into the bit reader's buffer, or all remaining bits if
-    /// there are fewer. The buffer must hold fewer than 32 bits.
+    /// Loads the next 32 bits of a filter's input into the buffer of the bit reader. Loads fewer
+    /// bits at the end of the input. The buffer must hold fewer than 32 bits before.
     fn refill(&mut self) {
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {
             self.buffer = self.buffer << 32 | u64::from(u32::from_be_bytes(*word));

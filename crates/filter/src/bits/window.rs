@@ -2,7 +2,8 @@
 
 use hyperslab_exact::to_u64;
 
-/// A fast reader of the bits of a filter's input, the most significant bit of each byte first.
+/// A fast reader of the bits of a filter's input. The most significant bit of each byte comes
+/// first.
 ///
 /// After a method has returned [`None`], the results of further calls are unspecified.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +30,8 @@ impl<'a> BitWindow<'a> {
         u32::try_from(bits).ok()
     }
 
-    /// Reads zero bits of a filter's input up to and including the next one bit, and returns the
-    /// number of zero bits; [`None`] at the end of the input bytes.
+    /// Reads a unary number from a filter's input: zero bits and a final one bit. Returns the
+    /// number of zero bits, or [`None`] at the end of the input bytes.
     #[inline]
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0;
@@ -38,8 +39,8 @@ impl<'a> BitWindow<'a> {
         Some(zeros)
     }
 
-    /// Reads a unary number (a count of zero bits before a one bit) from the input for each of
-    /// `items`, and calls `each` with the item and the number.
+    /// Reads a unary number for each of `items` from a filter's input: zero bits and a final one
+    /// bit. Calls `each` with the item and the number of zero bits.
     #[inline]
     pub(crate) fn get_unaries<T>(
         &mut self,
@@ -68,8 +69,9 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Calls `each` with each of `items` and the next `count` bits of the input, 1 to 32. Returns
-    /// [`None`] at the end of the input bytes.
+    /// Reads a number of `count` bits for each of `items` from a filter's input, and calls `each`
+    /// with the item and the number. `count` is from 1 to 32. Returns [`None`] at the end of the
+    /// input bytes.
     #[inline]
     pub(crate) fn get_each<T>(
         &mut self,
@@ -93,15 +95,15 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Returns the number of valid bits in a 64-bit window of the input that [`at`](Self::at)
-    /// loads: at least 57.
+    /// Returns the number of valid bits in a 64-bit window of a filter's input, at least 57.
+    /// [`at`](Self::at) loads the window.
     #[inline]
     fn held(bit: u64) -> u64 {
         64 - bit % 8
     }
 
-    /// Loads 64 bits of a filter's input from the bit position `bit` on, the first bit as the
-    /// highest. Missing bits are 0.
+    /// Loads a window of 64 bits from a filter's input. The bit at the position `bit` becomes the
+    /// highest bit. Bits beyond the input are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
         // Past the end of the bytes, the rest is empty.
@@ -113,7 +115,8 @@ impl<'a> BitWindow<'a> {
     }
 }
 
-/// Loads fewer than eight input bytes as the high bytes of a 64-bit window of the bit reader.
+/// Loads the last bytes of a filter's input, fewer than eight, as the high bytes of a 64-bit
+/// window.
 #[cold]
 fn last_bytes(rest: &[u8]) -> u64 {
     let mut window = [0; 8];

@@ -37,8 +37,8 @@ const UNCOMPRESSED_FLAG: u8 = 1 << 1;
 const BIT_SHUFFLE_FLAG: u8 = 1 << 2;
 const UNSPLIT_FLAG: u8 = 1 << 4;
 
-/// The maximum number of streams in a Blosc block, and thus the maximum element size in bytes of
-/// blocks that are split.
+/// The maximum number of streams in a Blosc block. A block with larger elements (in bytes) is not
+/// split into streams.
 const MAX_STREAMS: usize = 16;
 
 /// The minimum size of a stream in a Blosc block in bytes. Blocks with smaller streams are not
@@ -55,7 +55,7 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// The parameters of the Blosc encoder of the filter.
+/// The settings of an encoder of Blosc buffers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BloscSettings {
     /// Bytes of an element.
@@ -65,7 +65,7 @@ pub(super) struct BloscSettings {
     pub(super) codec: Codec,
 }
 
-/// The properties that all blocks of a Blosc buffer have in common, from the buffer's header.
+/// The properties that all blocks of a Blosc buffer share. They come from the header of the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     size: usize,
@@ -146,7 +146,8 @@ struct BlockScratch {
 }
 
 impl Layout {
-    /// Returns the number of streams in a Blosc block whose decoded size is `block` bytes.
+    /// Returns the number of streams in a Blosc block. `block` is the decoded size of the block in
+    /// bytes.
     fn streams(&self, block: usize) -> usize {
         let is_split = self.is_split
             && self.size <= MAX_STREAMS
@@ -187,8 +188,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Returns true if a Blosc block consists of whole groups of elements. Otherwise the bits of
-    /// the block are not shuffled.
+    /// Returns true if a Blosc block consists of whole groups of elements. Only such blocks have
+    /// shuffled bits.
     fn has_groups(&self, block: usize) -> bool {
         (block / self.size).is_multiple_of(bit_planes::GROUP_ELEMENTS)
     }

@@ -29,9 +29,9 @@ const ID: FilterId = FilterId::BLOSC;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// The revision of the Blosc filter, which the filter stores as client data value 0.
+/// The revision of the Blosc filter. The filter stores this number as client data value 0.
 const FILTER_REVISION: u32 = 2;
-/// The version of the Blosc format, which the filter stores as client data value 1.
+/// The version of the Blosc format. The filter stores this number as client data value 1.
 const FORMAT_VERSION: u32 = 2;
 
 impl Filter for Blosc {

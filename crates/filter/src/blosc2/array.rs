@@ -23,8 +23,8 @@ use super::corrupt;
 
 const MAX_DIMENSIONS: usize = 16;
 
-/// The maximum number of dimensions that the Blosc2 encoder writes. Every version of the HDF5
-/// plug-in can decode arrays with this number of dimensions.
+/// The maximum number of dimensions of arrays that the Blosc2 encoder writes. Every version of the
+/// HDF5 plug-in can decode such arrays.
 const MAX_ENCODED_DIMENSIONS: usize = 8;
 
 const ARRAY: u8 = 0x90;
@@ -69,8 +69,8 @@ pub(super) struct Overlap {
 }
 
 impl Array {
-    /// Creates the description of a Blosc2 array that consists of one chunk of the shape `shape`,
-    /// in blocks of about `block` bytes. Returns [`None`] if Blosc 2 cannot represent the array.
+    /// Creates the description of a Blosc2 array with one chunk of the shape `shape`. The blocks of
+    /// the chunk have about `block` bytes. Returns [`None`] if Blosc 2 cannot represent the array.
     pub(super) fn for_chunks(shape: &[usize], size: usize, block: usize) -> Option<Self> {
         if !(2..=MAX_ENCODED_DIMENSIONS).contains(&shape.len()) || shape.contains(&0) {
             return None;
@@ -122,8 +122,8 @@ impl Array {
         Some(Self { sides: sides.collect::<Option<_>>()? })
     }
 
-    /// Appends the metadata section (metalayer) of the Blosc2 frame that states the shape of the
-    /// array to `output`.
+    /// Appends to `output` the metadata section (metalayer) of a Blosc2 frame with the shape of the
+    /// array.
     pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) -> Result<()> {
         let dimensions = self.sides.len().to_le_bytes()[0];
         output.extend([ARRAY | 7, 0, dimensions, ARRAY | dimensions]);
@@ -165,8 +165,8 @@ impl Array {
         self.product(size, |side| Some(side.block))
     }
 
-    /// Returns the size of a block of the Blosc2 array in bytes, for an array from
-    /// [`Self::for_chunks`], where the size cannot overflow.
+    /// Returns the size in bytes of a block of a Blosc2 array. The array comes from
+    /// [`Self::for_chunks`], so that the size cannot overflow.
     pub(super) fn block_length(&self, size: usize) -> usize {
         self.checked_block_length(size).unwrap_or(usize::MAX)
     }
@@ -176,8 +176,8 @@ impl Array {
         self.sides.iter().map(|side| side.chunks()).product()
     }
 
-    /// Calls `each` for every block of a Blosc2 chunk that overlaps the array, with the number of
-    /// the block and the overlap.
+    /// Calls `each` for every block of a Blosc2 chunk that overlaps the Blosc2 array. `each` gets
+    /// the number of the block and the overlap.
     pub(super) fn each_block(
         &self,
         chunk: usize,
@@ -209,8 +209,8 @@ impl Array {
         Ok(())
     }
 
-    /// Copies the elements of a decoded Blosc2 block into the array's bytes `output`. Returns
-    /// [`None`] if the block lies outside the array.
+    /// Copies the elements of a decoded Blosc2 block to their positions in the bytes `output` of
+    /// the Blosc2 array. Returns [`None`] if the block lies outside the array.
     pub(super) fn scatter(
         &self,
         parts: &[Overlap],
@@ -225,7 +225,7 @@ impl Array {
         })
     }
 
-    /// Returns the bytes of all blocks of the Blosc2 array's only chunk, one block after another.
+    /// Returns the bytes of all blocks of a Blosc2 array with one chunk, one block after another.
     pub(super) fn gather(&self, size: usize, input: &[u8]) -> Vec<u8> {
         let length = self.block_length(size);
         let mut blocks = vec![0; self.chunk_length(size).unwrap_or(0)];
@@ -244,8 +244,8 @@ impl Array {
     }
 }
 
-/// Returns the coordinates of the Blosc2 chunk or block with the number `number` in a grid of
-/// `counts` items; the last coordinate varies fastest.
+/// Returns the coordinates of a Blosc2 chunk or block in a grid. `number` is the number of the
+/// chunk or block, and `counts` is the shape of the grid. The last coordinate varies fastest.
 fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
     let mut rest = number;
     let mut coordinates: Vec<usize> = counts
@@ -260,8 +260,9 @@ fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) ->
     coordinates
 }
 
-/// Calls `each` for every row of a Blosc2 block's overlap with the array, with the offset of the
-/// row in the block, the offset in the array and the length, all in bytes.
+/// Calls `each` for every row of elements in the overlap of a Blosc2 block and the Blosc2 array.
+/// `each` gets the offset of the row in the block, its offset in the array, and its length, all in
+/// bytes.
 fn each_row(
     parts: &[Overlap],
     size: usize,

@@ -57,11 +57,11 @@ const VARYING_BLOCKS_FLAG: u8 = 1;
 /// The number of transforms of bytes that a long Blosc2 chunk header stores.
 pub(super) const TRANSFORM_COUNT: usize = 6;
 
-/// The flag of a Blosc2 stream whose bytes are all equal. The flag follows a negative stream
+/// A flag of a Blosc2 stream: all bytes of the stream are equal. The flag follows a negative stream
 /// length.
 pub(super) const RUN_FLAG: u8 = 1;
 
-/// The value that all elements of a Blosc2 chunk without blocks have.
+/// The value of all elements of a Blosc2 chunk that stores no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     Zeros,
@@ -104,8 +104,8 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses the header of the Blosc2 chunk at the start of `bytes`, in a frame with elements of
-    /// `size` bytes.
+    /// Parses the header of a Blosc2 chunk at the start of `bytes`. `size` is the element size of
+    /// the Blosc2 frame.
     pub(super) fn parse(bytes: &'a [u8], size: usize) -> Result<Self> {
         let truncated = || corrupt("a chunk is truncated");
         let [version, _, flags, element, numbers @ ..] =
@@ -188,7 +188,8 @@ impl<'a> Chunk<'a> {
         self.transforms = set.map(|(_, transform)| transform).collect();
     }
 
-    /// Creates a Blosc2 chunk of one value that has no stored bytes, with elements of `size` bytes.
+    /// Creates a Blosc2 chunk whose elements all have one special value. `size` is the size of an
+    /// element in bytes. The chunk stores no elements.
     pub(super) fn special(special: Special, size: usize, length: usize, block: usize) -> Self {
         Self {
             length,
@@ -235,15 +236,15 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes the next Blosc2 block, after the block that was decoded last, into `block`.
+    /// Decodes one Blosc2 block into `block`. Blocks are decoded in order, beginning with block 0.
     pub(super) fn decode_next(&mut self, block: &mut [u8]) -> Result<()> {
         let index = self.next;
         self.next += 1;
         self.decode_at(index, block)
     }
 
-    /// Decodes the Blosc2 block with the number `index` into `block`, which has the length of the
-    /// decoded block. Block 0 must be decoded before other blocks.
+    /// Decodes the Blosc2 block with the number `index` into `block`. The length of `block` is the
+    /// length of the decoded block. Block 0 must be decoded before other blocks.
     pub(super) fn decode_at(&mut self, index: usize, block: &mut [u8]) -> Result<()> {
         let chunk = self.chunk;
         if let Some(special) = chunk.special {

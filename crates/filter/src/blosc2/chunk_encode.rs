@@ -24,8 +24,8 @@ pub(super) struct Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Returns the element size that the Blosc2 chunk header stores: 1 if the size does not fit
-    /// into one byte.
+    /// Returns the element size for a Blosc2 chunk header. If the true size does not fit into one
+    /// byte, returns 1.
     fn element(&self) -> u8 {
         // The header field has one byte. Larger elements count as single bytes.
         u8::try_from(self.size).unwrap_or(1)
@@ -37,8 +37,8 @@ impl Blosc2Settings {
         self.codec.is_split() && self.element() > 1 && self.block.is_multiple_of(usize::from(self.element()))
     }
 
-    /// Returns the header for a Blosc2 chunk of `length` bytes, in which the size of the encoded
-    /// chunk is still 0.
+    /// Returns the header of a Blosc2 chunk whose decoded size is `length` bytes. The encoded size
+    /// in the header is 0 until the chunk is encoded.
     fn header(&self, length: u32) -> Result<[u8; LONG_HEADER_BYTES]> {
         let mut header = [0; LONG_HEADER_BYTES];
         let flags =

@@ -119,7 +119,8 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Returns the locations of the Blosc2 frame's chunks; `count` is their expected number.
+    /// Returns the locations of all chunks of a Blosc2 frame. `count` is the expected number of
+    /// chunks.
     pub(super) fn locations(&self, count: usize) -> Result<Vec<ChunkLocation<'a>>> {
         // Chunks with a single value take no bytes. But no encoder writes more such chunks than the
         // frame has bytes.
@@ -155,8 +156,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the contents of the first metadata section (metalayer) of the Blosc2 frame with one of
-/// the names `names`.
+/// Returns the contents of a metadata section (metalayer) of a Blosc2 frame: the first section with
+/// one of the names `names`.
 fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> {
     let invalid = || corrupt("the metalayers of the frame are invalid");
     let Some(map) = header.get(METALAYERS_OFFSET..).filter(|bytes| !bytes.is_empty()) else {
@@ -180,8 +181,8 @@ fn metalayer<'a>(header: &'a [u8], names: &[&[u8]]) -> Result<Option<&'a [u8]>> 
     Ok(None)
 }
 
-/// Replaces the content of `output` by a Blosc2 frame with one chunk that decodes to `length`
-/// bytes. If `length` is 0, the frame has no chunk.
+/// Replaces the content of `output` by a Blosc2 frame with one chunk. `length` is the decoded size
+/// of the chunk in bytes. If `length` is 0, the frame has no chunk.
 pub(super) fn encode(
     settings: &Blosc2Settings,
     array: Option<&Array>,

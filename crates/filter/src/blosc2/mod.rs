@@ -43,13 +43,14 @@ const ID: FilterId = FilterId::BLOSC2;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// The revision of the Blosc2 filter, which the filter stores as client data value 0.
+/// The revision of the Blosc2 filter. The filter stores this number as client data value 0.
 const FILTER_REVISION: u32 = 1;
 
-/// The highest compression level of Blosc2. In Blosc 2, Zstandard and zlib support no higher level.
+/// The highest compression level of Blosc2. Blosc 2 does not support higher levels of Zstandard and
+/// zlib.
 const MAX_LEVEL: u32 = 9;
 
-/// The index of the Blosc2 client data value with the number of dimensions.
+/// The index of one client data value of the Blosc2 filter: the number of dimensions.
 const DIMENSIONS_INDEX: usize = 7;
 
 fn corrupt(problem: &str) -> FilterError {
@@ -159,8 +160,8 @@ fn number(value: u32) -> usize {
     value as usize
 }
 
-/// Decodes all chunks of a Blosc2 frame without dimensions into `output`, which has the length of
-/// the decoded chunk of the dataset.
+/// Decodes all chunks of a Blosc2 frame without dimensions into `output`. The length of `output` is
+/// the length of the decoded HDF5 chunk.
 fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     if output.is_empty() {
         return Ok(());

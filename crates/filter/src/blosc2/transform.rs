@@ -5,8 +5,8 @@ use crate::{Result, shuffle};
 
 use super::unsupported;
 
-/// The last Blosc2 version in which bits are shuffled only in blocks that consist of whole groups
-/// of elements.
+/// The last Blosc2 version with a restriction of the bit shuffle. In blocks that do not consist of
+/// whole groups of elements, the bits are not shuffled.
 const WHOLE_GROUPS_VERSION: u8 = 2;
 
 /// A transform of the bytes of a Blosc2 block before the codec, such as a shuffle.
@@ -26,8 +26,8 @@ pub(super) enum Transform {
 }
 
 impl Transform {
-    /// Returns the Blosc2 transform with the number `number` and the parameter `meta`, in a frame
-    /// with elements of `size` bytes.
+    /// Returns a Blosc2 transform from its number and its parameter `meta`. `size` is the element
+    /// size of the Blosc2 frame in bytes.
     pub(super) fn of_number(number: u8, meta: u8, size: usize) -> Result<Self> {
         match number {
             // Transforms 4 and 36 discard bits, which the decoder cannot restore.
@@ -61,8 +61,8 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Reverses a transform of a Blosc2 block, from `planes` to `elements`. `first` is the first
-    /// block; `None` while the first block is processed. `bits` is scratch memory.
+    /// Reverses a transform of a Blosc2 block, from `planes` to `elements`. `first` is block 0 of
+    /// the chunk, and `None` for block 0 itself. `bits` is scratch memory.
     pub(super) fn undo(
         self,
         transform: Transform,
@@ -114,8 +114,8 @@ impl Elements {
         elements.iter_mut().zip(first).for_each(|(byte, first)| *byte ^= first);
     }
 
-    /// Applies a transform to a Blosc2 block, from `block` to `planes`. `first` is the first block;
-    /// `None` while the first block is processed. `bits` is scratch memory.
+    /// Applies a transform to a Blosc2 block, from `block` to `planes`. `first` is block 0 of the
+    /// chunk, and `None` for block 0 itself. `bits` is scratch memory.
     pub(super) fn apply(
         self,
         transform: Transform,
@@ -146,16 +146,16 @@ impl Elements {
         }
     }
 
-    /// Returns the number of bytes in a Blosc2 block whose bits are shuffled. These are the bytes
-    /// of whole groups of elements.
+    /// Returns the number of bytes in the whole groups of elements of a Blosc2 block. Only the bits
+    /// of these bytes are shuffled.
     fn grouped_bytes(self, length: usize) -> usize {
         let count = length / self.size;
         let whole = count - count % bit_planes::GROUP_ELEMENTS;
         if self.version <= WHOLE_GROUPS_VERSION && whole != count { 0 } else { whole * self.size }
     }
 
-    /// Returns the width in bytes of the units between which the delta transform of Blosc2 takes
-    /// differences: at most 8.
+    /// Returns the width in bytes of the integers for the delta transform of Blosc2, at most 8. The
+    /// transform stores differences of such integers.
     fn difference_width(self) -> usize {
         match self.size {
             1 | 2 | 4 | 8 => self.size,

@@ -6,12 +6,12 @@
 
 use crate::shuffle;
 
-/// The number of elements that share a byte of a bit plane. The bits of elements can be transposed
-/// only for multiples of this number.
+/// The number of elements that share a byte of a bit plane. Only whole groups of this number of
+/// elements can be transposed to bit planes.
 pub(crate) const GROUP_ELEMENTS: usize = 8;
 
-/// Transposes elements of `size` bytes into bit planes; `size` is not 0. Both slices have the same
-/// length, a multiple of `GROUP_ELEMENTS` elements; `spare` is scratch memory.
+/// Transposes elements of `size` bytes into bit planes. Both slices have the same length, a
+/// multiple of `GROUP_ELEMENTS` elements. `size` is not 0, and `spare` is scratch memory.
 pub(crate) fn to_bit_planes(size: usize, elements: &[u8], planes: &mut [u8], spare: &mut Vec<u8>) {
     spare.resize(elements.len(), 0);
     shuffle::to_planes(size, elements, spare);
@@ -35,7 +35,8 @@ pub(crate) fn from_bit_planes(size: usize, planes: &[u8], elements: &mut [u8], s
     shuffle::from_planes(size, spare, elements);
 }
 
-/// Transposes a square of 8 × 8 bits of elements: bit `j` of byte `i` becomes bit `i` of byte `j`.
+/// Transposes 8 × 8 bits, for bit planes of elements. Bit `j` of byte `i` becomes bit `i` of byte
+/// `j`.
 #[inline]
 fn transpose_square(square: &mut [u8; GROUP_ELEMENTS]) {
     let mut bits = u64::from_le_bytes(*square);

@@ -14,8 +14,8 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// Returns the Blosc codec with the stream format number `format`, which is in the flags of a
-    /// Blosc buffer.
+    /// Returns the codec for a stream format number. The flags of a Blosc buffer contain this
+    /// number.
     pub(crate) fn of_format(format: u8) -> Option<Self> {
         match format {
             0 => Some(Self::BloscLz),
@@ -27,7 +27,8 @@ impl Codec {
         }
     }
 
-    /// Returns the number of the Blosc codec's stream format, the inverse of [`Self::of_format`].
+    /// Returns the stream format number of a Blosc codec. This is the inverse of
+    /// [`Self::of_format`].
     pub(crate) fn format(self) -> u8 {
         match self {
             Self::BloscLz => 0,
@@ -38,8 +39,8 @@ impl Codec {
         }
     }
 
-    /// Returns the Blosc codec with the compressor number `compressor`, as client data of the
-    /// filter store it.
+    /// Returns the codec for a compressor number. The client data of the Blosc filters contain this
+    /// number.
     pub(crate) fn of_compressor(compressor: u32) -> Option<Self> {
         match compressor {
             0 => Some(Self::BloscLz),
@@ -51,13 +52,13 @@ impl Codec {
         }
     }
 
-    /// Returns true if blocks of Blosc buffers should be split into one stream for each byte of an
-    /// element, because this codec compresses separate streams better.
+    /// Returns true if Blosc blocks should be split into one stream for each byte of an element.
+    /// This codec then compresses better.
     pub(crate) fn is_split(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 
-    /// Returns the recommended block size in bytes of Blosc buffers for this codec.
+    /// Returns the recommended block size, in bytes, of Blosc buffers that this codec compresses.
     pub(crate) fn block(self) -> usize {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }
@@ -76,8 +77,8 @@ impl Codec {
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, subject: subject.to_owned() }) }
     }
 
-    /// Decodes a stream of a Blosc buffer, which must fill `output` exactly; `scratch` is a scratch
-    /// buffer.
+    /// Decodes a stream of a Blosc buffer into `output`. The decoded bytes must fill `output`
+    /// exactly. `scratch` is scratch memory.
     pub(crate) fn decode(
         self,
         id: FilterId,
@@ -100,8 +101,8 @@ impl Codec {
         }
     }
 
-    /// Encodes `input`, which must not be empty, with the Blosc codec and appends the stream to
-    /// `output`.
+    /// Encodes `input` with a Blosc codec, and appends the stream to `output`. `input` must not be
+    /// empty.
     pub(crate) fn encode(self, id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::BloscLz => {

@@ -14,7 +14,7 @@
 
 use crate::codec::lz77::{self, Finder, Sequence};
 
-/// The smallest match distance that needs two more bytes in BloscLZ, minus one.
+/// The largest distance of a BloscLZ match without two additional bytes.
 const FAR_DISTANCE: usize = 8191;
 
 /// The maximum number of literal bytes after one control byte of BloscLZ.
@@ -70,8 +70,8 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
     }
 }
 
-/// Encodes `input`, which must not be empty, with BloscLZ and appends the encoded bytes to
-/// `output`.
+/// Encodes `input` with BloscLZ, and appends the encoded bytes to `output`. `input` must not be
+/// empty.
 pub(crate) fn encode(input: &[u8], output: &mut Vec<u8>) {
     FINDER.run(input, |Sequence { literals, length, distance }| {
         for run in literals.chunks(MAX_LITERAL_BYTES) {

@@ -1,10 +1,11 @@
 //! Common parts of the LZ77 codecs: search for matches, copying of matches.
 
-/// The minimum length of a repetition of earlier bytes (a match), in bytes, for LZ77 encoders.
+/// The minimum length in bytes of a match of an LZ77 encoder. A match is a sequence of bytes that
+/// occurred before.
 const MIN_MATCH_BYTES: usize = 4;
 
-/// Appends a match of the LZ77 decoder: a repetition of `length` bytes from `distance` bytes before
-/// the end of the output. Returns [`None`] if the output has fewer bytes than the distance.
+/// Appends a match to the output of an LZ77 decoder: `length` bytes that begin `distance` bytes
+/// before the end of the output. Returns [`None`] if the output has fewer bytes than the distance.
 #[inline]
 pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Option<()> {
     let start = output.len().checked_sub(distance).filter(|_| distance > 0)?;
@@ -18,12 +19,12 @@ pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Opti
     Some(())
 }
 
-/// The number of bytes that an LZ77 decoder copies in one step of a repetition. Up to this many
-/// bytes after the repetition are overwritten.
+/// The number of bytes that an LZ77 decoder copies in one step of a match. Up to this many bytes
+/// after the match are overwritten.
 const COPY_STEP_BYTES: usize = 8;
 
-/// Copies a match of the LZ77 decoder: a repetition of `length` bytes from `distance` bytes before
-/// the offset `at` of the output to `at`. Returns [`None`] if the match begins before the output or
+/// Copies a match within the output of an LZ77 decoder, to the offset `at`: `length` bytes that
+/// begin `distance` bytes before `at`. Returns [`None`] if the match begins before the output or
 /// ends after it. The bytes after the copy may change.
 #[inline]
 pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
@@ -51,8 +52,8 @@ pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usi
     Some(())
 }
 
-/// A part of an LZ77 encoder's input: literal bytes and a repetition of earlier bytes (a match)
-/// after them.
+/// A part of the input of an LZ77 encoder: literal bytes, and then a match. A match is a sequence
+/// of bytes that occurred before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sequence<'a> {
     pub(crate) literals: &'a [u8],
@@ -61,8 +62,8 @@ pub(crate) struct Sequence<'a> {
     pub(crate) distance: usize,
 }
 
-/// The parameters of an LZ77 encoder's search for repetitions (matches). The last `tail` bytes of
-/// the input are never part of a match.
+/// The parameters of an LZ77 encoder's search for matches (bytes that occurred before). The last
+/// `tail` bytes of the input are never part of a match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finder {
     pub(crate) max_distance: usize,
@@ -71,8 +72,8 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Divides the LZ77 encoder's `input` into sequences of literal bytes and a match, and calls
-    /// `each` with each sequence. The last sequence has no match.
+    /// Divides the input of an LZ77 encoder into sequences, and calls `each` with each sequence. A
+    /// sequence consists of literal bytes and a match. The last sequence has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);

@@ -12,41 +12,41 @@ pub(crate) mod zstd;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Returns `length * factor` as a limit or an estimate of a filter's output bytes. The product
-/// saturates, because no buffer is larger than `usize::MAX`.
+/// Returns `length * factor`, a limit or an estimate of the number of a filter's output bytes. On
+/// overflow, returns `usize::MAX`.
 pub(crate) fn times(length: usize, factor: usize) -> usize {
     length.saturating_mul(factor)
 }
 
-/// Converts a length to the 32-bit number that the format of a filter's output stores.
+/// Converts a length to 32 bits, because the format of a filter's output stores it in this width.
 pub(crate) fn length_u32(id: FilterId, length: usize) -> Result<u32> {
     u32::try_from(length).map_err(|_| FilterError::failed(id, format!("{length} bytes exceed 4 GiB")))
 }
 
-/// Returns the bytes of a filter's `input` after the `taken` bytes that a codec has consumed.
+/// Returns the end of a filter's `input`: the bytes after the `taken` bytes that a codec has read.
 pub(crate) fn remaining_input(id: FilterId, input: &[u8], taken: u64) -> Result<&[u8]> {
     let rest = usize::try_from(taken).ok().and_then(|taken| input.get(taken..));
     rest.ok_or(FilterError::Internal { id, invariant: "a codec consumes no more bytes than the input has" })
 }
 
-/// Resizes a filter's output buffer to `length` bytes, or returns an error if the memory cannot be
-/// allocated.
+/// Resizes the output buffer of a filter to `length` bytes. Returns an error if the allocation
+/// fails.
 pub(crate) fn resize(id: FilterId, output: &mut Vec<u8>, length: usize) -> Result<()> {
     reserve(id, output, length.max(output.len()) - output.len())?;
     output.resize(length, 0);
     Ok(())
 }
 
-/// Reserves memory for `more` bytes in a filter's output buffer, or returns an error if the memory
-/// cannot be allocated.
+/// Reserves memory for `more` bytes in the output buffer of a filter. Returns an error if the
+/// allocation fails.
 pub(crate) fn reserve(id: FilterId, output: &mut Vec<u8>, more: usize) -> Result<()> {
     // The sum saturates: the number is only part of a message.
     let bytes = output.len().saturating_add(more);
     output.try_reserve_exact(more).map_err(|_| FilterError::Memory { id, bytes })
 }
 
-/// Returns a vector of `count` copies of `value` for a filter, or an error if the memory cannot be
-/// allocated.
+/// Returns a vector of `count` copies of `value`, for a filter. Returns an error if the allocation
+/// fails.
 pub(crate) fn filled<T: Clone>(id: FilterId, value: T, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let bytes = times(count, size_of::<T>());

@@ -6,7 +6,7 @@ use crate::codec::inflate::inflate;
 use crate::codec::remaining_input;
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes the zlib stream `input`, which must fill `output` exactly.
+/// Decodes the zlib stream `input` into `output`. The decoded bytes must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("a zlib stream is invalid: {detail}"));
     match inflate(input, output).map_err(corrupt)? {

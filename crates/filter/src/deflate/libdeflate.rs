@@ -7,7 +7,7 @@ use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// A decoder of the deflate filter, and an encoder with its level; both are reused from chunk to
+/// A decoder of the deflate filter, and an encoder with its level. Both are reused from chunk to
 /// chunk.
 #[derive(Default)]
 pub(super) struct State {

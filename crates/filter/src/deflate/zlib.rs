@@ -66,8 +66,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Encodes one part of the deflate filter's zlib stream after the first `written` bytes of
-/// `output`, ends the block, and returns the new number of written bytes.
+/// Encodes one part of a chunk into the zlib stream of the deflate filter, and ends the zlib block.
+/// `written` is the number of bytes of `output` that are already used. Returns the new number.
 fn encode_part(
     stream: &mut Deflate,
     part: &[u8],

@@ -1,7 +1,7 @@
 //! Bits of a JPEG-LS scan (T.87, A.1). The most significant bit of a byte comes first; the byte
 //! after a byte 255 has only 7 bits.
 
-/// A reader of the bits of a JPEG-LS scan, up to the next marker.
+/// A reader of the bits of a JPEG-LS scan. The reader stops at the next marker.
 #[derive(Debug)]
 pub(super) struct BitSource<'a> {
     rest: &'a [u8],
@@ -21,7 +21,7 @@ impl<'a> BitSource<'a> {
         Self { rest: bytes, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Returns the bytes of a JPEG-LS image that begin with the next marker. The caller has read
+    /// Returns the rest of a JPEG-LS image, which begins with the next marker. The caller has read
     /// all bits of the scan except the padding of the last byte.
     pub(super) fn rest(self) -> &'a [u8] {
         let marker = |pair: &[u8]| matches!(pair, [FULL_BYTE, next] if *next >= 0x80);
@@ -78,8 +78,8 @@ impl<'a> BitSource<'a> {
         i64::try_from(bits).ok()
     }
 
-    /// Reads zero bits of the JPEG-LS scan up to and including the next one bit, and returns the
-    /// number of zero bits; [`None`] if there are more than `maximum`.
+    /// Reads a unary number from a JPEG-LS scan: zero bits and a final one bit. Returns the number
+    /// of zero bits, or [`None`] if it exceeds `maximum`.
     #[inline]
     pub(super) fn get_unary(&mut self, maximum: u32) -> Option<u32> {
         let mut zeros = 0;

@@ -115,9 +115,9 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Decodes all scans of the JPEG-LS image into `output`, which has the length of the decoded
-    /// image. The components follow one another, or their samples alternate if the scan is
-    /// interleaved.
+    /// Decodes all scans of a JPEG-LS image into `output`. The length of `output` is the length of
+    /// the decoded image. If a scan is interleaved, the samples of the components alternate,
+    /// otherwise the components follow one another.
     pub(super) fn decode(mut self, output: &mut [u8]) -> Result<()> {
         let plane = output.len() / self.frame.components.max(1);
         let mut missing = self.frame.components;
@@ -251,8 +251,8 @@ pub(super) struct ImageSettings {
     pub(super) stored: StoredPreset,
 }
 
-/// Encodes the samples in `input`, which have the order of [`Image::decode`], and appends the
-/// JPEG-LS image to `output`.
+/// Encodes the samples in `input` as a JPEG-LS image, and appends the image to `output`. The
+/// samples have the order of [`Image::decode`].
 pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |reason: &str| FilterError::failed(ID, reason);
     let ImageSettings { frame, near, interleave, stored } = *settings;

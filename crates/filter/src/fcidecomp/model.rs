@@ -2,8 +2,8 @@
 
 use super::bits::{BitSink, BitSource};
 
-/// The number of contexts in JPEG-LS: triples of quantised gradients, where a triple and its
-/// negative share a context.
+/// The number of contexts in JPEG-LS. A context is a triple of quantised gradients. A triple and
+/// its negative are one context.
 const CONTEXT_COUNT: usize = 365;
 
 const MIN_BIAS: i64 = -128;
@@ -27,7 +27,7 @@ pub(super) struct Preset {
     pub(super) reset: i64,
 }
 
-/// The JPEG-LS coding parameters as an image stores them; 0 stands for the default.
+/// The coding parameters in a JPEG-LS image. A stored 0 stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct StoredPreset {
     pub(super) largest: u16,
@@ -44,8 +44,8 @@ impl StoredPreset {
 }
 
 impl Preset {
-    /// Computes the JPEG-LS coding parameters for samples of `bits` bits with errors of at most
-    /// `near`. Returns [`None`] if the stored parameters are invalid.
+    /// Computes the JPEG-LS coding parameters for samples of `bits` bits. `near` is the largest
+    /// permitted error of a sample. Returns [`None`] if the stored parameters are invalid.
     pub(super) fn new(stored: StoredPreset, bits: u32, near: i32) -> Option<Self> {
         let maximum = (1 << bits) - 1;
         let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(maximum);
@@ -80,7 +80,8 @@ fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
     [t1, t2, clamp(t3, t2)]
 }
 
-/// The statistics of one context (class of neighbouring samples) of the JPEG-LS model.
+/// The statistics of one context of the JPEG-LS model. A context is a class of samples with similar
+/// neighbours.
 #[derive(Debug, Clone, Copy)]
 struct Context {
     /// The sum of the error magnitudes.
@@ -93,7 +94,7 @@ struct Context {
     bias: i64,
 }
 
-/// The statistics of the samples that end runs of equal samples in JPEG-LS; `negatives` counts the
+/// The statistics of samples after runs of equal samples in JPEG-LS. `negatives` counts the
 /// negative errors.
 #[derive(Debug, Clone, Copy)]
 struct EndContext {
@@ -102,7 +103,7 @@ struct EndContext {
     negatives: i64,
 }
 
-/// The adaptive model of a JPEG-LS scan, from which samples are predicted.
+/// The adaptive model of a JPEG-LS scan, which predicts samples.
 #[derive(Debug)]
 pub(super) struct Model {
     rules: Rules,
@@ -133,8 +134,8 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// Returns the number of low bits that are coded separately in JPEG-LS: the smallest number for
-/// which `count << bits` is not less than the sum of the error magnitudes. Returns [`None`] if the
+/// Returns the number of separately coded low bits in JPEG-LS. This is the smallest number of bits
+/// for which `count << bits` is at least the sum of the error magnitudes. Returns [`None`] if the
 /// number is too large.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
@@ -157,8 +158,9 @@ impl Model {
         }
     }
 
-    /// Returns the context of a JPEG-LS sample whose neighbour above to the right is `next`. The
-    /// context is 0 if all neighbours are equal, and negative if the sign of the error is flipped.
+    /// Returns the context of a JPEG-LS sample. `next` is the neighbour above to the right. The
+    /// context is 0 if all neighbours are equal. If the context is negative, the sign of the error
+    /// is flipped.
     #[inline]
     pub(super) fn context(&self, neighbours: Neighbours, next: i32) -> i32 {
         let Neighbours { left, above, corner } = neighbours;
@@ -197,7 +199,7 @@ impl Model {
         Some(rules.sample(predicted, sign * error))
     }
 
-    /// Encodes a JPEG-LS sample with its context and returns the value that the decoder obtains.
+    /// Encodes a JPEG-LS sample in its context. Returns the sample that a decoder restores.
     #[inline]
     pub(super) fn encode(
         &mut self,
@@ -224,9 +226,8 @@ impl Model {
         low_bits(seen.count, seen.sizes + more)
     }
 
-    /// Decodes the JPEG-LS sample that ends a run; `run_bits` is the number of bits of the run
-    /// length. `is_single` is true if the samples of the scan are not interleaved with other
-    /// components.
+    /// Decodes the JPEG-LS sample that ends a run. `run_bits` is the number of bits of the run
+    /// length. `is_single` is true if the scan is not interleaved.
     pub(super) fn decode_end(
         &mut self,
         source: &mut BitSource<'_>,
@@ -250,7 +251,7 @@ impl Model {
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Encodes the JPEG-LS sample after a run and returns the value that the decoder obtains.
+    /// Encodes the JPEG-LS sample after a run. Returns the sample that a decoder restores.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
@@ -289,8 +290,7 @@ impl Rules {
         i64::from(2 * self.near + 1)
     }
 
-    /// Returns the value of the JPEG-LS sample with the prediction `predicted` and the quantised
-    /// error `error`.
+    /// Returns a JPEG-LS sample from its prediction `predicted` and its quantised error `error`.
     #[inline]
     fn sample(&self, predicted: i64, error: i64) -> i32 {
         let (near, largest) = (i64::from(self.near), i64::from(self.preset.largest));
@@ -303,8 +303,8 @@ impl Rules {
         i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
     }
 
-    /// Returns the quantised prediction error of JPEG-LS for a difference between a sample and its
-    /// prediction.
+    /// Returns a quantised prediction error of JPEG-LS. The argument is the difference between a
+    /// sample and its prediction.
     #[inline]
     fn error(&self, difference: i64) -> i64 {
         let near = i64::from(self.near);
@@ -366,14 +366,15 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Returns true if negative prediction errors are more frequent in a context of the JPEG-LS
-    /// model. Negative errors then get the shorter codes.
+    /// Returns true if a context of the JPEG-LS model has more negative than positive prediction
+    /// errors. Negative errors then get the shorter codes.
     fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }
 
-    /// Returns the predicted JPEG-LS sample at the end of a run, the sign of the errors, and the
-    /// index of the context. `left` is the value of the run, `above` the sample above.
+    /// Predicts the JPEG-LS sample at the end of a run. Returns the prediction, the sign of errors,
+    /// and the index of the context. `left` is the value of the run, and `above` is the sample
+    /// above.
     #[inline]
     fn predict_end(&self, left: i32, above: i32, is_single: bool) -> (i64, i64, usize) {
         if is_single && (left - above).abs() <= self.near {

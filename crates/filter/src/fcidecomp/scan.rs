@@ -78,8 +78,8 @@ pub(super) struct Size {
     pub(super) components: usize,
 }
 
-/// Decodes the samples of a JPEG-LS scan and calls `each` with every line. With several components,
-/// the samples of one position are adjacent. Returns [`None`] if the bits are invalid.
+/// Decodes the samples of a JPEG-LS scan, and calls `each` with every line. If the scan has several
+/// components, the samples of one position are adjacent. Returns [`None`] if the bits are invalid.
 pub(super) fn decode(
     source: &mut BitSource<'_>,
     mut model: Model,
@@ -139,8 +139,8 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     Some(())
 }
 
-/// Decodes a run of equal samples of a JPEG-LS line at the column `x` and the sample that ends the
-/// run, and returns the column of the next sample.
+/// Decodes a run of equal samples in a JPEG-LS line, and the sample after the run. The run begins
+/// at the column `x`. Returns the column of the next sample.
 fn decode_run_and_end(
     source: &mut BitSource<'_>,
     model: &mut Model,
@@ -214,8 +214,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
     Some(())
 }
 
-/// Returns true if the neighbours of the JPEG-LS sample at the column `x` are equal in all
-/// components: a run of equal samples begins.
+/// Returns true if a run of equal samples begins at the column `x` of a JPEG-LS line. This is so if
+/// the neighbours of the sample are equal in all components.
 fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     for lines in components {
         let (neighbours, next) = lines.neighbours(x)?;
@@ -226,8 +226,8 @@ fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     Some(true)
 }
 
-/// Encodes the samples of a JPEG-LS scan, which have the order in which [`decode`] returns them.
-/// Returns [`None`] if there are too few samples.
+/// Encodes the samples of a JPEG-LS scan. The samples have the order in which [`decode`] returns
+/// them. Returns [`None`] if there are too few samples.
 pub(super) fn encode(
     sink: &mut BitSink<'_>,
     mut model: Model,
@@ -283,8 +283,8 @@ fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> 
     Some(())
 }
 
-/// Encodes the length of a run of equal samples in a JPEG-LS scan; `maximum` is the length of a run
-/// up to the end of the line.
+/// Encodes the length of a run of equal samples in a JPEG-LS scan. `maximum` is the number of
+/// samples up to the end of the line.
 fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, maximum: usize) {
     let mut rest = run;
     while rest >= 1 << lines.run_bits() {

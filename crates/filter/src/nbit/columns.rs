@@ -6,19 +6,20 @@ use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
 use super::{NbitMember, NbitType};
 
-/// The size in bytes of a batch of elements that the nbit filter decodes. All columns of a batch
-/// are processed before the next batch.
+/// The size in bytes of a batch of elements in the decoder of the nbit filter. The decoder handles
+/// all columns (numbers of the element type) of one batch before the next batch.
 const BATCH_BYTES: usize = 16 << 10;
 
-/// The number of padding bytes after the output while the nbit filter encodes, because 64-bit
-/// windows extend past the last bit.
+/// The number of padding bytes after the output of the nbit encoder. The encoder writes windows of
+/// 64 bits, which may extend past the last bit.
 const PADDING_BYTES: usize = 16;
 
-/// The maximum number of bits of an nbit value that always fit in eight bytes, at any position of
-/// the first bit in the first byte.
+/// The maximum number of bits of an nbit value for reads of eight bytes. Shorter values always fit
+/// in eight bytes, even if they begin inside a byte.
 const MAX_NARROW_BITS: u32 = 57;
 
-/// A repetition of a number in the nbit filter's element type, with constant distances.
+/// A series of values of the nbit filter at constant distances, such as the items of an array or
+/// the elements of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeat {
     count: usize,
@@ -28,8 +29,8 @@ struct Repeat {
     bytes: isize,
 }
 
-/// A column of the nbit filter: all values of one number of the element type, or of an array of
-/// numbers with the same layout.
+/// A column of the nbit filter: all values of one number in the element type. An array of numbers
+/// is also one column.
 #[derive(Debug)]
 struct Column {
     /// Bytes of the number, 1 to 8.
@@ -46,7 +47,8 @@ struct Column {
     repeats: Vec<Repeat>,
 }
 
-/// The list of all columns (numbers) of an nbit element type.
+/// The columns of an element type of the nbit filter. A column holds all values of one number in
+/// the element type.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -54,8 +56,8 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// The position of an nbit column's values in the encoded bits and in the elements, and the
-/// innermost repetition.
+/// A series of values of the nbit filter at constant distances. It has two start positions: in the
+/// encoded bits, and in the elements.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     bit: u64,
@@ -71,8 +73,8 @@ impl Columns {
         columns
     }
 
-    /// Adds the columns of a type to the list of nbit columns. The type is the element type or a
-    /// part of the element type.
+    /// Adds columns of the nbit filter for the numbers in a type. The type is the element type of
+    /// the dataset or a part of it.
     fn add(&mut self, kind: &NbitType, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             NbitType::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
@@ -115,8 +117,8 @@ impl Columns {
         self.columns.push(Column { size, big_endian, precision, offset, bit, at, repeats });
     }
 
-    /// Adds nbit columns for bytes in which all bits are used: words of eight bytes, and single
-    /// bytes after them.
+    /// Adds columns of the nbit filter for bytes that are stored completely: one column of
+    /// eight-byte words, and columns of single bytes for the rest.
     fn add_bytes(&mut self, size: u32, bit: u64, at: usize, repeats: &[Repeat]) {
         let (words, rest) = (size / 8, size % 8);
         let parts = [(8, words, bit, 0), (1, rest, bit + 64 * u64::from(words), 8 * words)];
@@ -129,8 +131,8 @@ impl Columns {
         }
     }
 
-    /// Adds the nbit columns of a number that is longer than a word, byte by byte: the highest used
-    /// byte, the bytes with only used bits, and the lowest used byte.
+    /// Adds columns of the nbit filter for a number of more than eight bytes, byte by byte: the
+    /// highest used byte, the bytes that are used completely, and the lowest used byte.
     fn add_long(
         &mut self,
         size: u32,
@@ -164,9 +166,9 @@ impl Columns {
         }
     }
 
-    /// Returns the size in bytes of a batch of elements that the nbit filter processes at once. The
-    /// encoded bits of a batch fill whole bytes. If there is only one column, all elements form one
-    /// batch.
+    /// Returns the size in bytes of a batch of elements for the nbit filter. The encoded bits of a
+    /// batch fill whole bytes. If the element type has only one column (number), one batch has all
+    /// elements.
     fn batch(&self) -> usize {
         if self.columns.len() == 1 {
             usize::MAX
@@ -175,8 +177,8 @@ impl Columns {
         }
     }
 
-    /// Decodes the encoded nbit bits `input` to whole elements. Returns [`None`] if `input` is too
-    /// short.
+    /// Decodes the bits `input` with the nbit filter to whole elements. Returns [`None`] if `input`
+    /// is too short.
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
         let mut bit = 0;
@@ -202,8 +204,8 @@ impl Columns {
         Some(())
     }
 
-    /// Encodes whole elements with the nbit filter. Replaces `output` by the encoded bits, padded
-    /// with zeros to `length` bytes.
+    /// Encodes whole elements with the nbit filter. Replaces the content of `output` by the encoded
+    /// bits, and pads it with zeros to `length` bytes.
     pub(super) fn encode(&self, elements: &[u8], length: usize, output: &mut Vec<u8>) -> Option<()> {
         output.clear();
         if let [column] = self.columns.as_slice()
@@ -244,7 +246,8 @@ impl Columns {
         Some(())
     }
 
-    /// Returns true if the nbit columns certainly cover every byte of an element.
+    /// Returns true if an nbit element type has only one column (number), and this column covers
+    /// every byte of an element. Returns false for several columns, even if they cover all bytes.
     fn covers_all(&self) -> bool {
         matches!(self.columns.as_slice(), [column]
             if self.bytes == column.repeats.iter().map(|repeat| repeat.count).product::<usize>() * column.size)
@@ -252,8 +255,8 @@ impl Columns {
 }
 
 impl Column {
-    /// Returns the repetitions of an nbit column in `count` elements, outermost first. Repetitions
-    /// without gaps are merged into one.
+    /// Returns the series of values (with constant distances) that form an nbit column in `count`
+    /// elements, outermost first. Merges series without gaps between them.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
         let bytes = columns.bytes.cast_signed();
         let mut joined: Vec<Repeat> = Vec::new();
@@ -269,8 +272,8 @@ impl Column {
         joined
     }
 
-    /// Calls `each` with all positions of an nbit column in `count` elements whose encoded bits
-    /// begin at `bit`.
+    /// Calls `each` with all positions of an nbit column's values in `count` elements. The encoded
+    /// bits of these elements begin at `bit`.
     fn each_position(
         &self,
         columns: &Columns,
@@ -284,7 +287,8 @@ impl Column {
         visit(&repeats, Position { bit: bit + self.bit, at: self.at, inner }, &mut each)
     }
 
-    /// Returns the position of an nbit column if its values form a single row without gaps.
+    /// Returns the position of the values of an nbit column (one number of the element type) if the
+    /// values have no gaps. Returns `None` for other columns.
     fn sole_position(&self, columns: &Columns, count: usize) -> Option<Position> {
         match self.repeats(columns, count).as_slice() {
             [inner] if self.at == 0 && self.is_row(*inner) => Some(Position { bit: 0, at: 0, inner: *inner }),
@@ -292,7 +296,8 @@ impl Column {
         }
     }
 
-    /// Returns true if the values of an nbit column's repetition follow one another without gaps.
+    /// Returns true if a series of values of the nbit filter has no gaps, neither in the encoded
+    /// bits nor in the elements.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
     }
@@ -369,8 +374,8 @@ impl Column {
 }
 
 impl Repeat {
-    /// Returns true if the repetitions `inner` of an nbit column follow one another without gaps in
-    /// the outer repetition.
+    /// Returns true if two nested series of values of the nbit filter form one series: no gap lies
+    /// between one inner series and the next.
     fn is_contiguous_with(self, inner: &Self) -> bool {
         let count = u64::try_from(inner.count).ok();
         let bits = count.and_then(|count| count.checked_mul(inner.bits));
@@ -379,7 +384,8 @@ impl Repeat {
     }
 }
 
-/// Calls `each` with the positions of an nbit column's values for all combinations of `repeats`.
+/// Calls `each` with the positions of all values of one number in the nbit filter's element type.
+/// `repeats` are nested series of values, such as elements and array items.
 fn visit(
     repeats: &[Repeat],
     position: Position,
@@ -395,8 +401,8 @@ fn visit(
     Some(())
 }
 
-/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) of nbit input at the bit position
-/// `bit`.
+/// Reads `count` bits of nbit input at the bit position `bit`. `count` is at least 1. For a narrow
+/// read (eight bytes), `count` is at most `MAX_NARROW_BITS`, otherwise at most 64.
 #[inline]
 fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<u64> {
     let rest = bytes.get(usize::try_from(bit / 8).ok()?..)?;
@@ -422,7 +428,7 @@ fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
 }
 
 /// Writes the `count` (1 to 64) low bits of `number` to nbit output at the bit position `bit`. The
-/// bits at this position must be 0, and at least nine bytes must follow.
+/// output bits must be 0 before, and at least nine bytes must follow.
 #[inline]
 fn put_bits_at(bytes: &mut [u8], bit: u64, count: u32, number: u64) -> Option<()> {
     let rest = bytes.get_mut(usize::try_from(bit / 8).ok()?..)?;

@@ -71,9 +71,9 @@ pub struct NbitMember {
 type Parsed<T> = Result<T, &'static str>;
 
 impl NbitType {
-    /// Returns the nbit description of a datatype, which equals the description that libhdf5 passes
-    /// to nbit. Only integers and floating-point numbers can have unused bits, by themselves or in
-    /// arrays and compounds.
+    /// Returns the description of a datatype for the nbit filter. libhdf5 computes the same
+    /// description. Only integers and floating-point numbers can have unused bits, by themselves or
+    /// in arrays and compounds.
     ///
     /// # Errors
     /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.
@@ -115,7 +115,7 @@ impl NbitType {
         }
     }
 
-    /// Returns the client data of the nbit filter for chunks of `elements` elements of this element
+    /// Returns the client data of the nbit filter for chunks of `elements` elements of one element
     /// type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
@@ -127,8 +127,8 @@ impl NbitType {
         data
     }
 
-    /// Returns true if the nbit element type uses all bits of its elements. Gaps between the
-    /// members of a compound do not count, as in libhdf5.
+    /// Returns true if every number in an nbit element type uses all its bits. As in libhdf5, gaps
+    /// between the members of a compound do not count.
     fn is_full(&self) -> bool {
         match self {
             Self::Atomic { size, precision, offset, .. } => {
@@ -179,8 +179,8 @@ impl NbitType {
         }
     }
 
-    /// Unpacks the nbit bits of a value into `value`, whose bytes must be 0. Tests compare the
-    /// faster nbit decoder with this reference implementation.
+    /// Unpacks the bits of a value of the nbit filter into `value`. The bytes of `value` must be 0
+    /// before. Tests compare the faster decoder with this simple one.
     #[cfg(test)]
     pub(super) fn unpack(&self, reader: &mut BitReader<'_>, value: &mut [u8]) -> Option<()> {
         match self {
@@ -222,8 +222,8 @@ impl NbitType {
         Some(())
     }
 
-    /// Appends the nbit bits of a value to `writer`. Tests compare the faster nbit encoder with
-    /// this reference implementation.
+    /// Appends the bits of a value of the nbit filter to `writer`. Tests compare the faster encoder
+    /// with this simple one.
     #[cfg(test)]
     pub(super) fn pack(&self, writer: &mut BitWriter<'_>, value: &[u8]) {
         match self {
@@ -271,8 +271,8 @@ impl NbitMember {
 }
 
 #[cfg(test)]
-/// Calls `each` with each byte of a number that has bits used by the nbit filter, the most
-/// significant byte first, with the position of the lowest used bit and the number of used bits.
+/// Calls `each` with each byte of a number that the nbit filter stores, the most significant byte
+/// first. `each` also gets the position of the lowest used bit, and the number of used bits.
 fn each_used_byte<T>(
     bytes: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
     big_endian: bool,

@@ -7,8 +7,8 @@ use super::Scratch;
 use crate::filter::INPUT_RANGE_INVARIANT;
 use crate::{FilterError, FilterId, Produced, Result};
 
-/// The bytes of a chunk between two filters of a pipeline: a range of one buffer, and a spare
-/// buffer for the output of the next filter.
+/// The bytes of a chunk between two filters of a pipeline. They are a range of one buffer. A spare
+/// buffer receives the output of the next filter.
 pub(super) struct ChunkBuffers<'a> {
     current: Cow<'a, [u8]>,
     pub(super) range: Range<usize>,

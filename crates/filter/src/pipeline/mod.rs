@@ -36,8 +36,8 @@ impl Stage {
     }
 
     /// Makes the filter of a pipeline optional. Chunks that the filter cannot encode are then
-    /// stored without the filter. With [`ChunkTarget::only_smaller`], this also applies to chunks
-    /// that a compressor does not make smaller.
+    /// stored without the filter. With [`ChunkTarget::only_smaller`], a compressor is also skipped
+    /// if the chunk does not become smaller.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.flags |= Self::OPTIONAL;
@@ -56,15 +56,15 @@ impl Stage {
     }
 }
 
-/// The maximum decoded size of a chunk after an intermediate filter of the pipeline, as a multiple
+/// The maximum size of a chunk between two filters of the pipeline during decoding, as a multiple
 /// of the chunk size.
 const MAX_STAGE_GROWTH: usize = 8;
-/// The number of bytes that a chunk after an intermediate filter of the pipeline may have in
-/// addition to [`MAX_STAGE_GROWTH`].
+/// A number of bytes in the limit for a chunk between two filters of the pipeline. The limit is
+/// this number plus [`MAX_STAGE_GROWTH`] times the chunk size.
 const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// The known properties of a chunk in a filter pipeline, the limits for decoding it, and the
-/// options for encoding it.
+/// The known properties of a chunk, for a filter pipeline. Also holds the limits for decoding the
+/// chunk and the options for encoding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
     /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
@@ -133,12 +133,12 @@ impl Default for ChunkTarget {
     }
 }
 
-/// The default of [`ChunkTarget::min_plane_bytes`], the smallest size of byte planes (one byte of
+/// The default of [`ChunkTarget::min_plane_bytes`]: the smallest size of a byte plane (one byte of
 /// each element) that a filter encodes separately.
 const MIN_PLANE_BYTES: usize = 8 << 10;
 
-/// The number of bytes that a filter of a pipeline may decode beyond the expected length before the
-/// chunk is rejected.
+/// The number of bytes that a filter of a pipeline may decode beyond the expected length. If a
+/// filter decodes more bytes, the chunk is rejected.
 const OUTPUT_SLACK_BYTES: usize = 64 << 10;
 
 /// Buffers and codec states that filter pipelines reuse from chunk to chunk. One `Scratch` per
@@ -153,8 +153,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Frees a filter pipeline's scratch buffers with a capacity of more than `bytes` bytes, which
-    /// an earlier large chunk may have left.
+    /// Frees the scratch buffers of filter pipelines with a capacity of more than `bytes` bytes. An
+    /// earlier large chunk may have left such buffers.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -183,22 +183,22 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
-    /// Returns the filters of the pipeline that the filter registry `registry` does not contain.
+    /// Returns the filters of the pipeline that are not in the filter registry `registry`.
     pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
-    /// Returns the size in bytes of a chunk after encoding by the filter pipeline, or [`None`] if
-    /// the size depends on the content.
+    /// Returns the size in bytes of a chunk after encoding by the filter pipeline. Returns [`None`]
+    /// if the size depends on the content of the chunk.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
         self.stages.iter().try_fold(target.length?, |length, stage| {
             registry.get(stage.id)?.encoded_length(&context(stage, target), length)
         })
     }
 
-    /// Decodes a stored chunk with the filter pipeline: applies the decoders in reverse order,
-    /// except for filters whose bit in `filter_mask` is set. Bytes beyond the target's length are
-    /// dropped, as libhdf5 does.
+    /// Decodes a stored chunk with the filter pipeline. Applies the decoders in reverse order, and
+    /// skips filters whose bit in `filter_mask` is set. Drops bytes beyond the target's length,
+    /// like libhdf5.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter, [`FilterError::Length`] if the
@@ -213,8 +213,8 @@ impl Pipeline {
         self.decode_chunk_with(registry, filter_mask, bytes, target, &mut Scratch::default())
     }
 
-    /// Decodes a stored chunk with the filter pipeline, with buffers that are reused for the next
-    /// chunk. See [`Pipeline::decode_chunk`].
+    /// Decodes a stored chunk with the filter pipeline. Reuses buffers from chunk to chunk. See
+    /// [`Pipeline::decode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::decode_chunk`].
@@ -246,7 +246,7 @@ impl Pipeline {
     }
 
     /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. The length
-    /// of `out` is the expected length of the chunk; the length in `target` has no effect.
+    /// of `out` is the expected length of the chunk. The length in `target` has no effect.
     ///
     /// The last decoder writes directly to `out`. If `scratch` has served similar chunks before,
     /// the built-in filters allocate no memory, except where a codec's library forces an
@@ -282,8 +282,8 @@ impl Pipeline {
         check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
     }
 
-    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`, but accepts
-    /// a chunk with too few bytes. Returns the number of decoded bytes; the later bytes of `out`
+    /// Decodes a stored chunk with the filter pipeline into the caller's memory `out`. Accepts a
+    /// chunk with too few bytes, and returns the number of decoded bytes. The later bytes of `out`
     /// are unspecified.
     ///
     /// # Errors
@@ -342,8 +342,8 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Sets `lengths` to the expected number of bytes that each filter of the pipeline decodes, if
-    /// the number can be computed.
+    /// Computes the number of bytes that each filter of a pipeline should decode, and stores it in
+    /// `lengths` if it is known.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -364,9 +364,9 @@ impl Pipeline {
     }
 
     /// Encodes a chunk with the filter pipeline, and returns the stored bytes and the filter mask.
-    /// The mask has the bits of the skipped optional filters: filters that are missing or cannot
-    /// encode the chunk and, with [`ChunkTarget::only_smaller`], compressors that do not make the
-    /// chunk smaller.
+    /// The mask has a bit for each skipped optional filter: filters that are missing or cannot
+    /// encode the chunk. With [`ChunkTarget::only_smaller`], also skips compressors that do not
+    /// make the chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
@@ -379,8 +379,8 @@ impl Pipeline {
         self.encode_chunk_with(registry, bytes, target, &mut Scratch::default())
     }
 
-    /// Encodes a chunk with the filter pipeline, with buffers that are reused for the next chunk,
-    /// and returns the stored bytes and the filter mask. See [`Pipeline::encode_chunk`].
+    /// Encodes a chunk with the filter pipeline, and returns the stored bytes and the filter mask.
+    /// Reuses buffers from chunk to chunk. See [`Pipeline::encode_chunk`].
     ///
     /// # Errors
     /// The same errors as [`Pipeline::encode_chunk`].
@@ -434,8 +434,8 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
     }
 }
 
-/// Returns the context of the filter call in which a stage of the pipeline decodes `input`.
-/// `expected` comes from [`Pipeline::expect_lengths`].
+/// Returns the context for the decoding of `input` by one filter of the pipeline. `expected` comes
+/// from [`Pipeline::expect_lengths`].
 fn decode_context<'a>(
     stage: &'a Stage,
     target: &ChunkTarget,
@@ -464,8 +464,8 @@ fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// Returns the bit of a pipeline's stage in the filter mask of a chunk. Returns 0 for stages beyond
-/// the 32nd, which have no bit.
+/// Returns the bit of one filter of the pipeline in the filter mask of a chunk. Returns 0 after the
+/// 32nd filter, because the mask has 32 bits.
 fn mask_bit(stage: usize) -> u32 {
     if stage < 32 { 1 << stage } else { 0 }
 }

@@ -45,7 +45,8 @@ pub struct ScaleOffset;
 /// The size of the scaleoffset filter's header before the packed elements, in bytes.
 const HEADER_BYTES: usize = 21;
 
-/// The packing of a chunk's elements by the scaleoffset filter, as distances from the minimum.
+/// The form in which the scaleoffset filter packs a chunk's elements: as distances from the
+/// minimum.
 #[derive(Debug)]
 struct Packing {
     /// Number of bits of a distance.
@@ -184,8 +185,8 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, packing: Some(packing), distances, length })
     }
 
-    /// Returns the range of the scaleoffset chunk's bytes that equals the decoded chunk. Returns
-    /// [`None`] if the elements must be unpacked.
+    /// Returns the range of bytes in an encoded scaleoffset chunk that are the decoded chunk.
+    /// Returns [`None`] if the elements must be unpacked.
     fn plain(&self) -> Option<std::ops::Range<usize>> {
         let start = match &self.packing {
             None => 0,
@@ -197,7 +198,8 @@ impl<'a> Encoded<'a> {
         Some(start..start.checked_add(self.length)?)
     }
 
-    /// Decodes the scaleoffset chunk into `elements`, which has the length of the decoded chunk.
+    /// Decodes a scaleoffset chunk into `elements`. The length of `elements` is the length of the
+    /// decoded chunk.
     fn decode(&self, elements: &mut [u8]) -> Result<()> {
         let Some(packing) = &self.packing else {
             copy_start(self.distances, elements);

@@ -24,8 +24,8 @@ fn write(parameters: &ScaleOffsetParameters, value: u64, element: &mut [u8]) {
     }
 }
 
-/// Decodes a scaleoffset chunk whose distances have fewer bits than its elements. Tests compare the
-/// filter with this slow decoder.
+/// Decodes a scaleoffset chunk with packed distances, slowly. Tests compare the filter with this
+/// simple decoder.
 pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u8> {
     let (packing, distances) = Packing::parse(stored).unwrap();
     let mut reader = BitReader::new(distances);
@@ -49,7 +49,7 @@ pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u
     chunk
 }
 
-/// Encodes a chunk with scaleoffset. Tests compare the filter with this slow encoder.
+/// Encodes a chunk with scaleoffset, slowly. Tests compare the filter with this simple encoder.
 pub(super) fn encode(parameters: &ScaleOffsetParameters, chunk: &[u8]) -> Vec<u8> {
     let values: Vec<u64> =
         chunk.chunks_exact(parameters.stride()).map(|element| read(parameters, element)).collect();

@@ -175,13 +175,13 @@ impl ScaleOffsetParameters {
         8 * self.size
     }
 
-    /// Returns the size in bytes of an element that the scaleoffset filter encodes, which is not 0.
+    /// Returns the size in bytes of an element for the scaleoffset filter. The size is not 0.
     pub(super) fn stride(&self) -> usize {
         self.size as usize
     }
 
-    /// Returns the size in bytes of a chunk that the scaleoffset filter encodes, or [`None`] if the
-    /// size overflows.
+    /// Returns the decoded size in bytes of a chunk of the scaleoffset filter. Returns [`None`] if
+    /// the size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         usize::try_from(self.elements).ok()?.checked_mul(self.stride())
     }

@@ -5,20 +5,20 @@ use crate::bits::bulk::Word;
 
 /// A floating-point type that the scaleoffset filter encodes: `f32` or `f64`.
 pub(super) trait Real: Copy + PartialOrd {
-    /// The unsigned integer type with the number of bits of the scaleoffset filter's floating-point
-    /// type.
+    /// The unsigned integer type of the same size as a floating-point type of the scaleoffset
+    /// filter.
     type Bits: Word<Row = Self::Bits>;
-    /// Returns the floating-point number of the scaleoffset filter with the bits `bits`.
+    /// Returns the floating-point number with the bits `bits`, for the scaleoffset filter.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// Returns the bits of a floating-point number of the scaleoffset filter.
+    /// Returns the bits of a floating-point number, for the scaleoffset filter.
     fn to_bits(self) -> Self::Bits;
     /// Computes `10 ** digits`, the factor by which the scaleoffset filter scales floating-point
     /// numbers.
     fn power_of_ten(digits: i32) -> Self;
     /// Computes the absolute difference of two floating-point numbers of the scaleoffset filter.
     fn distance(self, other: Self) -> Self;
-    /// Computes `value * scale - minimum * scale`, the scaleoffset filter's distance of a
-    /// floating-point number from the minimum.
+    /// Computes the scaled distance of a floating-point number from the minimum, for the
+    /// scaleoffset filter: `value * scale - minimum * scale`.
     fn scaled(value: Self, minimum: Self, scale: Self) -> Self;
     /// Rounds a distance of the scaleoffset filter to the nearest integer, halves away from 0.
     /// Returns [`None`] if the result is negative or too large, or if the number is NaN.
@@ -31,8 +31,8 @@ pub(super) trait Real: Copy + PartialOrd {
     fn from_small(integer: u32) -> Self;
     /// Converts an integer distance of the scaleoffset filter to the nearest floating-point number.
     fn from_wide(integer: u64) -> Self;
-    /// Computes `minimum + distance / scale`, which restores a floating-point number that the
-    /// scaleoffset filter encoded.
+    /// Restores a floating-point number that the scaleoffset filter encoded: `minimum + distance /
+    /// scale`.
     fn restored(minimum: Self, distance: Self, scale: Self) -> Self;
 }
 

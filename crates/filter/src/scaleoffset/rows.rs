@@ -6,7 +6,8 @@ use crate::bits::bulk::{self, TILE_WORDS, Word};
 use super::real::Real;
 use super::{HEADER_BYTES, Packing, ScaleOffsetNumber, ScaleOffsetParameters};
 
-/// The maximum number of bits of scaleoffset distances that fit into an `i32` without its sign bit.
+/// The maximum number of bits of a scaleoffset distance in an `i32`. The sign takes one bit of the
+/// `i32`.
 const MAX_SMALL_BITS: u32 = 31;
 
 /// Decodes the integers of a scaleoffset chunk by adding the minimum to each distance.
@@ -73,8 +74,8 @@ fn unpack<T: Word<Row = T>, D: Word>(
     Some(())
 }
 
-/// Encodes integers with scaleoffset as distances from the minimum, with `given` bits, or with as
-/// few bits as needed if `given` is 0.
+/// Encodes integers with scaleoffset as distances from the minimum. Each distance has `given` bits.
+/// If `given` is 0, the distances have as few bits as needed.
 pub(super) fn encode_integers<T: Word<Row = T>>(
     parameters: &ScaleOffsetParameters,
     given: u32,
@@ -96,8 +97,8 @@ pub(super) fn encode_integers<T: Word<Row = T>>(
     }
 }
 
-/// Computes the scaleoffset packing of integers: the minimum, and the number of bits. The number of
-/// bits is `given` unless `given` is 0.
+/// Computes the minimum of integers and the number of bits of their distances from it, for the
+/// scaleoffset filter. The number of bits is `given` unless `given` is 0.
 fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, input: &[u8]) -> Packing {
     // With the sign bit flipped, two's complement sorts like unsigned numbers.
     let sign_bit =
@@ -141,7 +142,8 @@ fn bits_for(numbers: u64) -> u32 {
     numbers.checked_sub(1).map_or(0, |last| 64 - last.leading_zeros())
 }
 
-/// Encodes floating-point numbers with scaleoffset: scales them by `10 ** digits` and rounds.
+/// Encodes floating-point numbers with scaleoffset. Multiplies them by `10 ** digits` and rounds
+/// the results.
 pub(super) fn encode_reals<R: Real>(
     parameters: &ScaleOffsetParameters,
     digits: i32,
@@ -200,8 +202,8 @@ fn encode_reals_except<R: Real>(
 /// and maximum.
 const LANES: usize = 8;
 
-/// Returns the smallest and the largest number of the scaleoffset filter's input that is not a fill
-/// value; of equal numbers, the first. NaN is ignored, unless it is the first number.
+/// Returns the smallest and the largest number in the input of the scaleoffset filter. Ignores fill
+/// values, and NaN unless it is the first number. If several numbers are equal, returns the first.
 fn bounds<R: Real>(
     parameters: &ScaleOffsetParameters,
     input: &[u8],

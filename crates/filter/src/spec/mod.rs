@@ -116,13 +116,13 @@ impl BloscTransform {
     }
 }
 
-/// The option bits that libhdf5 always sets for the szip filter: split values up to 13 bits, no
-/// header.
+/// The option bits of the szip filter that libhdf5 always sets: up to 13 separate low bits (k =
+/// 13), and no header.
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
-    /// Returns a request for any filter, given by its number, its flags (bit 0: optional), its
-    /// client data in the user's form, and the name to store in the file if it differs from the
+    /// Returns a request for any filter. The arguments are its number, its flags (bit 0: optional),
+    /// its client data in the user's form, and the name to store in the file if it is not the
     /// default name.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
         Self { id, flags, client_data: client_data.into(), name, may_be_missing: false }
@@ -164,15 +164,15 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::NBIT, [])
     }
 
-    /// Returns a request for the scaleoffset filter with integers, stored as distances from the
-    /// minimum with `bits` bits; 0 stands for as many bits as a chunk needs. Too few bits lose
-    /// values.
+    /// Returns a request for the scaleoffset filter with integers. The filter stores distances from
+    /// the minimum with `bits` bits. If `bits` is 0, the filter takes as many bits as a chunk
+    /// needs. Too few bits lose values.
     pub fn scale_offset_int(bits: u32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [2, bits])
     }
 
-    /// Returns a request for the scaleoffset filter with floating-point numbers, rounded to
-    /// `digits` digits after the decimal point.
+    /// Returns a request for the scaleoffset filter with floating-point numbers. The filter rounds
+    /// numbers to `digits` digits after the decimal point.
     pub fn scale_offset_float(digits: i32) -> Self {
         Self::with_default_flags(FilterId::SCALEOFFSET, [0, digits.cast_unsigned()])
     }
@@ -187,7 +187,8 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::LZO, [])
     }
 
-    /// Returns a request for the LZ4 filter in blocks of `block` bytes; 0 stands for 1 GiB.
+    /// Returns a request for the LZ4 filter in blocks of `block` bytes. If `block` is 0, blocks
+    /// have 1 GiB.
     pub fn lz4(block: u32) -> Self {
         Self::with_default_flags(FilterId::LZ4, [block])
     }
@@ -204,8 +205,8 @@ impl FilterSpec {
         Self::with_default_flags(FilterId::BZIP2, [block])
     }
 
-    /// Returns a request for the bitshuffle filter in blocks of `block` elements, a multiple of 8;
-    /// 0 stands for about 8 KiB.
+    /// Returns a request for the bitshuffle filter in blocks of `block` elements, a multiple of 8.
+    /// If `block` is 0, blocks have about 8 KiB.
     pub fn bitshuffle(block: u32, codec: BitshuffleCodec) -> Self {
         match codec {
             BitshuffleCodec::None => Self::with_default_flags(FilterId::BITSHUFFLE, [block, 0]),
@@ -265,9 +266,8 @@ impl FilterSpec {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// Accepts the requested filter as an optional filter of new datasets even if no registry has
-    /// the filter. Chunks are then stored without the filter, and the stored filter pipeline names
-    /// the filter.
+    /// Makes the requested filter optional, and accepts it even if no registry has the filter. A
+    /// new dataset then stores chunks without the filter, and its filter pipeline names the filter.
     ///
     /// ```
     /// use hyperslab_filter::{DatasetFacts, FilterId, FilterSpec, Pipeline, Registry};
@@ -294,7 +294,7 @@ impl FilterSpec {
         self.id
     }
 
-    /// Returns the flags of the requested filter; bit 0: the filter is optional.
+    /// Returns the flags of the requested filter. Bit 0 means that the filter is optional.
     pub fn flags(&self) -> u16 {
         self.flags
     }
@@ -308,8 +308,8 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// Returns the stage of a filter pipeline for the requested filter, with the client data that
-    /// the file stores.
+    /// Returns the description of a requested filter for a filter pipeline. `client_data` are the
+    /// client data for the file.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }
@@ -343,8 +343,8 @@ impl FilterSpec {
 }
 
 impl Pipeline {
-    /// Returns the filter pipeline of a new dataset for the requested filters, with the client
-    /// data, flags and names that libhdf5 and the plug-ins store.
+    /// Returns the filter pipeline of a new dataset for the requested filters. Client data, flags
+    /// and names are those that libhdf5 and the plug-ins store.
     ///
     /// # Errors
     /// [`FilterError::Missing`] if `registry` lacks a filter; the message names the feature to
@@ -360,13 +360,13 @@ impl Pipeline {
     }
 }
 
-/// Returns true if the elements of the new dataset are of variable length: its chunks then have no
-/// fixed number of bytes for filters.
+/// Returns true if elements of the new dataset have variable length. The chunks then have no fixed
+/// number of bytes for filters.
 fn has_no_chunk_bytes(dataset: &DatasetFacts<'_>) -> bool {
     matches!(dataset.datatype.class, DatatypeClass::VariableLength(_))
 }
 
-/// Returns the flags (bit 0: optional) with which a filter is stored in files by default.
+/// Returns the default flags of a filter for files. Bit 0 means that the filter is optional.
 fn default_flags(id: FilterId) -> u16 {
     if id == FilterId::FLETCHER32 { 0 } else { Stage::OPTIONAL }
 }

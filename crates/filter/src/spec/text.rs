@@ -18,8 +18,8 @@ pub struct ParseFilterError {
 
 type Parsed = Result<FilterSpec, String>;
 
-/// A filter that users can request by name in a text: the names, the usage for messages, and the
-/// parser of the parameters.
+/// A filter that users can request by name in a text. It consists of the names, the usage text for
+/// messages, and the parser of the parameters.
 struct NamedFilter {
     names: &'static [&'static str],
     usage: &'static str,
@@ -81,7 +81,7 @@ const NAMED_FILTERS: &[NamedFilter] = &[
     },
 ];
 
-/// The words of the text form of a filter request after the `=`, separated by colons.
+/// The parameters in the text form of a filter request: the words after `=`, separated by colons.
 struct Words<'a> {
     rest: Option<std::str::Split<'a, char>>,
 }
@@ -103,8 +103,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a word from the text form of a filter request and returns the word's value in the
-    /// table `all`. Returns `default` if there are no more words.
+    /// Reads a word from the text form of a filter request, and returns its value from the table
+    /// `all`. If no word remains, returns `default`.
     fn one_of<T: Copy>(&mut self, default: T, all: &[(T, &str, u32)]) -> Result<T, String> {
         let Some(word) = self.next() else { return Ok(default) };
         let found = all.iter().find(|(_, name, _)| *name == word);
@@ -222,8 +222,8 @@ impl FilterSpec {
         if text.trim().is_empty() { Ok(Vec::new()) } else { text.split(',').map(str::parse).collect() }
     }
 
-    /// Returns the name and the parameters of the requested filter as text. Returns [`None`] if the
-    /// text form has no name for this filter or for its parameters.
+    /// Returns the name and the parameters of a requested filter as text. Returns [`None`] if the
+    /// text form cannot name the filter or its parameters.
     fn named_text(&self) -> Option<String> {
         let all = |name: &str| Some(name.to_owned());
         match (self.id, self.client_data.as_slice()) {

@@ -11,8 +11,8 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Creates a reader of the first `count` bits of a SPERR stream, or of all bits if the stream
-    /// has fewer.
+    /// Creates a reader of the first `count` bits of a SPERR stream. If the stream is shorter,
+    /// reads all its bits.
     pub(super) fn new(bytes: &'a [u8], count: usize) -> Self {
         Self { bytes, at: 0, count: count.min(bytes.len().saturating_mul(8)) }
     }
@@ -37,7 +37,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// A set of numbers below a fixed length, as a bit mask, for the SPERR decoder.
+/// A set of numbers for the SPERR decoder, as a bit mask. All numbers are below a fixed limit.
 #[derive(Debug)]
 pub(super) struct Mask {
     words: Vec<u64>,

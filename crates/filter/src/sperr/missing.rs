@@ -12,9 +12,11 @@
 
 use super::bits::Bits;
 
-/// The NaN that the HDF5 plug-in decodes for a missing 32-bit value of a SPERR chunk.
+/// The bits of the NaN for a missing 32-bit value of a SPERR chunk. The HDF5 plug-in decodes the
+/// same NaN.
 const NAN_32_BITS: u32 = 0x7fc0_0001;
-/// The NaN that the HDF5 plug-in decodes for a missing 64-bit value of a SPERR chunk.
+/// The bits of the NaN for a missing 64-bit value of a SPERR chunk. The HDF5 plug-in decodes the
+/// same NaN.
 const NAN_64_BITS: u64 = 0x7ff8_0000_0000_0001;
 
 /// The missing values of a SPERR chunk and the number that stands for missing values.
@@ -27,8 +29,8 @@ pub(super) struct MissingValues<'a> {
 }
 
 impl<'a> MissingValues<'a> {
-    /// Parses the mask of missing values of a SPERR chunk, for `count` values of `size` bytes.
-    /// Returns the mask and the bytes after the mask.
+    /// Parses the mask of missing values in a SPERR chunk of `count` values. A value has `size`
+    /// bytes. Returns the mask and the bytes after the mask.
     pub(super) fn parse(bytes: &'a [u8], size: usize, count: usize) -> Option<(Option<Self>, &'a [u8])> {
         let (kind, rest) = bytes.split_first()?;
         let (value, rest) = match (kind, size) {

@@ -20,8 +20,8 @@ use super::bits::{Bits, Mask};
 
 const HEADER_BYTES: usize = 9;
 
-/// A set of coefficients in a SPECK stream of the SPERR decoder: a box of integers, the
-/// fastest-varying dimension first.
+/// A set of integers (coefficients) in the SPECK decoder of SPERR: a box, with the fastest-varying
+/// dimension first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
     start: [usize; 3],
@@ -34,8 +34,7 @@ impl Set {
     }
 }
 
-/// The number of dimensions of a SPECK stream, which determines the division of sets of
-/// coefficients.
+/// The number of dimensions of a SPECK stream. It determines the division of sets of coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Line,
@@ -44,8 +43,8 @@ pub(super) enum Shape {
     Volume,
 }
 
-/// The integers decoded from a SPECK stream of SPERR: magnitudes, and the set of integers that are
-/// not negative.
+/// The integers of a decoded SPECK stream of SPERR: the magnitudes, and the set of integers that
+/// are not negative.
 #[derive(Debug)]
 pub(super) struct Integers {
     pub(super) sizes: Vec<u64>,
@@ -110,8 +109,8 @@ struct Decoder<'a> {
     integers: Integers,
 }
 
-/// Returns the number of times that a length can be halved, keeping the larger half, in the SPECK
-/// decoder.
+/// Returns the number of times that the SPECK decoder can halve a length. Each time, the larger
+/// half is kept.
 fn halving_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
@@ -134,8 +133,8 @@ pub(super) fn transform_count(length: usize) -> usize {
     count
 }
 
-/// Returns two lengths along a dimension of a SPERR block: of the low-pass part after `transforms`
-/// wavelet transforms, and of the high-pass part of the last transform.
+/// Returns two lengths along a dimension of a SPERR block, for `transforms` wavelet transforms: the
+/// length of the final low-pass part, and the length of the last high-pass part.
 pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     let (mut low, mut high) = (length, 0);
     for _ in 0..transforms {
@@ -239,7 +238,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Finds the integers of the SPECK stream that become significant in the current bit plane.
+    /// Finds the integers of a SPECK stream that become significant in the current bit plane: they
+    /// reach its weight.
     fn sorting_pass(&mut self) {
         let mut at = 0;
         while let Some(next) = self.single.next(at) {
@@ -265,8 +265,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the region of a SPECK bit plane that is not yet in the decoder's sets of
-    /// coefficients. `is_coded` is true if the stream codes the significance of the region.
+    /// Decodes the region of SPECK coefficients outside of all current sets. `is_coded` is true if
+    /// the stream codes the significance of the region.
     fn decode_remainder(&mut self, is_coded: bool) {
         if self.remainder_level == 0 || is_coded && !self.bits.get() {
             return;
@@ -287,8 +287,8 @@ impl Decoder<'_> {
         self.decode_remainder(is_significant);
     }
 
-    /// Decodes the significance of a new set of SPECK coefficients, and returns the significance.
-    /// `is_coded` is false if the set is known to be significant.
+    /// Decodes and returns the significance of a new set of SPECK coefficients. If the set is
+    /// already known to be significant, `is_coded` is false.
     fn decode_set(&mut self, set: Set, level: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             self.add(level, set);
@@ -317,8 +317,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the significance of a single SPECK integer, and returns the significance. `is_coded`
-    /// is false if the integer is known to be significant.
+    /// Decodes and returns the significance of a single SPECK integer. If the integer is already
+    /// known to be significant, `is_coded` is false.
     fn decode_single(&mut self, at: usize, is_coded: bool) -> bool {
         if is_coded && !self.bits.get() {
             return false;
@@ -330,8 +330,8 @@ impl Decoder<'_> {
         true
     }
 
-    /// Decodes one more bit of each SPECK integer that was significant before the current bit
-    /// plane.
+    /// Decodes one more bit of some SPECK integers: those that were significant before the current
+    /// bit plane.
     fn refinement_pass(&mut self, threshold: u64) {
         let half = threshold / 2;
         let mut at = 0;
@@ -365,8 +365,8 @@ impl Parts {
     }
 }
 
-/// Halves a set of SPECK coefficients along the given axes. Returns the parts, beginning with the
-/// part at the origin, and their level, which grows by one for every axis that is longer than 1.
+/// Halves a set of SPECK coefficients along the given axes. Returns the parts and their level. The
+/// part at the origin comes first. The level grows by one for every axis that is longer than 1.
 fn split(set: Set, level: usize, axes: [bool; 3]) -> (Parts, usize) {
     let mut parts = Parts { sets: [set; 8], count: 1 };
     let mut level = level;

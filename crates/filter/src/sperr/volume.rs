@@ -32,8 +32,8 @@ const CONSTANT_FLAG: u8 = 1;
 
 /// The size of a SPERR correction with code 1, in multiples of the error tolerance.
 const SMALL_CORRECTION_TOLERANCES: f64 = 1.1;
-/// The amount by which larger SPERR corrections are below their code, in multiples of the error
-/// tolerance.
+/// The difference between the code of a larger SPERR correction and the correction, in multiples of
+/// the error tolerance. The correction is the smaller number.
 const CORRECTION_OFFSET_TOLERANCES: f64 = 0.25;
 
 /// The quantisation step of SPERR in multiples of the error tolerance.
@@ -90,8 +90,8 @@ pub(super) fn decode_volume(bytes: &[u8], dims: [usize; 3]) -> Decoded<Vec<f64>>
     Ok(values)
 }
 
-/// Returns the start and the length of each SPERR block along a dimension of the chunk. A last
-/// block of at most half size is merged into the block before it.
+/// Returns the start and the length of each SPERR block along a dimension of the chunk. If the last
+/// block has at most half the size, it is merged into the block before it.
 fn block_ranges(length: usize, block: usize) -> Vec<(usize, usize)> {
     let count = (length / block + usize::from(length % block > block / 2)).max(1);
     let start = |at: usize| if at == count { length } else { at * block };

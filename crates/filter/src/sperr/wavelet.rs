@@ -23,11 +23,11 @@ const DELTA: f64 = S0 / T0;
 const EPSILON: f64 = SQRT_2 * T0;
 const INVERSE_EPSILON: f64 = 1.0 / EPSILON;
 
-/// The number of adjacent lines that a SPERR wavelet transform processes together, because their
-/// values share a cache line.
+/// The number of adjacent lines in one pass of a SPERR wavelet transform. The values of these lines
+/// share a cache line.
 const LINES_PER_PASS: usize = 8;
 
-/// Inverts one SPERR wavelet transform of `values`, which hold the low-pass half, then the
+/// Inverts one SPERR wavelet transform of `values`. The values are the low-pass half, then the
 /// high-pass half. `scratch` is scratch memory.
 fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     let (even, odd) = values.split_at_mut(values.len() - values.len() / 2);
@@ -43,16 +43,16 @@ fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     values.copy_from_slice(scratch);
 }
 
-/// Applies the wavelet step `step` of SPERR to each even value with the sum of its two odd
-/// neighbours. At an end of the line, the only neighbour counts twice.
+/// Applies the wavelet step `step` of SPERR to each even value. The step adds a multiple of the sum
+/// of the two odd neighbours. At an end of the line, the only neighbour counts twice.
 fn between(even: &mut [f64], odd: &[f64], step: impl Fn(&mut f64, f64)) {
     let before = odd.first().into_iter().chain(odd);
     let after = odd.iter().chain(odd.last());
     even.iter_mut().zip(before.zip(after)).for_each(|(value, (a, b))| step(value, a + b));
 }
 
-/// Applies the wavelet step `step` of SPERR to each odd value with the sum of its two even
-/// neighbours.
+/// Applies the wavelet step `step` of SPERR to each odd value. The step adds a multiple of the sum
+/// of the two even neighbours.
 fn around(odd: &mut [f64], even: &[f64], step: impl Fn(&mut f64, f64)) {
     let after = even.iter().skip(1).chain(even.last());
     odd.iter_mut().zip(even.iter().zip(after)).for_each(|(value, (a, b))| step(value, a + b));
@@ -126,8 +126,8 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Inverts one wavelet transform of `width` adjacent lines of a SPERR volume. The values of a
-    /// line are `stride` apart.
+    /// Inverts one wavelet transform of `width` adjacent lines of a SPERR volume. `stride` is the
+    /// distance between the values of a line.
     fn invert_across(&mut self, start: usize, width: usize, stride: usize, length: usize) {
         for first in (0..width).step_by(LINES_PER_PASS) {
             let side = LINES_PER_PASS.min(width - first);

@@ -10,7 +10,8 @@ use crate::Result;
 use super::corrupt;
 use super::real::Real;
 
-/// A reader of the exact values of an SZ stream: values that could not be predicted.
+/// A reader of the exact values of an SZ stream. The encoder stored these values exactly because it
+/// could not predict them.
 #[derive(Debug)]
 pub(super) struct Exact<'a, T> {
     /// The number of bytes that each value shares with the preceding value, in two bits per value.
@@ -30,8 +31,8 @@ pub(super) struct Exact<'a, T> {
 }
 
 impl<'a, T: Real> Exact<'a, T> {
-    /// Creates a reader of `count` exact values of `length` bits from the three arrays of the SZ
-    /// stream.
+    /// Creates a reader of exact values from the three arrays of an SZ stream. `count` is the
+    /// number of values, and `length` is the number of bits of a value.
     pub(super) fn new(
         length: u8,
         count: usize,
@@ -47,7 +48,7 @@ impl<'a, T: Real> Exact<'a, T> {
         Ok(Self { shared, count, bytes, bits, whole, part, at: 0, last: [0; 8], of: PhantomData })
     }
 
-    /// Reads the next exact value (which could not be predicted) of the SZ stream.
+    /// Reads the next exact value of an SZ stream. The encoder could not predict exact values.
     pub(super) fn next(&mut self) -> Result<T> {
         let truncated = || corrupt("the exact values are truncated");
         let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(truncated)?;
@@ -67,7 +68,8 @@ impl<'a, T: Real> Exact<'a, T> {
         T::from_be(&value).ok_or_else(truncated)
     }
 
-    /// Returns the bits of an exact SZ value after its whole bytes, as the high bits of a byte.
+    /// Returns the last bits of an exact SZ value, after its whole bytes. The result has them as
+    /// the high bits of a byte.
     fn part(&self, at: usize) -> Option<u8> {
         let position = at.checked_mul(self.part)?;
         let first = *self.bits.get(position / 8)?;

@@ -23,12 +23,12 @@ const OLDEST_VERSION: u32 = 20_108;
 /// The offset in bytes of the value layout in the parameters of an SZ stream.
 const LAYOUT_OFFSET: usize = 14;
 
-/// The value layout, in the parameters of an SZ stream, in which values have the order of their
-/// dimensions.
+/// The number for one value layout in the parameters of an SZ stream: the values have the order of
+/// their dimensions.
 const ROW_MAJOR_LAYOUT: u8 = 101;
 
-/// The offset in bytes of the minimum and maximum value in the parameters of SZ streams of
-/// floating-point numbers.
+/// The offset in bytes of the minimum value in the parameters of an SZ stream of floating-point
+/// numbers. The maximum follows.
 const RANGE_OFFSET: usize = 20;
 
 /// An SZ stream with its parsed header.
@@ -43,8 +43,8 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Parses the header of an SZ stream with `parameters` bytes of parameters. `is_integer` is
-    /// true for integers and false for floating-point numbers.
+    /// Parses the header of an SZ stream. `parameters` is the number of bytes of its parameters.
+    /// `is_integer` is true for integers and false for floating-point numbers.
     pub(super) fn parse(stream: &'a [u8], parameters: usize, is_integer: bool) -> Result<Self> {
         let mut start = Bytes::new(stream, false);
         let [major, minor, build] = [start.byte()?, start.byte()?, start.byte()?].map(u32::from);
@@ -67,13 +67,13 @@ impl<'a> Header<'a> {
         self.flags & 1 != 0
     }
 
-    /// Returns true if decoded SZ values must be clamped to the range in the parameters of the SZ
+    /// Returns true if the decoder must clamp SZ values to the range in the parameters of the
     /// stream.
     pub(super) fn is_clamped(&self) -> bool {
         self.flags & 1 << 2 != 0
     }
 
-    /// Returns true if the SZ stream bounds relative errors by multiplication instead of
+    /// Returns true if an SZ stream with relative errors uses multiplication, and false if it uses
     /// logarithms.
     pub(super) fn multiplies(&self) -> bool {
         self.flags & 1 << 3 != 0

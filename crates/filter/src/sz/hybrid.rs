@@ -59,7 +59,8 @@ impl Partition {
     }
 }
 
-/// A reader of one regression coefficient of an SZ stream, for all blocks that use regression.
+/// A reader of one regression coefficient of an SZ stream. The coefficient has one value for each
+/// block that uses regression.
 #[derive(Debug)]
 struct Coefficient<'a, T> {
     precision: T,
@@ -92,22 +93,23 @@ impl<'a, T: Real> Coefficient<'a, T> {
     }
 }
 
-/// Parses from an SZ stream the length of a Huffman tree in bytes, its number of nodes, and the
-/// tree.
+/// Parses a Huffman tree from an SZ stream. The length of the tree in bytes and its number of nodes
+/// come before the tree.
 fn tree(rest: &mut Bytes<'_>) -> Result<Tree> {
     let length = rest.count()?;
     let count = rest.count()?;
     Tree::parse(&mut Bytes::new(rest.take(length)?, false), count)
 }
 
-/// Reads the bytes of `count` exact values (which could not be predicted) from the SZ stream.
+/// Reads the bytes of `count` exact values from an SZ stream. The encoder could not predict exact
+/// values.
 fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> {
     let length =
         count.checked_mul(T::SIZE).ok_or_else(|| corrupt("the number of exact values is too large"))?;
     Ok(Bytes::new(rest.take(length)?, false))
 }
 
-/// The decoder of SZ streams with regression, which computes values from symbols.
+/// A decoder of SZ streams with regression. The decoder computes values from Huffman symbols.
 struct HybridDecoder<'a, T> {
     dims: [usize; 3],
     values: Vec<T>,
@@ -119,7 +121,8 @@ struct HybridDecoder<'a, T> {
     coefficients: Vec<Coefficient<'a, T>>,
 }
 
-/// Decodes `count` values of an SZ stream with regression. Planes have a first dimension of 1.
+/// Decodes `count` values of an SZ stream with regression. If the values form a plane, the first
+/// dimension is 1.
 pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
     let mut rest = header.rest.clone();
     let block = rest.count()?;
@@ -159,7 +162,7 @@ pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usiz
 }
 
 impl<T: Real> HybridDecoder<'_, T> {
-    /// Decodes a block of an SZ stream that is predicted by linear regression.
+    /// Decodes one block of an SZ stream by linear regression.
     fn decode_by_regression(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let mut slopes = [T::default(); 4];
         let unused = 4 - self.coefficients.len();
@@ -186,7 +189,7 @@ impl<T: Real> HybridDecoder<'_, T> {
         Ok(())
     }
 
-    /// Decodes a block of an SZ stream that is predicted from neighbouring values.
+    /// Decodes one block of an SZ stream by predictions from neighbouring values.
     fn decode_by_neighbours(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let [(x, planes), (y, rows), (z, columns)] = block;
         for i in 0..planes {

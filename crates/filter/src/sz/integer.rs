@@ -22,8 +22,8 @@ use super::header::Header;
 use super::huffman::Tree;
 use super::lorenzo::{Neighbours, scan};
 
-/// The integer type of an SZ stream's values. Values are held as `i64`; unsigned 8-byte values are
-/// reinterpreted as signed.
+/// The integer type of the values of an SZ stream. The decoder holds values as `i64`, and
+/// reinterprets unsigned 8-byte values as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Integer {
     /// Size of a value in bytes: 1, 2, 4 or 8.
@@ -32,7 +32,7 @@ pub(super) struct Integer {
 }
 
 impl Integer {
-    /// Returns the value of the SZ stream's integer type that the low bits of `bits` represent.
+    /// Converts a number to the integer type of an SZ stream. Keeps the low bits that the type has.
     #[inline]
     fn fit(self, bits: i64) -> i64 {
         match (self.size, self.is_signed) {
@@ -46,8 +46,8 @@ impl Integer {
         }
     }
 
-    /// Converts an SZ prediction to a floating-point number. Predictions wrap around, except for
-    /// types of 1 or 2 bytes, for which SZ computes with more bits.
+    /// Converts the prediction of an SZ integer to a floating-point number. The prediction wraps
+    /// around, except for types of 1 or 2 bytes, for which SZ computes with more bits.
     #[inline]
     fn real(self, predicted: i64) -> f64 {
         match (self.size, self.is_signed) {
@@ -57,8 +57,8 @@ impl Integer {
         }
     }
 
-    /// Truncates a number to an integer of the SZ stream's type. Numbers out of range give the
-    /// result of x86 processors.
+    /// Truncates a number to the integer type of an SZ stream. If the number is out of range, the
+    /// result is that of x86 processors.
     #[inline]
     fn truncate(self, real: f64) -> i64 {
         const HALF: f64 = 9_223_372_036_854_775_808.0;
@@ -89,7 +89,7 @@ fn truncated(real: f64) -> i64 {
     if (-HALF..HALF).contains(&real) { real as i64 } else { i64::MIN }
 }
 
-/// A reader of an SZ stream's integer values that could not be predicted.
+/// A reader of the exact integers of an SZ stream. The encoder could not predict these integers.
 struct Exact<'a> {
     rest: Bytes<'a>,
     size: usize,
@@ -105,7 +105,8 @@ impl Exact<'_> {
     }
 }
 
-/// Decodes `count` integers of an SZ stream in `boxes` boxes with the dimensions `dims`.
+/// Decodes `count` integers of an SZ stream. The integers form `boxes` boxes with the dimensions
+/// `dims`.
 pub(super) fn decode(
     header: &Header<'_>,
     kind: Integer,
@@ -153,7 +154,7 @@ pub(super) fn decode(
     Ok(values)
 }
 
-/// Reads the only value of an SZ stream of integers in which all values are equal.
+/// Reads the value of all integers of an SZ stream, if they are equal and stored once.
 pub(super) fn constant(header: &Header<'_>, kind: Integer) -> Result<i64> {
     Exact { rest: header.rest.clone(), size: kind.size, minimum: 0, kind }.next()
 }

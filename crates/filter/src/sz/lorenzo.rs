@@ -19,8 +19,8 @@ pub(super) enum Neighbours<T> {
     Volume([T; 7]),
 }
 
-/// Appends the values of a box of an SZ chunk, row by row. `next` computes each value from the
-/// value's index and neighbours.
+/// Appends the values of a box of an SZ chunk, row by row. The function `next` computes each value
+/// from its index and its neighbours.
 ///
 /// In one dimension, each value has only one neighbour.
 pub(super) fn scan<T: Copy>(

@@ -43,10 +43,11 @@ pub struct Sz;
 
 const ID: FilterId = FilterId::SZ;
 
-/// The minimum number of values of a chunk that SZ encodes. Smaller chunks are stored unencoded.
+/// The smallest number of values in a chunk that SZ encodes. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
-/// The minimum limit for the size of an unpacked SZ stream in bytes, even for small chunks.
+/// The smallest value of the limit for the size of an unpacked SZ stream, in bytes. It applies to
+/// small chunks.
 const MIN_STREAM_LIMIT_BYTES: usize = 1_000_000;
 
 /// The additional limit in bytes for the header and the tables of an SZ stream.
@@ -217,8 +218,8 @@ fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [0x68, 0x05 | 0x81 | 0xde, ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Unpacks an SZ stream from a Zstandard frame or zlib stream. Returns false if the chunk is not
-/// packed. The unpacked stream may have at most `limit` bytes.
+/// Unpacks an SZ stream from a Zstandard frame or zlib stream. `limit` is the maximum size of the
+/// unpacked stream in bytes. Returns false if the chunk is not packed.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
     let guess = times(input.len(), 2);
     if input.starts_with(&ZSTANDARD_MAGIC) {

@@ -33,10 +33,11 @@ use super::lorenzo::{Neighbours, scan};
 use super::real::Real;
 use super::{ID, corrupt};
 
-/// The maximum number of quantisation intervals in SZ streams that bound errors by multiplication.
+/// The maximum number of quantisation intervals in an SZ stream with relative errors by
+/// multiplication.
 const MAX_FACTORS: usize = 1 << 16;
 
-/// The parsed parts of an SZ stream without regression, from which values are computed.
+/// The parsed parts of an SZ stream without regression. The decoder computes values from them.
 struct PlainDecoder<'a, T> {
     symbols: Vec<u32>,
     exact: Exact<'a, T>,
@@ -82,7 +83,7 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(Self { symbols, exact, intervals, middle, narrowness, precision, least, signs })
     }
 
-    /// Computes SZ values that differ from the prediction by a multiple of the precision.
+    /// Computes values of an SZ stream as sums: the prediction and a multiple of the precision.
     fn decode_by_distance(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let (exact, symbols, middle) = (&mut self.exact, &self.symbols, self.middle);
@@ -103,7 +104,7 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(values)
     }
 
-    /// Computes SZ values that are the prediction times a factor.
+    /// Computes values of an SZ stream as products: the prediction times a factor.
     fn decode_by_factor(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let mut factors = Factors::new(self.intervals, self.narrowness, self.precision)?;
@@ -133,7 +134,8 @@ impl<'a, T: Real> PlainDecoder<'a, T> {
         Ok(values)
     }
 
-    /// Converts the magnitudes of SZ values or their logarithms to values with zeros and signs.
+    /// Converts decoded magnitudes of SZ values, or their logarithms, to the values. Restores zeros
+    /// and signs.
     fn restore_signs(&self, multiplies: bool, values: &mut [T]) {
         for (at, value) in values.iter_mut().enumerate() {
             let is_negative =

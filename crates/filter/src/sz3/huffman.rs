@@ -60,7 +60,7 @@ impl<'a> Codes<'a> {
         Ok(codes)
     }
 
-    /// Follows the bits `bits` from the root of the SZ3 Huffman tree to a leaf or a missing child.
+    /// Follows bits from the root of an SZ3 Huffman tree, up to a leaf or a missing child.
     fn follow(&self, bits: usize) -> Step {
         let mut step = Step { node: self.nodes.first().copied().unwrap_or_default(), bits: 0 };
         while !step.node.is_leaf && step.bits < LOOKUP_BITS {

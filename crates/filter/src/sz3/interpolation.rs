@@ -25,7 +25,8 @@ use super::quantiser::Quantiser;
 use super::value::{Value, Wide};
 use crate::Result;
 
-/// The smallest interpolation level of SZ3 at which the error bound is halved.
+/// The first interpolation level of SZ3 with half the error bound. Higher levels also have half the
+/// bound.
 const HALVED_BOUND_LEVEL: u32 = 3;
 
 /// Decodes an SZ3 chunk of `values.len()` values by interpolation.
@@ -53,8 +54,8 @@ pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]
     Interpolation { values, axes, order, block, is_cubic, quantiser, codes }.run()
 }
 
-/// Returns the permutation of an SZ3 chunk's dimensions with the number `index` in the sorted list
-/// of all permutations.
+/// Returns a permutation of the dimensions of an SZ3 chunk. `index` is the number of the
+/// permutation in the sorted list of all permutations.
 fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
     let mut remaining: Vec<usize> = (0..dimensions).collect();
     let mut orders: usize = (1..=dimensions).product();
@@ -98,8 +99,8 @@ struct Range {
     stride: usize,
 }
 
-/// Calls `act` with the offset of every point of an SZ3 chunk in the product of all ranges; the
-/// last range varies fastest.
+/// Calls `act` with the offset of every point in a box of an SZ3 chunk. The ranges of coordinates
+/// form the box, and the last range varies fastest.
 fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Result<()>) -> Result<()> {
     let Some((range, inner)) = ranges.split_first() else { return act(offset) };
     let mut at = range.first;
@@ -110,7 +111,8 @@ fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Resu
     Ok(())
 }
 
-/// A line of points in an SZ3 chunk, in which known and unknown points alternate.
+/// A line of points in an SZ3 chunk. Points with even numbers are known, and points with odd
+/// numbers are unknown.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     offset: usize,
@@ -153,8 +155,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Advances to the next box of the SZ3 chunk for interpolation. Returns false after the last
-    /// box.
+    /// Moves to the next box of an SZ3 chunk, for interpolation. Returns false after the last box.
     fn advance(&self, begin: &mut [usize], side: usize) -> bool {
         for (begin, axis) in begin.iter_mut().zip(&self.axes).rev() {
             let next = begin.saturating_add(side);
@@ -224,8 +225,8 @@ impl<V: Value> Interpolation<'_, V> {
         }
     }
 
-    /// Decodes a point of a line in an SZ3 chunk. `predict` computes the prediction from points at
-    /// relative positions.
+    /// Decodes a point of a line in an SZ3 chunk. The function `predict` computes the prediction
+    /// from points at relative positions.
     #[inline]
     fn fill(&mut self, line: Line, at: usize, predict: impl Fn(&dyn Fn(isize) -> V) -> V) -> Result<()> {
         let position = line.offset + at * line.stride;

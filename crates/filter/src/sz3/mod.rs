@@ -46,11 +46,11 @@ pub struct Sz3;
 
 const ID: FilterId = FilterId::SZ3;
 
-/// The minimum number of values of a chunk that SZ3 encodes. Smaller chunks are stored unencoded.
+/// The smallest number of values in a chunk that SZ3 encodes. Smaller chunks are stored unencoded.
 const MIN_ENCODED_VALUES: usize = 20;
 
-/// The ratio of decoded to encoded bytes that few Zstandard frames in SZ3 chunks exceed. The ratio
-/// bounds the first allocation of the output.
+/// A ratio of decoded to encoded bytes that few Zstandard frames in SZ3 chunks exceed. The first
+/// allocation of the output uses this ratio as its limit.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 fn corrupt(problem: &str) -> FilterError {
@@ -158,7 +158,8 @@ impl Filter for Sz3 {
     }
 }
 
-/// Decodes an SZ3 chunk of `count` values and replaces the content of `output` by their bytes.
+/// Decodes `count` values of an SZ3 chunk. Replaces the content of `output` by the bytes of the
+/// values.
 fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> Result<()> {
     let (config, payload) = Config::parse(chunk)?;
     if config.sizes.iter().product::<usize>() != count {
@@ -206,8 +207,8 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// A test example of an SZ3 chunk with `volume`'s values: integers of 4 bytes, predicted from
-    /// neighbours.
+    /// A test example of an SZ3 chunk in three dimensions: integers of 4 bytes, predicted from
+    /// neighbours. The function `volume` computes the values.
     const VOLUME: &str = concat!(
         "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
         "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",
@@ -350,7 +351,8 @@ mod tests {
         assert!(matches!(conformance::encode(&Sz3, &[], &[0; 99]), Err(FilterError::Failed { .. })));
     }
 
-    /// Returns an SZ3 test chunk whose decoded content was changed and encoded again.
+    /// Returns an SZ3 chunk for tests. The decoded content of an example was changed and encoded
+    /// again.
     fn repacked(chunk: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (_, payload) = Config::parse(chunk).unwrap();
         let mut unpacked = Vec::new();

@@ -17,8 +17,7 @@ use super::corrupt;
 use super::value::Value;
 use crate::Result;
 
-/// A linear quantiser of SZ3, which converts between integers and differences from the predicted
-/// value.
+/// A linear quantiser of SZ3. It converts integers to differences from the predicted value.
 #[derive(Debug)]
 pub(super) struct Quantiser<'a> {
     /// The maximum error.

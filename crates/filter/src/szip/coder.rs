@@ -20,16 +20,18 @@
 
 use super::SzipParameters;
 
-/// The number of szip blocks in a segment. Runs of zero blocks end at the end of a segment.
+/// The number of blocks in an szip segment. Runs of zero blocks do not extend past the end of a
+/// segment.
 pub(super) const SEGMENT_BLOCKS: usize = 64;
 
-/// The run length that stands for all szip blocks up to the end of the line or segment.
+/// A special run length of zero blocks in szip. It stands for all blocks up to the end of the scan
+/// line or segment.
 pub(super) const RUN_TO_END: u32 = 4;
 
-/// The maximum code of a pair of samples in the second extension option of szip.
+/// The maximum code of a sample pair in szip. Sample pairs belong to the second extension option.
 pub(super) const MAX_PAIR_CODE: u32 = 90;
 
-/// A coder of szip blocks, which decodes and encodes them for given parameters.
+/// A decoder and encoder of szip blocks with given parameters.
 #[derive(Debug)]
 pub(super) struct Coder {
     pub(super) bits: u32,
@@ -66,7 +68,8 @@ impl Coder {
         }
     }
 
-    /// Returns the number of the szip code option in which samples are not coded.
+    /// Returns the number of the szip code option for samples without coding. It is the largest
+    /// option number.
     pub(super) fn last_option(&self) -> u32 {
         (1 << self.id_bits) - 1
     }

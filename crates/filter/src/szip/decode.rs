@@ -10,14 +10,16 @@ type Decoded<T> = Result<T, &'static str>;
 
 const TRUNCATED: &str = "the scan lines are truncated";
 
-/// The number of sample differences that szip tests together for being all zero.
+/// The number of sample differences in one zero test of szip. The test finds whether all of them
+/// are zero.
 const ZERO_TEST_SAMPLES: usize = 32;
 
-/// The pairs of samples for each code number of the second extension option of szip.
+/// The table of sample pairs of szip, by code number. Sample pairs belong to the second extension
+/// option.
 const PAIRS: [(u32, u32); MAX_PAIR_CODE as usize + 1] = pairs_of_codes();
 
 impl Coder {
-    /// Decodes the szip bytes `coded` into `output`; `samples` is a scratch buffer.
+    /// Decodes the szip bytes `coded` into `output`. `samples` is scratch memory.
     pub(super) fn decode(&self, coded: &[u8], output: &mut [u8], samples: &mut Vec<u32>) -> Decoded<()> {
         let mut window = BitWindow::new(coded);
         samples.resize(self.blocks * self.block, 0);
@@ -33,8 +35,8 @@ impl Coder {
         Ok(())
     }
 
-    /// Returns the maximum number of bytes to which `coded` szip bytes can decode. The shortest
-    /// code is one bit for a segment of zero blocks.
+    /// Returns the maximum decoded size in bytes of `coded` szip bytes. The shortest code is one
+    /// bit for a whole segment of zero blocks.
     pub(super) fn max_decoded_length(&self, coded: usize) -> usize {
         coded.saturating_mul(8 * SEGMENT_BLOCKS * self.block * self.sample_bytes)
     }
@@ -73,8 +75,8 @@ impl Coder {
         Ok(())
     }
 
-    /// Decodes the number of szip blocks in a run of zero blocks from the block `at` on. The number
-    /// is not 0.
+    /// Decodes the length of a run of zero blocks in szip. `at` is the number of the first block of
+    /// the run. The length is not 0.
     fn run(&self, window: &mut BitWindow<'_>, at: usize) -> Decoded<usize> {
         let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT_BLOCKS - at % SEGMENT_BLOCKS);
         let count = match window.get_unary().ok_or(TRUNCATED)? {
@@ -147,7 +149,7 @@ const fn pairs_of_codes() -> [(u32, u32); MAX_PAIR_CODE as usize + 1] {
     pairs
 }
 
-/// Decodes an szip block of sample pairs that is coded in the second extension option.
+/// Decodes an szip block that is coded as sample pairs (second extension option).
 fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     // With an odd number of samples, the first one is the second of a pair.
     let (lone, even) = coded.split_at_mut(coded.len() % 2);
@@ -164,7 +166,7 @@ fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
     if is_known { Ok(()) } else { Err("a pair code of the second extension is too large") }
 }
 
-/// Decodes an szip block in which the `low` low bits of each sample are stored separately.
+/// Decodes an szip block with separate low bits. `low` is the number of low bits of each sample.
 fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()> {
     let mut all = 0;
     window

@@ -5,8 +5,8 @@ use crate::bits::BitWriter;
 use super::coder::{Coder, MAX_PAIR_CODE, RUN_TO_END, SEGMENT_BLOCKS};
 
 impl Coder {
-    /// Encodes samples with szip and appends the coded bytes to `output`; `line` and `spare` are
-    /// scratch buffers.
+    /// Encodes samples with szip, and appends the coded bytes to `output`. `line` and `spare` are
+    /// scratch memory.
     pub(super) fn encode(
         &self,
         samples: &[u8],
@@ -31,7 +31,7 @@ impl Coder {
         writer.finish();
     }
 
-    /// Reads the szip samples in `bytes` into `line`, one number for each sample.
+    /// Reads the szip samples in `bytes` into `line`. Each sample becomes one number.
     fn read(&self, bytes: &[u8], line: &mut Vec<u32>) {
         line.clear();
         let largest = self.largest;
@@ -49,8 +49,8 @@ impl Coder {
         line.iter_mut().for_each(|sample| *sample &= largest);
     }
 
-    /// Replaces `differences` by the mapped differences of the samples of an szip scan line. The
-    /// first sample is kept.
+    /// Computes the mapped differences between the samples of an szip scan line, and writes them to
+    /// `differences`. The first sample is kept.
     fn subtract(&self, line: &[u32], differences: &mut Vec<u32>) {
         differences.clear();
         differences.extend(line.first());
@@ -122,8 +122,8 @@ impl Coder {
     }
 }
 
-/// Appends the bits of each szip sample above the `low` lowest bits in unary; two samples at once
-/// if they are short.
+/// Appends the high part of each szip sample in unary: the bits above the `low` lowest bits. Two
+/// short samples are appended at once.
 fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     let (pairs, rest) = coded.as_chunks::<2>();
     for [a, b] in pairs {
@@ -138,7 +138,7 @@ fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     rest.iter().for_each(|sample| writer.put_unary(sample >> low));
 }
 
-/// Appends the `count` low bits of each szip sample to `writer`; up to four samples at once.
+/// Appends the `count` low bits of each szip sample to `writer`, up to four samples at once.
 fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     let (fours, rest) = coded.as_chunks::<4>();
     let mask = (1 << count) - 1;
@@ -161,10 +161,10 @@ fn length(coded: &[u32]) -> u32 {
     u32::try_from(coded.len()).unwrap_or(u32::MAX)
 }
 
-/// Finds the number of separate low bits, at most `maximum`, for which an szip block is shortest;
-/// the smallest number if several are equal. Returns the block's length in bits and the number of
-/// low bits. The search starts at `hint` and stops at the first local minimum, because each further
-/// bit saves less than the one before.
+/// Finds the number of separate low bits (at most `maximum`) for which an szip block is shortest.
+/// Returns the length of the block in bits, and the number of low bits. If several numbers are
+/// equally good, returns the smallest. The search starts at `hint` and stops at the first local
+/// minimum, because each further bit saves less than the one before.
 fn best_split(coded: &[u32], maximum: u32, hint: u32) -> (u32, u32) {
     // The sum is below 32 times `2 ** 24` plus a few bits.
     let split = |low: u32| coded.iter().map(|sample| sample >> low).sum::<u32>() + length(coded) * (low + 1);
@@ -196,8 +196,8 @@ fn pairs_of(coded: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     lone.iter().map(|b| (0, *b)).chain(even.as_chunks::<2>().0.iter().map(|[a, b]| (*a, *b)))
 }
 
-/// Returns the number of bits of all sample pairs of an szip block in the second extension option,
-/// or [`None`] if a pair is too large.
+/// Returns the size in bits of an szip block that is coded as sample pairs (second extension
+/// option). Returns [`None`] if a pair is too large.
 fn pair_lengths(coded: &[u32]) -> Option<u32> {
     pairs_of(coded).try_fold(0, |length, (a, b)| {
         let sum = a.checked_add(b).filter(|sum| *sum < MAX_PAIR_CODE)?;

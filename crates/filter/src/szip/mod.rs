@@ -184,7 +184,7 @@ fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParame
     Ok((parameters, length, coded))
 }
 
-/// Decodes an szip chunk into `output`, which has the length of the decoded chunk.
+/// Decodes an szip chunk into `output`. The length of `output` is the length of the decoded chunk.
 fn decode(
     parameters: &SzipParameters,
     coded: &[u8],

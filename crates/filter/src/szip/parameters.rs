@@ -4,7 +4,7 @@ const LITTLE_ENDIAN: u32 = 1 << 3;
 const BIG_ENDIAN: u32 = 1 << 4;
 const NEAREST_NEIGHBOUR: u32 = 1 << 5;
 const ENTROPY_CODING: u32 = 1 << 2;
-/// The szip option that permits the code option with 13 split bits.
+/// An option bit of szip: the encoder may use up to 13 separate low bits (k = 13).
 const ALLOW_K13: u32 = 1;
 const NO_HEADER: u32 = 1 << 7;
 
@@ -12,9 +12,9 @@ const MAX_BLOCK_SAMPLES: u32 = 32;
 const MAX_LINE_SAMPLES: u32 = 4096;
 const MAX_LINE_BLOCKS: u32 = 128;
 
-/// Computes the szip client data that libhdf5 stores for chunks of `elements` elements, of which
-/// `fastest` lie along the fastest-varying dimension. For an optional filter, szip may be unable to
-/// code samples with this number of bits.
+/// Computes the client data of the szip filter, as libhdf5 stores them. `elements` is the number of
+/// elements of a chunk, and `fastest` is their number along the fastest-varying dimension. If the
+/// filter is optional, szip need not support the number of bits of a sample.
 pub(super) fn client_data(
     options: u32,
     block: u32,
@@ -63,8 +63,9 @@ pub struct Element {
 }
 
 impl SzipParameters {
-    /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements, of which
-    /// `fastest` lie along the fastest-varying dimension, in blocks of `block` samples.
+    /// Returns the szip parameters that libhdf5 chooses for chunks of `elements` elements.
+    /// `fastest` is the number of elements along the fastest-varying dimension, and `block` is the
+    /// number of samples of a block.
     ///
     /// # Errors
     /// The reason why szip cannot code such chunks.
@@ -102,12 +103,13 @@ impl SzipParameters {
         Ok(Self { options, block, bits, line })
     }
 
-    /// Returns true if the szip filter codes samples as differences from the preceding sample.
+    /// Returns true if the szip filter codes the difference of each sample from the sample before.
     pub(super) fn is_nearest_neighbour(&self) -> bool {
         self.options & NEAREST_NEIGHBOUR != 0
     }
 
-    /// Returns true if szip samples that are not split into byte planes are big-endian.
+    /// Returns true if szip samples are big-endian. This does not apply to samples that are split
+    /// into byte planes.
     pub(super) fn is_big_endian(&self) -> bool {
         self.options & BIG_ENDIAN != 0
     }
@@ -126,8 +128,8 @@ impl SzipParameters {
         }
     }
 
-    /// Returns the number of byte planes into which szip samples are split. Returns 1 if they are
-    /// not split.
+    /// Returns the number of byte planes into which the szip filter splits samples. Returns 1 if
+    /// the samples are not split.
     pub(super) fn planes(&self) -> usize {
         match self.bits {
             32 => 4,

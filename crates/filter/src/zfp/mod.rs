@@ -36,8 +36,8 @@ pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
 
-/// Returns true if the byte order of the dataset's elements must be swapped for zfp, because the
-/// codec needs little-endian numbers.
+/// Returns true if zfp must swap the bytes of the dataset's elements. The zfp codec needs
+/// little-endian numbers.
 fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
     atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
 }
@@ -177,7 +177,7 @@ macro_rules! values {
 
 values!(i32: 4, i64: 8, f32: 4, f64: 8);
 
-/// Decodes a zfp chunk into `output`, which has the length of the decoded chunk.
+/// Decodes a zfp chunk into `output`. The length of `output` is the length of the decoded chunk.
 fn decode<T: Value<N>, const N: usize>(header: &Header, words: &[u64], output: &mut [u8]) -> Result<()> {
     let mut values = vec![T::default(); output.len() / N];
     let mut field = ZfpFieldMut::new(&mut values, header.metadata.dims)

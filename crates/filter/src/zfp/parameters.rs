@@ -23,14 +23,14 @@ use crate::{FilterError, Result};
 
 use super::ID;
 
-/// The versions that the client data of the zfp filter name in new datasets: library 1.0.1, codec
-/// 5, filter 1.1.1.
+/// The versions in the client data of the zfp filter for new datasets: library 1.0.1, codec 5,
+/// filter 1.1.1.
 const VERSIONS: u32 = 0x1010_5111;
 
 /// The version of the zfp codec that the filter supports.
 const CODEC_VERSION: u32 = 5;
 
-/// The first version of the zfp filter that stores the version of the codec.
+/// The first version of the zfp filter whose client data contain the version of the codec.
 const CODEC_IN_FILTER_VERSION: u32 = 0x110;
 
 const MAGIC: [u8; 3] = *b"zfp";
@@ -54,8 +54,8 @@ pub enum ZfpNumber {
     F64,
 }
 
-/// The compression mode of the zfp filter, which limits the bits of a zfp block (4 values along
-/// each dimension).
+/// The compression mode of the zfp filter. It limits the bits of a zfp block, which has 4 values
+/// along each dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
     /// The average number of bits of each value, equal in all blocks.
@@ -80,9 +80,9 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the client data with which a user requests the compression mode of the zfp filter:
-    /// the number of the mode, an unused value, and the mode's parameters. Parameters of eight
-    /// bytes take two values, the low word first.
+    /// Returns the client data by which a user requests a compression mode of the zfp filter. They
+    /// contain the number of the mode, an unused value, and the parameters of the mode. A parameter
+    /// of eight bytes takes two values, the low word first.
     pub(crate) fn request(self) -> [u32; 6] {
         let halves = |value: f64| {
             let [low @ .., h0, h1, h2, h3] = value.to_le_bytes();
@@ -99,8 +99,8 @@ impl Mode {
         }
     }
 
-    /// Parses the client data with which a user requests the zfp filter. This is the inverse of
-    /// [`Self::request`].
+    /// Parses a user's request for the zfp filter from the requested client data. This is the
+    /// inverse of [`Self::request`].
     pub(crate) fn from_request(data: &[u32]) -> Result<Self, &'static str> {
         let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         Ok(match data {
@@ -136,7 +136,7 @@ pub struct ZfpParameters {
 
 impl ZfpParameters {
     /// Returns the zfp parameters for chunks of the shape `chunk`, the fastest-varying dimension
-    /// last. Dimensions of 1 are ignored; one to four other dimensions must remain.
+    /// last. Ignores dimensions of 1. One to four other dimensions must remain.
     ///
     /// ```
     /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, ZfpNumber, ZfpParameters}};
@@ -270,7 +270,7 @@ impl Header {
         }
     }
 
-    /// Returns the size in bytes of a chunk that the zfp filter encodes, or [`None`] if the size
+    /// Returns the decoded size in bytes of a chunk of the zfp filter. Returns [`None`] if the size
     /// overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         let size = match self.metadata.scalar_type {
@@ -285,8 +285,8 @@ impl Header {
         self.dims().map(|size| size.div_ceil(BLOCK_SIDE_VALUES)).fold(1, usize::saturating_mul)
     }
 
-    /// Returns the size in bytes of a chunk after zfp encoding, if all blocks have the same number
-    /// of bits.
+    /// Returns the encoded size in bytes of a zfp chunk. Returns `None` unless all zfp blocks have
+    /// the same number of bits.
     pub(super) fn encoded_length(&self) -> Option<usize> {
         let bits = self.config.max_bits();
         let is_reversible = matches!(self.config.mode(), zfp_rs::ZfpMode::Reversible);
@@ -302,9 +302,9 @@ impl Header {
     }
 }
 
-/// Returns the version of the zfp codec that encoded the chunks, from the versions in the client
-/// data. Older filters store only the version of the library. Up to library 1.0, the minor version
-/// of the library is the version of the codec.
+/// Returns the version of the zfp codec that encoded the chunks. If the client data of an old
+/// filter store only the version of the library, computes the codec version: up to library 1.0, it
+/// is the library's minor version.
 fn codec(versions: u32) -> u32 {
     let (filter, library) = (versions & 0xfff, versions >> 16 << 4);
     match library {

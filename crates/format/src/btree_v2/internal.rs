@@ -116,8 +116,8 @@ impl BTreeV2InternalContext {
         self.params.offset_width() + self.count_width + self.total_width
     }
 
-    /// Returns the number of bytes of the version 2 B-tree's internal node that are in use; padding
-    /// fills the other bytes.
+    /// Returns the number of used bytes in an internal node of a version 2 B-tree. Padding fills
+    /// the other bytes.
     pub fn used_size(&self) -> usize {
         let pointers = (self.records + 1) * self.pointer_size();
         self.records * self.record_size + pointers + OVERHEAD_BYTES

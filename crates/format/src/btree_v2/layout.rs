@@ -22,8 +22,8 @@ use hyperslab_exact::{to_u64, to_usize};
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
-/// Number of bytes of a version 2 B-tree node besides records and pointers: signature, version,
-/// type and checksum.
+/// Number of bytes of a version 2 B-tree node for signature, version, type and checksum. Records
+/// and pointers take further bytes.
 pub(super) const OVERHEAD_BYTES: usize = 10;
 /// Largest depth of a version 2 B-tree that decoders accept. With at least two records per node, a
 /// tree of 64 levels holds more than 2^64 records.
@@ -48,8 +48,7 @@ struct Level {
     total_width: usize,
 }
 
-/// Returns the number of bytes that a field of a version 2 B-tree node needs to store numbers up to
-/// `limit`.
+/// Returns the width in bytes of a field for numbers up to `limit` in a version 2 B-tree node.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
@@ -130,8 +129,8 @@ impl BTreeV2Layout {
         self.level(level).map_or(0, |level| level.max_records)
     }
 
-    /// Returns the largest number of records in a node of a version 2 B-tree at `level` and its
-    /// subtree. `u64::MAX` stands for any larger number.
+    /// Returns the largest number of records in a subtree of a version 2 B-tree. The root of the
+    /// subtree is a node at `level`. `u64::MAX` stands for any larger number.
     pub fn max_records_below(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_below)
     }
@@ -140,8 +139,8 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// Returns the layout parameters, for decoding and encoding, of a version 2 B-tree leaf with
-    /// `records` records.
+    /// Returns the layout parameters of a version 2 B-tree leaf with `records` records. Decoding
+    /// and encoding of the leaf require these parameters.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
@@ -154,8 +153,8 @@ impl BTreeV2Layout {
         })
     }
 
-    /// Returns the layout parameters, for decoding and encoding, of an internal node of a version 2
-    /// B-tree at `level` (1 and up) with `records` records.
+    /// Returns the layout parameters of an internal node of a version 2 B-tree, at `level` (1 and
+    /// up) and with `records` records. Decoding and encoding of the node require these parameters.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree

@@ -72,15 +72,15 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Returns the number of bytes of the version 2 B-tree's leaf that are in use; padding fills
-    /// the other bytes.
+    /// Returns the number of used bytes in a leaf of a version 2 B-tree. Padding fills the other
+    /// bytes.
     pub fn used_size(&self) -> usize {
         self.records * self.record_size + OVERHEAD_BYTES
     }
 }
 
-/// Reads the common first fields of version 2 B-tree leaves and internal nodes, and returns the
-/// version.
+/// Reads the first fields of a version 2 B-tree node, which are the same for leaves and internal
+/// nodes. Returns the version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],

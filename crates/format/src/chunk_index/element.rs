@@ -12,8 +12,8 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
 const NAME: &str = "chunk index element";
 
-/// The client ID of a fixed or extensible array (a chunk index), which determines the fields of the
-/// array's entries.
+/// The client ID of a fixed or extensible array (a chunk index). The ID determines the fields of
+/// the entries in the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkIndexClient(pub u8);
 
@@ -151,8 +151,8 @@ impl ChunkElementLayout {
         })
     }
 
-    /// Decodes the chunk entry with the number `index` of the consecutive entries of a fixed or
-    /// extensible array in `elements`.
+    /// Decodes one chunk entry of a fixed or extensible array. `elements` contains consecutive
+    /// entries, and `index` is the number of the entry.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if `index` is out of range.
@@ -200,8 +200,8 @@ impl ChunkElementLayout {
         writer.finish()
     }
 
-    /// Replaces the chunk entry with the number `index` of the consecutive entries of a fixed or
-    /// extensible array in `elements`.
+    /// Replaces one chunk entry of a fixed or extensible array. `elements` contains consecutive
+    /// entries, and `index` is the number of the entry.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if `index` is out of range or a value does not fit its
@@ -221,9 +221,8 @@ impl ChunkElementLayout {
         Ok(())
     }
 
-    /// Writes a chunk's entry in a fixed or extensible array that consists of an address only.
-    /// Returns `None` if the entries have more fields, or if the address or `index` is out of
-    /// range.
+    /// Writes the entry of a chunk in a fixed or extensible array if entries consist of an address
+    /// only. Returns `None` for other entries, and if the address or `index` is out of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();

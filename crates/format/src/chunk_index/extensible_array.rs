@@ -45,7 +45,7 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts the count or the size of an extensible array's block to `usize`.
+/// Converts a count or size in a block of an extensible array to `usize`.
 /// [`ExtensibleArrayGeometry::new`] has checked that the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
 fn checked_usize(value: u64) -> usize {
@@ -139,8 +139,8 @@ impl ExtensibleArrayBlockContext {
             + CHECKSUM_SIZE
     }
 
-    /// Returns the number of pages of an extensible array's data block, or of each data block of a
-    /// secondary block; 0 if the data blocks are not paged.
+    /// Returns the number of pages of an extensible array's data block. For a secondary block,
+    /// returns the number for each of its data blocks. Returns 0 if data blocks are not paged.
     pub fn pages(&self) -> usize {
         self.pages
     }
@@ -355,8 +355,8 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Checks the stored offset of an extensible array's data block. Accepted values are the index
-    /// of the block's first chunk entry, and `expected`, the value that libhdf5 stores in data
+    /// Checks the stored offset of an extensible array's data block. The offset must be the index
+    /// of the block's first chunk entry, or `expected`, the value that libhdf5 stores in data
     /// blocks of the index block.
     ///
     /// # Errors

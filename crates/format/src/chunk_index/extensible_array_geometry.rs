@@ -85,8 +85,8 @@ pub enum ElementLocation {
 }
 
 impl SecondaryBlockShape {
-    /// Returns the size in bytes of the bitmap of an extensible array's secondary block that marks
-    /// initialised pages.
+    /// Returns the size in bytes of the page bitmap in a secondary block of an extensible array.
+    /// The bitmap marks initialised pages.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }
@@ -156,7 +156,7 @@ impl ExtensibleArrayGeometry {
     }
 
     /// Checks that each block of the extensible array fits in memory. The largest blocks belong to
-    /// the last secondary block: a data block has at most 2^36 chunk entries, a secondary block has
+    /// the last secondary block. A data block has at most 2^36 chunk entries. A secondary block has
     /// at most 2^32 addresses and a bitmap of at most 2^61 bytes. After this check, no sum or
     /// product of block sizes exceeds 64 bits.
     fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {

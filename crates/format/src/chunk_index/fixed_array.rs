@@ -146,8 +146,8 @@ impl FixedArrayLayout {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
 
-    /// Returns the size in bytes of the chunk entries in a fixed array's data block or, in a block
-    /// with pages, of the page bitmap.
+    /// Returns the size in bytes of the body of a fixed array's data block. The body is the page
+    /// bitmap if the block has pages, otherwise the chunk entries.
     fn body_size(&self) -> usize {
         match self.pages() {
             0 => self.elements * self.element_size,
@@ -260,14 +260,14 @@ impl FixedArrayDataBlock {
     }
 }
 
-/// Returns the bit `index` of the page bitmap of a fixed or extensible array, the most significant
-/// bit of each byte first.
+/// Returns one bit of the page bitmap of a fixed or extensible array. `index` counts from the most
+/// significant bit of the first byte.
 pub(super) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
 
-/// Sets the bit `index` of the page bitmap of a fixed or extensible array, the most significant bit
-/// of each byte first.
+/// Sets one bit of the page bitmap of a fixed or extensible array. `index` counts from the most
+/// significant bit of the first byte.
 pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     if let Some(byte) = bytes.get_mut(index / 8) {
         *byte |= 0x80 >> (index % 8);

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Address(u64);
 
 impl Address {
-    /// The undefined address: the structure that it would refer to does not exist.
+    /// The undefined address. A field with this address means that the structure does not exist.
     pub const UNDEFINED: Self = Self(u64::MAX);
 
     /// Creates the address `offset` bytes after the base address.

@@ -86,8 +86,8 @@ impl fmt::Display for Corrupt {
 impl std::error::Error for Corrupt {}
 
 impl FormatError {
-    /// Creates a [`Corrupt`](Self::Corrupt) error about a field of a metadata structure that
-    /// contradicts the specification.
+    /// Creates a [`Corrupt`](Self::Corrupt) error about a metadata structure: a field contradicts
+    /// the specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -103,8 +103,8 @@ impl FormatError {
         }))
     }
 
-    /// Creates an [`Unsupported`](Self::Unsupported) error about a feature of a metadata structure
-    /// that is not implemented.
+    /// Creates an [`Unsupported`](Self::Unsupported) error about a metadata structure: a feature is
+    /// not implemented.
     pub fn unsupported(structure: &'static str, subject: impl Into<String>) -> Self {
         Self::Unsupported { structure, subject: subject.into() }
     }

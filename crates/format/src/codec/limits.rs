@@ -1,6 +1,7 @@
 //! Limits on memory and work when files are read.
 
-/// Limits on the recursion, memory and work of decoders that the bytes of a file can cause.
+/// Limits for decoders. They bound the recursion, the memory and the work that the bytes of a file
+/// can cause.
 ///
 /// A decoder allocates only in proportion to the bytes it decodes. These limits bound the remaining
 /// costs. Valid files stay far below the default limits; [`cautious`](Limits::cautious) limits are

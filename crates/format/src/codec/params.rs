@@ -16,9 +16,8 @@ impl FileParams {
     /// file.
     pub const DEFAULT: Self = Self { size_of_offsets: 8, size_of_lengths: 8 };
 
-    /// Parameters for structures outside of files, without addresses: the size of a variable-length
-    /// datatype is the size that its message states, because elements in memory have other sizes
-    /// than in files.
+    /// Parameters for structures in memory, without addresses. A variable-length datatype then has
+    /// the size that its message states, because elements in memory have other sizes than in files.
     pub const MEMORY: Self = Self { size_of_offsets: 0, size_of_lengths: 8 };
 
     /// Returns the width of a file's addresses in bytes as a `usize`.

@@ -84,8 +84,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next `count` bytes from the reader of a metadata structure, for a count that is
-    /// stored in the file.
+    /// Takes the next `count` bytes from the reader of a metadata structure. `count` comes from the
+    /// file.
     pub fn take_u64(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
         match usize::try_from(count) {
             Ok(count) => self.take(count, field),
@@ -175,8 +175,8 @@ impl<'a> Reader<'a> {
         self.uint(params.length_width(), field)
     }
 
-    /// Takes a length field from the reader of a metadata structure. All ones mean undefined or
-    /// unlimited, and return `None`.
+    /// Takes a length field from the reader of a metadata structure. If all bits are ones, the
+    /// length is undefined or unlimited: returns `None`.
     pub fn length_or_undefined(&mut self, params: FileParams, field: &'static str) -> Result<Option<u64>> {
         self.all_ones_or_uint(params.length_width(), field)
     }
@@ -223,14 +223,14 @@ impl<'a> Reader<'a> {
         Err(self.unsupported(format!("version {version}")))
     }
 
-    /// Skips `count` bytes of the metadata structure, which may have any content, in the reader.
+    /// Skips `count` bytes in the reader of a metadata structure. The bytes may have any content.
     #[inline]
     pub fn skip(&mut self, count: usize, field: &'static str) -> Result<()> {
         self.take(count, field).map(drop)
     }
 
-    /// Takes the bytes of the metadata structure up to the next zero byte, and the zero byte, from
-    /// the reader. Returns the bytes before the zero byte.
+    /// Takes bytes from the reader of a metadata structure up to and including the next zero byte.
+    /// Returns the bytes before the zero byte.
     pub fn until_nul(&mut self, field: &'static str) -> Result<&'a [u8]> {
         let Some(end) = self.rest.iter().position(|byte| *byte == 0) else {
             return Err(self.corrupt(field, "a terminating zero byte", "none"));
@@ -240,9 +240,9 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// Checks that the remaining bytes of the metadata structure can hold `count` items. Each item
-    /// takes at least `item_size` bytes (at least 1): the program may allocate memory for a checked
-    /// count.
+    /// Checks that the remaining bytes of the metadata structure can hold `count` items of at least
+    /// `item_size` bytes. After this check, the program may allocate memory for the items.
+    /// `item_size` is at least 1.
     pub fn count(&self, count: u64, item_size: usize, field: &'static str) -> Result<usize> {
         let possible = self.rest.len().checked_div(item_size.max(1)).unwrap_or(0);
         match usize::try_from(count) {
@@ -251,8 +251,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next `length` bytes of the metadata structure, and returns a reader of the taken
-    /// bytes as an inner structure named `structure`.
+    /// Takes the next `length` bytes of the metadata structure. Returns a reader of these bytes for
+    /// an inner structure named `structure`.
     pub fn sub(&mut self, length: usize, structure: &'static str) -> Result<Reader<'a>> {
         Ok(Reader::new(structure, self.take(length, structure)?))
     }

@@ -10,14 +10,14 @@ use super::Result;
 pub trait Structure: Sized {
     /// Name of the metadata structure in the specification and in errors.
     const NAME: &'static str;
-    /// The type of the parameters that determine the layout of the metadata structure.
+    /// The type of the parameters for the layout of a metadata structure.
     type Context: Clone;
 
-    /// Returns the size of the structure in the file, in bytes.
+    /// Returns the size of the metadata structure in the file, in bytes.
     fn size(context: &Self::Context) -> usize;
 
-    /// Decodes a whole metadata structure from `bytes`. Bytes after the structure are an error
-    /// unless the specification allows them.
+    /// Decodes a whole metadata structure from `bytes`. Further bytes after the structure are an
+    /// error, unless the specification allows them.
     fn decode(bytes: &[u8], context: &Self::Context) -> Result<Self>;
 
     /// Encodes the metadata structure to bytes. The result is [`size`](Self::size) bytes long.

@@ -2,8 +2,8 @@
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 
-/// Initial capacity, in bytes, of a writer of a metadata structure. Most structures and messages
-/// fit.
+/// Initial capacity, in bytes, of the buffer for an encoded metadata structure. Most structures and
+/// messages fit.
 const TYPICAL_BYTES: usize = 128;
 
 /// A writer of the fields of one metadata structure: a buffer that collects its bytes.
@@ -39,7 +39,7 @@ impl Writer {
         self.bytes.is_empty()
     }
 
-    /// Records an error: the field `field` of the metadata structure cannot hold `got`.
+    /// Records an error: a field of the metadata structure cannot hold the value `got`.
     /// [`finish`](Self::finish) returns the first recorded error.
     pub fn fail(&mut self, field: &'static str, got: impl std::fmt::Display) {
         let structure = self.structure;
@@ -116,7 +116,7 @@ impl Writer {
         self.uint(params.length_width(), value, field);
     }
 
-    /// Appends a length field to the encoded metadata structure, with all bits 1 for `None`.
+    /// Appends a length field to the encoded metadata structure. For `None`, all bits are ones.
     pub fn length_or_undefined(&mut self, params: FileParams, value: Option<u64>, field: &'static str) {
         match value {
             Some(value) => self.length(params, value, field),
@@ -124,8 +124,8 @@ impl Writer {
         }
     }
 
-    /// Appends an address of `size_of_offsets` bytes to the encoded metadata structure, with all
-    /// bits 1 for the undefined address.
+    /// Appends an address of `size_of_offsets` bytes to the encoded metadata structure. For the
+    /// undefined address, all bits are ones.
     #[inline]
     pub fn offset(&mut self, params: FileParams, address: Address, field: &'static str) {
         match address.get() {

@@ -106,8 +106,8 @@ impl DoublingTable {
         1_u64.checked_shl(self.max_direct_bits).unwrap_or(u64::MAX)
     }
 
-    /// Returns the number of rows of direct blocks in a fractal heap's indirect block that also has
-    /// rows of indirect blocks.
+    /// Returns the largest number of rows of direct blocks in an indirect block of a fractal heap.
+    /// Rows after them contain indirect blocks.
     pub fn max_direct_rows(&self) -> u32 {
         self.max_direct_bits - self.start_bits + 2
     }
@@ -124,8 +124,8 @@ impl DoublingTable {
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the offset of the row `row` from the start of a fractal heap's doubling table.
-    /// Returns `u64::MAX` if the offset exceeds 64 bits.
+    /// Returns the offset of the row `row` from the start of the address space in a fractal heap's
+    /// doubling table. Returns `u64::MAX` if the offset exceeds 64 bits.
     pub fn row_offset(&self, row: u32) -> u64 {
         match row.checked_sub(1) {
             None => 0,
@@ -136,24 +136,24 @@ impl DoublingTable {
         }
     }
 
-    /// Returns the number of rows of a fractal heap's child indirect block that covers `size`
-    /// bytes. Not valid for the root indirect block.
+    /// Returns the number of rows of an indirect block of a fractal heap that covers `size` bytes.
+    /// The block must not be the root indirect block.
     pub fn rows_for(&self, size: u64) -> u32 {
         let bits = size.max(1).ilog2();
         // A size below the size of the first row results in 0 rows.
         (bits + 1).max(self.first_row_bits) - self.first_row_bits
     }
 
-    /// Returns the number of direct block entries and the number of indirect block entries in a
-    /// fractal heap's indirect block of `rows` rows.
+    /// Returns two numbers of entries in a fractal heap's indirect block of `rows` rows: for direct
+    /// blocks, and for indirect blocks.
     pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
         let direct = rows.min(self.max_direct_rows());
         let count = |rows: u32| rows as usize * usize::from(self.width);
         (count(direct), count(rows - direct))
     }
 
-    /// Returns the entry of a fractal heap's indirect block that contains `offset`, which counts
-    /// from the start of the block's address space.
+    /// Returns the entry of a fractal heap's indirect block for the child block that contains
+    /// `offset`. The offset counts from the start of the block's address space.
     pub fn locate(&self, offset: u64) -> DoublingTableEntry {
         let row = match offset.checked_ilog2() {
             Some(bits) if bits >= self.first_row_bits => bits - self.first_row_bits + 1,

@@ -37,18 +37,18 @@ bitflags::bitflags! {
     /// The flags of a fractal heap.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct FractalHeapFlags: u8 {
-        /// The flag of a fractal heap whose counter of huge object IDs wrapped around. A search
-        /// must then find the next unused ID.
+        /// A flag of a fractal heap: the counter of huge object IDs has wrapped around. A program
+        /// must then search for an unused ID.
         const HUGE_IDS_WRAPPED = 1 << 0;
-        /// The flag of a fractal heap whose direct blocks have checksums.
+        /// A flag of a fractal heap: the direct blocks have checksums.
         const CHECKSUM_DIRECT_BLOCKS = 1 << 1;
-        /// All bits of the flags of a fractal heap, including bits without a defined meaning.
+        /// All flag bits of a fractal heap, including bits without a defined meaning.
         const _ = !0;
     }
 }
 
-/// Parameters that determine the length of a fractal heap header: the file's address sizes and the
-/// length of the heap's filter pipeline.
+/// Parameters that determine the length of a fractal heap header. These are the sizes of the file's
+/// addresses and lengths, and the length of the filter pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
     /// Sizes of addresses and lengths in the file.

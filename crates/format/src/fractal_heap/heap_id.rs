@@ -22,7 +22,7 @@ const NAME: &str = "fractal heap ID";
 const MANAGED: u8 = 0;
 const HUGE: u8 = 1;
 const TINY: u8 = 2;
-/// Length in bytes of the longest fractal heap ID that uses the short form of tiny objects.
+/// Length in bytes of the longest fractal heap ID for which tiny objects have the short form.
 const MAX_SHORT_TINY_ID_BYTES: usize = 18;
 
 /// The ID of an object of a fractal heap, which states the location of the object.

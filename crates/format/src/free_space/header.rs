@@ -19,15 +19,16 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 const SIGNATURE: &[u8; 4] = b"FSHD";
 const VERSION: u8 = 0;
 
-/// The client of a free-space manager, whose free space the manager records: the file or a fractal
-/// heap.
+/// The client of a free-space manager: the file or a fractal heap. The manager records the free
+/// space of its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceClient(pub u8);
 
 impl FreeSpaceClient {
-    /// Client ID, in a free-space manager's header, of a manager for free space of a fractal heap.
+    /// Client ID in a free-space manager's header: the manager records free space of a fractal
+    /// heap.
     pub const FRACTAL_HEAP: Self = Self(0);
-    /// Client ID, in a free-space manager's header, of a manager for free space of the file.
+    /// Client ID in a free-space manager's header: the manager records free space of the file.
     pub const FILE: Self = Self(1);
 }
 

@@ -94,25 +94,25 @@ impl FreeSpaceSectionKind {
     pub const FILE: Self = Self::Plain(0);
     /// Type number of a free-space section in an allocated direct block of a fractal heap.
     pub const SINGLE: Self = Self::Plain(0);
-    /// Type number of a free-space section for a later row of the unallocated blocks of a fractal
-    /// heap's indirect block.
+    /// Type number of a free-space section for a row of unallocated blocks in a fractal heap's
+    /// indirect block. The row is not the first row of such blocks.
     pub const NORMAL_ROW: Self = Self::Plain(2);
 }
 
-/// Returns the number of bytes that a field of a free-space section list needs to store numbers up
-/// to `limit`.
+/// Returns the width in bytes of a field for numbers up to `limit` in a list of free-space
+/// sections.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
-/// Returns the width that old libraries used for a field of a free-space section list. The width is
-/// one byte too narrow for limits of 2^8, 2^16 and so on.
+/// Returns the width in bytes of a field in a list of free-space sections of an old library. If
+/// `limit` is 2^8, 2^16 and so on, this width is one byte too narrow.
 fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
-/// Returns the size in bytes of the data of a free-space section that identifies the unallocated
-/// blocks of a fractal heap's indirect block.
+/// Returns the size in bytes of the data of a free-space section for unallocated blocks. These
+/// blocks are children of a fractal heap's indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
     heap_offset_width + 6
 }
@@ -240,8 +240,8 @@ impl Structure for FreeSpaceSections {
     const NAME: &'static str = "free-space section list";
     type Context = FreeSpaceSectionsContext;
 
-    /// Returns the used size of the list of free-space sections in bytes. The allocated size may be
-    /// larger.
+    /// Returns the number of used bytes of the list of free-space sections. The allocated size may
+    /// be larger.
     fn size(context: &FreeSpaceSectionsContext) -> usize {
         context.used
     }

@@ -76,8 +76,7 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Creates an internal error about a global heap collection that has objects or free space outside
-/// of its bytes.
+/// Creates an internal error about overlapping or misplaced objects in a global heap collection.
 fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,
@@ -123,8 +122,8 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// Returns the positions of a global heap collection's objects, sorted by index, and the offset of
-/// the free space.
+/// Returns the positions of the objects in a global heap collection, sorted by index, and the
+/// offset of the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
@@ -343,8 +342,8 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects for whose numbers `keep` returns false from the global heap collection,
-    /// and closes the gaps.
+    /// Removes objects from the global heap collection and closes the gaps. Keeps the objects for
+    /// whose numbers `keep` returns true.
     ///
     /// # Errors
     /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
@@ -390,7 +389,7 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// Returns the position of the smallest unused number in the sorted objects of a collection.
+    /// Returns the position of the first unused number among a global heap collection's objects.
     fn first_gap(&self) -> usize {
         let numbered =
             |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
@@ -403,14 +402,15 @@ impl GlobalHeapCollection {
         }
     }
 
-    /// Sets the free space of a global heap collection to zeros and writes the header of object 0,
-    /// if the header fits.
+    /// Fills the free space of a global heap collection with zeros. Writes the header of object 0,
+    /// which describes the free space, if it fits.
     fn write_free_space(&mut self) -> Result<()> {
         self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes the header of a global heap collection's object 0, if the header fits.
+    /// Writes the header of object 0, which describes the free space of a global heap collection.
+    /// Writes nothing if the header does not fit.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
         let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;

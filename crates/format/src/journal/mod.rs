@@ -65,7 +65,8 @@ pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 /// Largest number of extents (of bytes) or unlinked objects in one journal record.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
-/// Size of the description of one extent of bytes in a journal record.
+/// Size in bytes of one extent's description in a journal record. An extent is a range of bytes in
+/// the file.
 const EXTENT_BYTES: u64 = 24;
 
 /// Size of the address of an unlinked object in a journal record, in bytes.
@@ -145,7 +146,8 @@ fn header_sum(sequence: u64, bytes: &[u8]) -> u64 {
     xxhash3_64::Hasher::oneshot_with_seed(sequence, bytes)
 }
 
-/// A range of newly allocated bytes of the file that a commit in the journal requires.
+/// A range of bytes of the file (an extent) that is newly allocated. A commit in the journal
+/// requires these bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalExtent {
     /// Offset of the extent in the file, in bytes.
@@ -240,7 +242,8 @@ impl JournalChain {
         self.last = checksum;
     }
 
-    /// Encodes the journal record that changes the bytes `old` to `new` at `offset` of the file.
+    /// Encodes a journal record of changed bytes. The record changes `old` to `new` at `offset` of
+    /// the file.
     ///
     /// # Errors
     /// Returns [`FormatError::Encode`] if there are no bytes or more than [`MAX_RECORD_BYTES`], or
@@ -315,8 +318,8 @@ impl JournalChain {
         self.seal(writer, &[])
     }
 
-    /// Concatenates the head, the checksum and the body of a journal record, and adds the record to
-    /// the chain.
+    /// Concatenates the head, the checksum and the body of a journal record. The checksums of later
+    /// records will depend on this checksum.
     fn seal(&mut self, head: Writer, rest: &[u8]) -> Result<Vec<u8>> {
         let mut bytes = head.finish()?;
         let checksum = self.checksum(&bytes, rest);
@@ -326,7 +329,8 @@ impl JournalChain {
         Ok(bytes)
     }
 
-    /// Returns the checksum of a journal record, which depends on all earlier records.
+    /// Returns the checksum of a journal record. The checksum depends on the checksum of the record
+    /// before.
     fn checksum(&self, head: &[u8], rest: &[u8]) -> u64 {
         let mut hasher = xxhash3_64::Hasher::with_seed(self.last);
         hasher.write(head);
@@ -427,7 +431,7 @@ impl JournalRecord {
         Ok(Self { kind, checksum })
     }
 
-    /// Returns the number of sector checksums at the start of a journal record's body.
+    /// Returns the number of sector checksums at the start of the body of a journal record.
     fn sums(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { offset, length } => sector_count(offset, length),

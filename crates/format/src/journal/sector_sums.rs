@@ -2,7 +2,7 @@
 
 use twox_hash::xxhash3_64;
 
-/// Size in bytes of a sector of the file, the unit that a disk writes completely or not at all.
+/// Size in bytes of a sector of the file. A disk writes a sector completely or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
 /// Size in bytes of a sector of the file, as a `usize`, for the checksums of a journal.
 pub const SECTOR_BYTES: usize = 512;
@@ -18,8 +18,8 @@ impl SectorSums {
     /// The checksum function for sectors of the file that new journals use.
     pub const CURRENT: Self = Self { seed: None };
 
-    /// Returns the journal's checksum of a sector, or of the first bytes of a sector, at `offset`
-    /// of the file.
+    /// Returns the journal's checksum of a sector, or of the beginning of a sector. The sector is
+    /// at `offset` of the file.
     pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
         match self.seed {
             Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
@@ -27,7 +27,8 @@ impl SectorSums {
         }
     }
 
-    /// Returns the journal's checksum of each sector of `bytes`, which lie at `offset` of the file.
+    /// Returns the journal's checksums of the sectors of `bytes`. The bytes are at `offset` of the
+    /// file.
     pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
         let mut at = offset;
         let sum = |sector: &[u8]| {
@@ -38,8 +39,8 @@ impl SectorSums {
         sectors(offset, bytes).map(sum).collect()
     }
 
-    /// Returns the journal's checksum of a range of bytes at `offset` of the file: the wrapping sum
-    /// of the checksums of its sectors.
+    /// Returns the journal's checksum of a range of bytes at `offset` of the file. This is the sum
+    /// of the checksums of all sectors, with wrapping.
     pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
         let mut at = offset;
         sectors(offset, bytes).fold(0_u64, |total, sector| {
@@ -50,16 +51,16 @@ impl SectorSums {
     }
 }
 
-/// Mixes the bits of a number for the journal's sector checksums: each bit of the result depends on
-/// all input bits.
+/// Mixes the bits of a number for the sector checksums of the journal. Each bit of the result
+/// depends on all bits of the number.
 fn scramble(value: u64) -> u64 {
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     value ^ (value >> 32)
 }
 
-/// Splits `bytes`, which lie at `offset` of the file, at the boundaries of disk sectors. The first
-/// and the last piece may be shorter than a sector.
+/// Splits `bytes` at the boundaries of disk sectors. The bytes are at `offset` of the file. The
+/// first and the last piece may be shorter than a sector.
 pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let first = SECTOR_BYTES - (offset % SECTOR) as usize;
     let (head, rest) = bytes.split_at(first.min(bytes.len()));
@@ -67,7 +68,8 @@ pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.into_iter().chain(rest.chunks(SECTOR_BYTES))
 }
 
-/// Returns the number of disk sectors that overlap `length` bytes at `offset` of the file.
+/// Returns the number of disk sectors that overlap a range of the file. The range has `length`
+/// bytes and starts at `offset`.
 pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
     if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
 }

@@ -28,14 +28,15 @@ use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Flags that mark the datatype and the dataspace of an attribute as
-    /// [`SharedReference`](super::SharedReference)s.
+    /// Flags of an attribute message: the datatype or the dataspace is a
+    /// [`SharedReference`](super::SharedReference).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
-        /// The flag of an attribute whose datatype is a reference to a shared message, usually to a
-        /// committed datatype.
+        /// A flag of an attribute message: instead of a datatype, the message stores a reference to
+        /// a shared message, usually to a committed datatype.
         const SHARED_DATATYPE = 1 << 0;
-        /// The flag of an attribute whose dataspace is a reference to a shared message.
+        /// A flag of an attribute message: instead of a dataspace, the message stores a reference
+        /// to a shared message.
         const SHARED_DATASPACE = 1 << 1;
     }
 }
@@ -61,8 +62,8 @@ pub struct AttributeMessage<'a> {
 }
 
 impl AttributeMessage<'_> {
-    /// Returns false if the attribute message in `bytes` certainly has another name than `name`. A
-    /// search among many attributes decodes only messages for which the result is true.
+    /// Returns whether the attribute message in `bytes` may have the name `name`. False is certain.
+    /// A search among many attributes decodes only messages for which the result is true.
     pub fn may_be_named(bytes: &[u8], name: &[u8]) -> bool {
         let start = match bytes.first() {
             Some(1 | 2) => 8,
@@ -153,8 +154,8 @@ impl<'a> Message<'a> for AttributeMessage<'a> {
     }
 }
 
-/// Returns the number of zero bytes after a part of an attribute message (the name, datatype or
-/// dataspace) of `size` bytes.
+/// Returns the number of zero bytes after the name, datatype or dataspace in an attribute message.
+/// `size` is the size of this part in bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

@@ -63,13 +63,12 @@ impl AllocationTime {
 pub struct FillWriteTime(pub u8);
 
 impl FillWriteTime {
-    /// The write time of fill values at which all allocated space of a dataset is filled
-    /// immediately.
+    /// The write time of fill values for datasets whose space is filled as soon as it is allocated.
     pub const ON_ALLOCATION: Self = Self(0);
     /// The write time of fill values for datasets whose allocated space is never filled.
     pub const NEVER: Self = Self(1);
-    /// The write time of fill values at which allocated space is filled only if the user has set a
-    /// fill value.
+    /// The write time of fill values for datasets whose allocated space is filled only if the user
+    /// has set a fill value.
     pub const IF_SET: Self = Self(2);
 }
 
@@ -170,8 +169,8 @@ impl Message<'_> for FillValueMessage {
     }
 }
 
-/// The decoded fields of a fill value message before the size. `WithoutSize` states whether the
-/// fill value is defined; after `WithSize`, the size and the fill value follow.
+/// The first decoded fields of a fill value message. `WithoutSize` states only whether the fill
+/// value is defined. After `WithSize`, the size and the fill value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use crate::codec::{Address, FileParams};
 
-/// Generates widths of file addresses and lengths, of at least 16 bits, for tests of messages.
+/// Generates widths of file addresses and lengths for tests of messages. The widths are at least 16
+/// bits.
 pub(crate) fn params() -> impl Strategy<Value = FileParams> {
     let width = || prop::sample::select(vec![2_u8, 4, 8, 16, 32]);
     (width(), width())

@@ -240,7 +240,7 @@ pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<
     }
 }
 
-/// Returns the number that stands for a link name's character set in the link message.
+/// Returns the number in a link message for the character set of the link name.
 pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     match charset {
         CharacterSet::Ascii => 0,
@@ -248,8 +248,8 @@ pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     }
 }
 
-/// Returns the flag bits of a link message and the width of the smallest field that fits a name
-/// length.
+/// Returns the width in bytes of the smallest field for the length of a link name, and the bits for
+/// this width in the flags of the link message.
 fn name_length_width(length: usize) -> (u8, usize) {
     match length {
         0..=0xff => (0, 1),

@@ -97,8 +97,9 @@ pub trait Message<'a>: Sized {
     /// unknown version.
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
 
-    /// Writes the body of the object header message in the version that the message states. If a
-    /// value does not fit, the writer records an error, which [`finish`](Writer::finish) returns.
+    /// Writes the body of an object header message, in the version that the message states. If a
+    /// value does not fit, the writer records an error. [`finish`](Writer::finish) then returns
+    /// this error.
     fn encode(&self, params: FileParams, w: &mut Writer);
 
     /// Encodes the body of the object header message to bytes.
@@ -137,7 +138,8 @@ impl MessageType {
     pub const EXTERNAL_FILES: Self = Self(0x07);
     /// Type number of the object header message for the layout of a dataset's raw data.
     pub const DATA_LAYOUT: Self = Self(0x08);
-    /// Type number of the object header message that libhdf5 uses to test unknown messages.
+    /// Type number of an object header message without meaning. libhdf5 uses this message to test
+    /// the handling of unknown messages.
     pub const BOGUS: Self = Self(0x09);
     /// Type number of the object header message for the creation parameters of a group.
     pub const GROUP_INFO: Self = Self(0x0a);
@@ -227,25 +229,25 @@ bitflags::bitflags! {
     /// "Header Message #n Flags").
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct MessageFlags: u8 {
-        /// The flag of an object header message that never changes.
+        /// A flag of an object header message: the message never changes.
         const CONSTANT = 1 << 0;
-        /// The flag of an object header message whose body is a [`SharedReference`].
+        /// A flag of an object header message: the body is a [`SharedReference`].
         const SHARED = 1 << 1;
-        /// The flag of an object header message that must not be shared.
+        /// A flag of an object header message: programs must not share the message.
         const DO_NOT_SHARE = 1 << 2;
-        /// The flag of an object header message that prevents writes by programs that do not know
-        /// the message type: they must not open the object for writing.
+        /// A flag of an object header message: programs that do not know the message type must not
+        /// open the object for writing.
         const FAIL_IF_UNKNOWN_AND_WRITING = 1 << 3;
-        /// The flag of an object header message that tells programs to set `WAS_UNKNOWN` if they
-        /// change the object and do not know the message type.
+        /// A flag of an object header message, for programs that do not know the message type. If
+        /// such a program changes the object, it sets `WAS_UNKNOWN`.
         const MARK_IF_UNKNOWN = 1 << 4;
-        /// The flag of an object header message that a program sets if it changes an object without
-        /// knowing the type of the message.
+        /// A flag of an object header message: a program that did not know the message type has
+        /// changed the object.
         const WAS_UNKNOWN = 1 << 5;
-        /// The flag of an object header message that may be shared.
+        /// A flag of an object header message: programs may share the message.
         const SHAREABLE = 1 << 6;
-        /// The flag of an object header message that prevents all access by programs that do not
-        /// know the message type: they must not open the object at all.
+        /// A flag of an object header message: programs that do not know the message type must not
+        /// open the object at all.
         const FAIL_IF_UNKNOWN_ALWAYS = 1 << 7;
     }
 }

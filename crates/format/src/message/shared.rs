@@ -21,8 +21,8 @@ use super::MessageType;
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 const NAME: &str = "shared message";
-/// Number of bytes after the address in a version 1 reference to a shared message, which has the
-/// form of a symbol table entry.
+/// Number of bytes after the address in a reference to a shared message, in version 1 of the
+/// reference. This version has the form of a symbol table entry.
 const BYTES_AFTER_ADDRESS: usize = 24;
 
 /// A reference to the body of a shared object header message.
@@ -46,8 +46,8 @@ pub enum SharedLocation {
 }
 
 impl SharedReference {
-    /// Creates a shared message's reference to a committed datatype, in the version that HDF5 1.8
-    /// and later write.
+    /// Creates a reference to a committed datatype, in place of a datatype message. Uses the
+    /// version that HDF5 1.8 and later write.
     pub const fn committed(header: Address) -> Self {
         Self { version: 3, location: SharedLocation::Committed(header) }
     }

@@ -22,19 +22,18 @@ bitflags! {
     /// The flags of a version 2 object header.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u8 {
-        /// The two bits of a version 2 object header's flags that state the width of the "size of
-        /// chunk 0" field: 1, 2, 4 or 8 bytes.
+        /// A mask of two bits in the flags of a version 2 object header. The bits state the width
+        /// of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
         const CHUNK0_SIZE_WIDTH = 0b11;
-        /// The flag of a version 2 object header whose object tracks the creation order of
-        /// attributes.
+        /// A flag of a version 2 object header: the object tracks the creation order of attributes.
         const ATTRIBUTE_ORDER_TRACKED = 1 << 2;
-        /// The flag of a version 2 object header whose object indexes the creation order of
+        /// A flag of a version 2 object header: the object indexes the creation order of
         /// attributes.
         const ATTRIBUTE_ORDER_INDEXED = 1 << 3;
-        /// The flag of a version 2 object header that stores the thresholds between compact and
-        /// dense attributes.
+        /// A flag of a version 2 object header: the header stores the thresholds between compact
+        /// and dense attributes.
         const PHASE_CHANGE_STORED = 1 << 4;
-        /// The flag of a version 2 object header that stores the four times of the object.
+        /// A flag of a version 2 object header: the header stores the four times of the object.
         const TIMES_STORED = 1 << 5;
     }
 }

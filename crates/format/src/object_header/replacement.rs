@@ -4,8 +4,9 @@ use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 
 const NAME: &str = "object header";
 
-/// Returns a copy of a block of an object header in which `body` replaces the bytes after the first
-/// `skip` bytes. A `sealed` block (version 2, with signature and checksum) gets a new checksum.
+/// Returns a copy of a block of an object header with other contents. `body` replaces the bytes
+/// after the first `skip` bytes. If the block is `sealed` (version 2, with signature and checksum),
+/// updates the checksum.
 ///
 /// # Errors
 /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if the chunk is too short.

@@ -24,23 +24,24 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// The set of object header message types that an index of shared messages holds. The bit
-    /// number of a type is the number of the message type, as in files of libhdf5. The
-    /// specification numbers the bits from 0 instead.
+    /// A set of object header message types, for an index of shared messages. As in files of
+    /// libhdf5, the bit number of a type is the number of the message type. The specification
+    /// numbers the bits from 0 instead.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
-        /// The bit of dataspace messages in the message types of a shared message index.
+        /// The bit for dataspace messages in the set of message types of a shared message index.
         const DATASPACE = 1 << 1;
-        /// The bit of datatype messages in the message types of a shared message index.
+        /// The bit for datatype messages in the set of message types of a shared message index.
         const DATATYPE = 1 << 3;
-        /// The bit of fill value messages in the message types of a shared message index. This bit
-        /// stands for the newer message; bit 4 stands for the older message.
+        /// The bit for fill value messages in the set of message types of a shared message index.
+        /// Bit 4 stands for the old fill value message.
         const FILL_VALUE = 1 << 5;
-        /// The bit of filter pipeline messages in the message types of a shared message index.
+        /// The bit for filter pipeline messages in the set of message types of a shared message
+        /// index.
         const FILTER_PIPELINE = 1 << 11;
-        /// The bit of attribute messages in the message types of a shared message index.
+        /// The bit for attribute messages in the set of message types of a shared message index.
         const ATTRIBUTE = 1 << 12;
-        /// All bits of the message types of a shared message index, including bits without a
+        /// All bits of the set of message types of a shared message index, including bits without a
         /// defined meaning.
         const _ = !0;
     }

@@ -109,8 +109,9 @@ impl<'a> SectionHeap<'a> {
     }
 }
 
-/// Writes the descriptor (the stored form) of an element whose data is in a structured chunk's
-/// heap. Descriptors are 12 to 16 bytes long. A length of 0 results in all zeros.
+/// Writes the descriptor (the stored form) of a variable-length element. The data of the element
+/// are in the heap of a structured chunk. A descriptor has 12 to 16 bytes, and all of them are zero
+/// if the length is 0.
 ///
 /// # Errors
 /// Returns [`FormatError::Encode`] if the numbers do not fit the descriptor.

@@ -118,8 +118,8 @@ impl ChunkSections {
         Ok(Self(list))
     }
 
-    /// Encodes the metadata of a structured chunk. `filtered` is `None` for a dataset without
-    /// filters; otherwise the metadata includes decoded sizes and filter masks in the given order.
+    /// Encodes the metadata of a structured chunk. For a dataset with filters, `filtered` is the
+    /// order of the fields, and the metadata include decoded sizes and filter masks.
     ///
     /// # Errors
     /// Returns `Encode` if a value does not fit its field.

@@ -4,7 +4,7 @@ use lz4_flex::block;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes the LZ4 block `input`, which must fill `output` exactly.
+/// Decodes the LZ4 block `input` into `output`. The decoded bytes must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("an LZ4 block is invalid: {detail}"));
     let length = block::decompress_into(input, output).map_err(|error| corrupt(error.to_string()))?;

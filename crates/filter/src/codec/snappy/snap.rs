@@ -4,7 +4,7 @@ use snap::raw;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes the Snappy stream `input`, which must fill `output` exactly.
+/// Decodes the Snappy stream `input` into `output`. The decoded bytes must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     let corrupt = |detail: String| FilterError::corrupt(id, format!("a Snappy stream is invalid: {detail}"));
     let length = raw::decompress_len(input).map_err(|error| corrupt(error.to_string()))?;

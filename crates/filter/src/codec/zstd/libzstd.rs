@@ -46,8 +46,8 @@ pub(crate) fn decode(
     }
 }
 
-/// Encodes `input` with Zstandard and appends the Zstandard frame, which states the decoded length,
-/// to `output`.
+/// Encodes `input` with Zstandard, and appends the Zstandard frame to `output`. The frame states
+/// the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let max_level = zstd::compression_level_range().end().unsigned_abs();
     let level = level.min(max_level).cast_signed();

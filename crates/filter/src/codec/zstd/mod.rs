@@ -16,13 +16,13 @@ use crate::{FilterError, FilterId, Result};
 
 pub(crate) use codec::{State, decode, encode};
 
-/// Decodes the Zstandard frame `input`, which must fill `output` exactly.
+/// Decodes the Zstandard frame `input` into `output`. The decoded bytes must fill `output` exactly.
 pub(crate) fn decode_exactly(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     decode_exactly_with(id, &mut State::default(), input, output)
 }
 
-/// Decodes the Zstandard frame `input`, which must fill `output` exactly, with a decoder that is
-/// reused from frame to frame.
+/// Decodes the Zstandard frame `input` into `output`, and reuses the decoder `state`. The decoded
+/// bytes must fill `output` exactly.
 pub(crate) fn decode_exactly_with(
     id: FilterId,
     state: &mut State,

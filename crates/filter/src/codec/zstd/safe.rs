@@ -11,8 +11,8 @@ const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
 /// default.
 const WINDOW_LOG: u32 = 27;
 
-/// A Zstandard decoder with its tables, and a buffer for the decoded bytes; both are reused from
-/// frame to frame.
+/// A Zstandard decoder with its tables, and a buffer for decoded bytes. Both are reused from frame
+/// to frame.
 #[derive(Default)]
 pub(crate) struct State {
     decoder: Decompressor,
@@ -49,8 +49,8 @@ pub(crate) fn decode(
     Ok(Some(decoded.len()))
 }
 
-/// Encodes `input` with Zstandard and appends the Zstandard frame, which states the decoded length,
-/// to `output`.
+/// Encodes `input` with Zstandard, and appends the Zstandard frame to `output`. The frame states
+/// the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {

@@ -40,11 +40,12 @@ use crate::Result;
 
 use stencil::{Stencil, predict};
 
-/// The maximum number of dimensions of the Lorenzo predictor of SZ3. Missing dimensions are added
-/// at the front, with one value each.
+/// The maximum number of dimensions of the Lorenzo predictor of SZ3. If a chunk has fewer,
+/// dimensions of one value are added at the front.
 const MAX_DIMENSIONS: usize = 4;
 
-/// The predictors of the blocks in an SZ3 chunk that is decoded by prediction from neighbours.
+/// The predictors for the blocks of an SZ3 chunk, in the decoder that predicts values from
+/// neighbours (Lorenzo).
 #[derive(Debug)]
 enum Predictors<'a> {
     /// All blocks have the same predictor.
@@ -76,9 +77,9 @@ struct Lorenzo<'a, V> {
     codes: Codes<'a>,
 }
 
-/// Decodes an SZ3 chunk of `values.len()` values by prediction from neighbours (Lorenzo). The first
-/// flag is true if prediction from one layer is allowed, the second flag if prediction from two
-/// layers is allowed.
+/// Decodes an SZ3 chunk by prediction from neighbours (Lorenzo). `values` receives the values. The
+/// first flag allows prediction from one layer, and the second flag allows prediction from two
+/// layers.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],

@@ -2,8 +2,8 @@
 
 use super::super::value::Wide;
 
-/// A term of an SZ3 prediction stencil: the weight of a neighbour, and its distance before the
-/// value in each of four dimensions.
+/// A term of a prediction stencil of SZ3. It consists of the weight of a neighbour, and of the
+/// neighbour's distance before the value in each of four dimensions.
 type Term = (i8, [usize; 4]);
 
 /// A prediction stencil of SZ3: the neighbours that predict a value, with their weights.
@@ -13,8 +13,8 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    /// Returns the SZ3 prediction stencil for this number of dimensions and layers. Four dimensions
-    /// have only one layer.
+    /// Returns the prediction stencil of SZ3 for a number of dimensions and of layers. For four
+    /// dimensions, there is only a stencil with one layer.
     pub(super) fn of(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (1, 1) => LINE,
@@ -28,8 +28,8 @@ impl Stencil {
         Self { terms }
     }
 
-    /// Returns the SZ3 prediction stencil for a volume in which `dimensions` dimensions are used:
-    /// all, the first and the last, or only the last.
+    /// Returns the prediction stencil of SZ3 for a volume. `dimensions` is the number of used
+    /// dimensions: all, the first and the last, or only the last.
     pub(super) fn of_volume(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (3, 1) => VOLUME,
@@ -43,8 +43,8 @@ impl Stencil {
     }
 }
 
-/// Computes the prediction of an SZ3 value from its stencil. `before` returns the neighbour at a
-/// distance before the value.
+/// Computes the prediction of an SZ3 value from its stencil. The function `before` returns the
+/// neighbour at a distance before the value.
 #[inline]
 pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> W) -> W {
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))

@@ -148,8 +148,8 @@ impl ChunkRecordContext {
         Ok(Self { params, rank, form })
     }
 
-    /// Returns the offset in bytes of the scaled coordinates in a chunk's record of a version 2
-    /// B-tree.
+    /// Returns the offset in bytes of the scaled coordinates in a version 2 B-tree record of a
+    /// chunk.
     fn scaled_start(self) -> usize {
         let before = match self.form {
             ChunkRecordForm::Plain => 0,

@@ -66,7 +66,7 @@ pub mod types {
 pub trait BTreeV2Record: Sized {
     /// Name of the version 2 B-tree record in error messages.
     const NAME: &'static str;
-    /// The type of the parameters that determine the layout of the version 2 B-tree record.
+    /// The type of the parameters for the layout of a version 2 B-tree record.
     type Context: Copy;
 
     /// Returns the size of a version 2 B-tree record in bytes.
@@ -81,7 +81,7 @@ pub trait BTreeV2Record: Sized {
     /// Writes the fields of the version 2 B-tree record to `writer`.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a version 2 B-tree record that occupies all of `bytes`.
+    /// Decodes a version 2 B-tree record from `bytes`. The record must occupy all bytes.
     ///
     /// # Errors
     /// Returns an error if the record has another length or contradicts the format.

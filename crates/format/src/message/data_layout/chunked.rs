@@ -34,10 +34,10 @@ bitflags::bitflags! {
     /// The flags of chunked storage in data layout messages of versions 4 and 5.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// The flag, in a data layout message, of a dataset whose chunks that extend past the
-        /// dataset's edge are stored without filters.
+        /// A flag in a data layout message: chunks that extend past the edge of the dataset are
+        /// stored without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
-        /// The flag, in a data layout message, of a dataset whose single chunk is filtered.
+        /// A flag in a data layout message: the dataset's single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
     }
 }
@@ -158,9 +158,8 @@ pub(super) const EXTENSIBLE_ARRAY: u8 = 4;
 pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
-    /// Returns true if chunks that extend past the dataset's edge skip the filter pipeline that
-    /// other chunks use. Like libhdf5, this method ignores the message's flag for a single chunk
-    /// without filters.
+    /// Returns true if chunks that extend past the dataset's edge are stored without filters. For a
+    /// single chunk without filters, ignores the flag in the message, like libhdf5.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
             && !matches!(self.index, ChunkIndexParameters::Single(None))
@@ -192,7 +191,7 @@ impl ChunkedLayout {
         })
     }
 
-    /// Returns the dimension sizes of chunks that data layout messages before version 4 store.
+    /// Returns the dimension sizes of chunks as stored in data layout messages before version 4.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
         if self.index != ChunkIndexParameters::BTreeV1 {
@@ -303,8 +302,8 @@ pub(super) fn decode_flags(r: &mut Reader<'_>) -> Result<ChunkFlags> {
         .ok_or_else(|| r.corrupt("flags", "bits 0 and 1 only", format_args!("{flags:#04x}")))
 }
 
-/// Reads the dimensionality of chunks, the width of a dimension size, and the sizes from a data
-/// layout message. A size of 0 is an error.
+/// Reads three parts of a data layout message: the dimensionality of chunks, the width of a
+/// dimension size, and the dimension sizes. A dimension size of 0 is an error.
 pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)> {
     let dimensionality = decode_dimensionality(r, least)?;
     let width = r.u8("dimension size encoded length")?;
@@ -319,8 +318,8 @@ pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)
     Ok((width, dims))
 }
 
-/// Writes the dimensionality of chunks, the width of a dimension size, and the sizes to a data
-/// layout message.
+/// Writes three parts of a data layout message: the dimensionality of chunks, the width of a
+/// dimension size, and the dimension sizes.
 pub(super) fn encode_dims(width: u8, dims: &[u64], w: &mut Writer) {
     if !(1..=8).contains(&width) {
         w.fail("dimension size encoded length", width);
@@ -339,8 +338,8 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Removes the element size from the end of a chunk's dimension sizes in a data layout message.
-/// Returns the other sizes and the element size.
+/// Removes the element size from the dimension sizes of a chunk in a data layout message, where it
+/// is the last one. Returns the other sizes and the element size.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {

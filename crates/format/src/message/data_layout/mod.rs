@@ -184,7 +184,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the class number of the layout in the data layout message.
+    /// Returns the layout class number for a data layout message, such as 2 for chunks.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
@@ -254,8 +254,8 @@ fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     }
 }
 
-/// Reads the dimensionality from a data layout message. The dimensionality counts the element size
-/// of chunks as a dimension.
+/// Reads the dimensionality from a data layout message. For chunks, the element size counts as one
+/// more dimension.
 fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     let dimensionality = usize::from(r.u8("dimensionality")?);
     if (least..=MAX_DIMENSIONALITY).contains(&dimensionality) {
@@ -264,8 +264,8 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Records an error if a data layout message has dimension sizes, which versions from 3 on cannot
-/// store.
+/// Records an error if a data layout message has dimension sizes of the dataset. Messages from
+/// version 3 on cannot store these sizes.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");

@@ -49,17 +49,17 @@ bitflags::bitflags! {
     /// Flags that state the contents of a dataset's structured chunks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StructuredChunkType: u16 {
-        /// The flag of sparse structured chunks: section 0 of a chunk lists the defined elements,
-        /// and only defined elements are stored.
+        /// A flag of structured chunks: the chunks are sparse. Section 0 of a chunk lists the
+        /// defined elements, and the chunk stores values only for them.
         const SPARSE = 1 << 0;
-        /// The flag of structured chunks with variable-length data: the last section of a chunk is
-        /// a heap.
+        /// A flag of structured chunks: elements have variable-length data. The last section of a
+        /// chunk is a heap.
         const VARIABLE_LENGTH = 1 << 1;
     }
 }
 
-/// The order of the fields in a data layout message of structured chunks: the position of the
-/// composition (the sections of a chunk).
+/// The order of the fields in a data layout message of structured chunks. The orders differ in the
+/// position of the composition, which describes the sections of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
     /// Composition after the dimension sizes. Encoders use this order.
@@ -122,8 +122,7 @@ pub struct SingleStructuredChunk {
 }
 
 impl StructuredIndex {
-    /// Returns the number that the data layout message of structured chunks states for the chunk
-    /// index type.
+    /// Returns the number of the chunk index type, for a data layout message of structured chunks.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::Single(_) => SINGLE,
@@ -142,8 +141,8 @@ struct Composition {
     metadata_sections: SmallVec<[u8; 4]>,
 }
 
-/// The fields of a data layout message of structured chunks before the composition and the chunk
-/// index, common to both field orders.
+/// The first fields of a data layout message of structured chunks. Both known field orders begin
+/// with these fields.
 #[derive(Debug, Clone)]
 struct Head {
     chunk_type: StructuredChunkType,
@@ -223,8 +222,8 @@ impl StructuredChunkLayout {
         w.bytes(&self.metadata_sections);
     }
 
-    /// Records an error for values of a data layout message of structured chunks that a decoder
-    /// would refuse.
+    /// Checks a data layout message of structured chunks before it is written. Records an error for
+    /// values that a decoder would refuse.
     fn check(&self, w: &mut Writer) {
         if !(1..=MAX_DIMENSIONALITY).contains(&self.dims.len()) {
             w.fail("dimensionality", self.dims.len());
@@ -256,8 +255,8 @@ impl StructuredChunkLayout {
     }
 }
 
-/// Returns the order of the fields in a data layout message of structured chunks, determined from
-/// the bytes after the dimension sizes.
+/// Returns the order of the fields in a data layout message of structured chunks. Determines the
+/// order from the bytes after the dimension sizes.
 fn field_order(r: &Reader<'_>) -> Result<FieldOrder> {
     match r.peek_rest() {
         [8, ..] | [4, 2 | 3, ..] => Ok(FieldOrder::CompositionFirst),
@@ -280,8 +279,8 @@ fn is_section_list(list: &[u8], sections: u8) -> bool {
     list.is_sorted_by(|one, next| one < next) && list.iter().all(|section| *section < sections)
 }
 
-/// Checks that at most seven bytes of a data layout message of structured chunks remain, and that
-/// all of them are zero.
+/// Checks the end of a data layout message of structured chunks. At most seven bytes may remain,
+/// and all of them must be zero.
 fn check_end(r: &Reader<'_>) -> Result<()> {
     let rest = r.peek_rest();
     if rest.len() < 8 && rest.iter().all(|byte| *byte == 0) {
@@ -290,8 +289,8 @@ fn check_end(r: &Reader<'_>) -> Result<()> {
     Err(r.corrupt("end", "no further bytes", format_args!("{} more", rest.len())))
 }
 
-/// Reads an address from a data layout message of structured chunks. `ff..fe`, a value that a
-/// prototype of libhdf5 leaves in files, also counts as undefined.
+/// Reads an address from a data layout message of structured chunks. The value `ff..fe` also counts
+/// as the undefined address, because a prototype of libhdf5 wrote it.
 fn decode_address(r: &mut Reader<'_>, params: FileParams) -> Result<Address> {
     let mut probe = r.clone();
     if let [0xfe, rest @ ..] = probe.take(params.offset_width(), "address")?
@@ -374,9 +373,10 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
     }
 
-    /// Returns the width of the size field of a dataset's only structured chunk. The result is the
-    /// standard width if it matches the length of the data layout message, otherwise the width that
-    /// fills the message exactly. `after_size` is the number of bytes after the size.
+    /// Returns the width of the size field for a dataset's only structured chunk. Prefers the
+    /// standard width. If this width does not match the length of the data layout message, returns
+    /// the width that fills the message exactly. `after_size` is the number of bytes after the
+    /// size.
     fn single_width(&self, r: &Reader<'_>, sections: u8, after_size: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
         let by_rule = usize::from(rule) + after_size;
@@ -448,8 +448,9 @@ impl Head {
         ))
     }
 
-    /// Decodes the data layout message of a single structured chunk with the given number of
-    /// sections and widths. Returns `None` if the later bytes of the message contradict them.
+    /// Decodes the data layout message of a single structured chunk, with the given number of
+    /// sections and widths. Returns `None` if later bytes of the message contradict this number or
+    /// these widths.
     fn try_single(
         &self,
         r: &Reader<'_>,

@@ -27,7 +27,7 @@ use crate::codec::{Reader, Result, Writer};
 /// Number of dimension sizes that a version 1 datatype message stores for a compound member.
 const V1_DIMENSIONS: usize = 4;
 
-/// Returns the width, in a datatype message, of a compound member's offset in bytes.
+/// Returns the width in bytes of the field for a compound member's offset in a datatype message.
 fn offset_width(version: u8, compound_size: u32) -> usize {
     if version < PACKED_VERSION {
         return 4;

@@ -27,10 +27,11 @@ mod text;
 pub(crate) const NAME: &str = "Datatype message";
 /// Newest version of the datatype message.
 const LATEST_VERSION: u8 = 5;
-/// First version of the datatype message without padding of names and with member offsets of
-/// minimal width.
+/// First version of the datatype message with compact compounds: names have no padding, and offsets
+/// of members have the smallest width.
 const PACKED_VERSION: u8 = 3;
-/// Size in bytes of the fields of a datatype message before the properties of the datatype's class.
+/// Size in bytes of the prefix of a datatype message. The properties of the datatype's class
+/// follow.
 const PREFIX_SIZE: usize = 8;
 
 /// The datatype message: a datatype as stored in an object header, an attribute or a committed
@@ -80,7 +81,8 @@ impl ClassNumber {
     }
 }
 
-/// The decoded first eight bytes of a datatype in a datatype message, with its nesting depth.
+/// The decoded first eight bytes of a datatype in a datatype message, and the nesting depth of the
+/// datatype.
 #[derive(Debug, Clone, Copy)]
 struct Prefix {
     version: u8,
@@ -99,20 +101,21 @@ impl Prefix {
         self.flags >> bit & 1 != 0
     }
 
-    /// Returns four bits of the class bit field in a datatype message, starting at the bit `shift`.
+    /// Returns four bits of a datatype message's class bit field. The lowest of these bits is the
+    /// bit `shift`.
     fn nibble(&self, shift: u32) -> u8 {
         (self.flags >> shift & 0xf) as u8
     }
 
-    /// Returns the member count of a compound or enumeration datatype from the low 16 bits of the
-    /// class bit field in a datatype message.
+    /// Returns the number of members of a compound or enumeration datatype. A datatype message
+    /// stores it in the low 16 bits of the class bit field.
     fn member_count(&self) -> u64 {
         u64::from(self.flags & 0xffff)
     }
 }
 
-/// A decoded datatype of a datatype message, with the values that the enclosing datatype needs for
-/// its own decoding.
+/// A decoded datatype of a datatype message. Also holds values for the decoding of an enclosing
+/// datatype.
 #[derive(Debug)]
 struct Decoded {
     version: u8,
@@ -232,8 +235,8 @@ fn decode_class(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Datatype> {
     Ok(Datatype { size: prefix.size, class })
 }
 
-/// Encodes a datatype as a datatype message in the lowest sufficient version that is at least
-/// `lowest`.
+/// Encodes a datatype as a datatype message. Selects the lowest version that is at least `lowest`
+/// and can represent the datatype.
 fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     let version = lowest.max(minimum_version(datatype));
     if datatype.size == 0 {
@@ -256,8 +259,8 @@ fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     }
 }
 
-/// The fields of a datatype message's prefix without the class bit field, which each class
-/// computes.
+/// The fields of a datatype message's prefix, without the class bit field. The class of the
+/// datatype determines the class bit field.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     version: u8,
@@ -268,7 +271,7 @@ struct Start {
 }
 
 impl Start {
-    /// Writes the prefix of a datatype message with the class bit field `flags`.
+    /// Writes the prefix of a datatype message. `flags` is the class bit field.
     fn write(self, flags: u32, w: &mut Writer) {
         w.u8(self.version << 4 | self.class.0);
         w.uint(3, u64::from(flags), "class bit field");
@@ -276,8 +279,8 @@ impl Start {
     }
 }
 
-/// Reads the name of a compound or enumeration member from a datatype message: text, a zero byte
-/// and, before version 3, zero bytes up to a multiple of eight.
+/// Reads the name of a compound or enumeration member from a datatype message. A zero byte ends the
+/// name. Before version 3, further zero bytes follow up to a multiple of eight.
 fn decode_name(r: &mut Reader<'_>, version: u8) -> Result<Vec<u8>> {
     let name = r.until_nul("member name")?;
     if version < PACKED_VERSION {
@@ -293,8 +296,8 @@ fn encode_name(name: &[u8], version: u8, w: &mut Writer) {
     }
 }
 
-/// Returns the number of zero bytes in a datatype message after a member name of `length` bytes and
-/// its terminating zero byte.
+/// Returns the number of padding bytes after a member name and its terminating zero byte in a
+/// datatype message. `length` is the length of the name.
 fn name_padding(length: usize) -> usize {
     7 - length % 8
 }

@@ -25,9 +25,10 @@ use super::text::{charset_from, charset_number, padding_from, padding_number};
 use super::{PACKED_VERSION, Prefix, Start, decode_at, encode_at};
 use crate::codec::{FileParams, Limits, Reader, Result, Writer};
 
-/// Only version of the encoding of revised references in a datatype message.
+/// The only version number for the encoding of revised references in a datatype message.
 const REVISED_ENCODING_VERSION: u8 = 1;
-/// The class bit field of complex number datatypes in a datatype message: homogeneous, rectangular.
+/// The class bit field of a complex number datatype in a datatype message. It states that the parts
+/// have one datatype (homogeneous) and are real and imaginary (rectangular).
 const COMPLEX_RECTANGULAR: u32 = 1;
 
 pub(super) fn decode_reference(r: &Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {

@@ -32,8 +32,7 @@ fn padding(prefix: &Prefix, bit: u32) -> Padding {
     if prefix.bit(bit) { Padding::One } else { Padding::Zero }
 }
 
-/// Returns the number of bits in an element of the numeric datatype that a datatype message
-/// describes.
+/// Returns the number of bits of an element of a numeric datatype in a datatype message.
 fn element_bits(prefix: &Prefix) -> u64 {
     u64::from(prefix.size) * 8
 }

@@ -10,8 +10,8 @@ use super::words::Word;
 use super::{outside, within};
 use crate::codec::{FormatError, Reader, Result};
 
-/// Reads from a structured chunk's section 0 the number of blocks of defined elements and the
-/// blocks. A coordinate takes `width` bytes. Blocks may come in any order and overlap.
+/// Reads a list of blocks of defined elements from section 0 of a structured chunk. A coordinate
+/// takes `width` bytes. The blocks may have any order, and may overlap.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -68,8 +68,7 @@ fn of_ranks<W: Word>(
     union(blocks, chunk, most_elements)
 }
 
-/// Returns the set of defined elements of a chunk in at least one of the blocks, which may come in
-/// any order.
+/// Returns the union of blocks of defined elements of a chunk. The blocks may have any order.
 fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<DefinedSet> {
     let selection = Selection::Hyperslab(Hyperslab::Irregular { rank: chunk.len(), blocks });
     let mut builder = DefinedBuilder::with_capacity(chunk, 0).map_err(outside)?;
@@ -128,8 +127,8 @@ fn bad_corner(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatErr
     reader.corrupt("ending offset", expected, end)
 }
 
-/// A merge that brings the runs of several blocks of defined elements into ascending order. The
-/// blocks must be disjoint and sorted by their starts in C order.
+/// A merge of several blocks of defined elements into ascending runs. The blocks must be disjoint,
+/// and sorted by their starts in C order.
 struct Merger {
     strides: Dims,
     builder: DefinedBuilder,
@@ -213,9 +212,8 @@ impl Merger {
         self.elements = self.elements.saturating_add(length);
     }
 
-    /// Checks that the blocks do not have more defined elements than the limit. If runs overlap,
-    /// the builder of the set refuses them. The sum of their lengths is then not the size of the
-    /// union.
+    /// Checks that the total length of the runs of defined elements is within the limit. If runs
+    /// overlap, there is nothing to check: the builder of the set has refused the runs.
     fn check_elements(&self) -> Result<()> {
         if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
     }
@@ -242,8 +240,8 @@ impl Merger {
         self.tall.push(TallBlock { length, counts, done });
     }
 
-    /// Adds to the set of defined elements the runs of blocks with several runs, up to the offset
-    /// `offset` in the chunk.
+    /// Adds runs of defined elements to the set, up to the offset `offset` in the chunk. The runs
+    /// belong to blocks of several runs.
     fn take_until(&mut self, offset: u64) -> Result<()> {
         while let Some((at, length)) = self.take_run(offset) {
             self.push(at, length);
@@ -256,8 +254,8 @@ impl Merger {
         Ok(())
     }
 
-    /// Returns the offset and length of the next run of defined elements of a block, if the run
-    /// begins before `offset`.
+    /// Returns the offset and length of the next run of defined elements, among all blocks with
+    /// several runs. Returns `None` if no run begins before `offset`.
     fn take_run(&mut self, offset: u64) -> Option<(u64, u64)> {
         let mut first = self.upcoming.peek_mut().filter(|first| first.0.0 < offset)?;
         let Reverse((at, number)) = *first;

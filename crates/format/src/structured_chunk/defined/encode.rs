@@ -57,8 +57,8 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
     encode_blocks(set, &corners, width)
 }
 
-/// Creates a writer of an encoded set of defined elements. The writer has already written the
-/// fields up to the chunk's extent.
+/// Creates a writer for a set of defined elements. Writes the fields up to the dimensions of the
+/// chunk.
 fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
     let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
     let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
@@ -82,8 +82,9 @@ fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> 
     writer.finish()
 }
 
-/// Returns the width of the numbers in an encoded set of defined elements: of the number of items
-/// and of all coordinates. Calls `highest` only if the coordinates can affect the result.
+/// Returns the width of the numbers in an encoded set of defined elements. The numbers are the
+/// count of items and all coordinates. Calls `highest` only if the highest coordinate can affect
+/// the width.
 fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     let bound = set.dims().iter().copied().max().map_or(0, |size| size.max(1) - 1);
     if width_for(bound) <= width_for(items) {
@@ -108,7 +109,7 @@ fn highest_of_points(set: &DefinedSet) -> u64 {
     }
 }
 
-/// Returns the highest coordinate of all blocks of a chunk's defined elements.
+/// Returns the highest coordinate in a chunk's list of blocks of defined elements.
 fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
     fn of_rank<const R: usize>(corners: &Corners) -> u64 {
         let mut highest = 0;
@@ -132,8 +133,8 @@ fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
     width(set, to_u64(corners.len()), || highest_of_blocks(corners, set.dims().len()))
 }
 
-/// Returns the size in bytes of a set of defined elements that is encoded as a list of points. The
-/// size may exceed 64 bits.
+/// Returns the encoded size in bytes of a set of defined elements as a list of points. The size may
+/// exceed 64 bits.
 fn points_bytes(set: &DefinedSet, width: usize) -> u128 {
     let coordinates = u128::from(set.len()) * set.dims().len() as u128;
     (coordinates + 1) * width as u128 + 13
@@ -171,8 +172,8 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
     Ok(W::join(words))
 }
 
-/// Allocates a vector for `items` items per defined element of a chunk. Returns an error if memory
-/// cannot hold the items.
+/// Allocates a vector with `items` items for each defined element of a chunk. Returns an error if
+/// the vector does not fit in memory.
 fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));

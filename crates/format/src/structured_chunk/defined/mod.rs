@@ -87,7 +87,7 @@ fn in_order(set: DefinedSet) -> DecodedDefined {
     DecodedDefined { stored: set.len(), set, order: None }
 }
 
-/// Converts an error of the set of defined elements to an error about elements outside of the
+/// Converts an error of a set of defined elements to another error: elements lie outside of the
 /// structured chunk.
 fn outside(error: hyperslab_dataspace::DataspaceError) -> FormatError {
     FormatError::corrupt(NAME, "selection", "elements of the chunk", error)
@@ -121,7 +121,8 @@ fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
-/// Checks that the encoded set of a chunk's defined elements has exactly the length that it states.
+/// Checks the length of the dataspace in an encoded set of a chunk's defined elements. The stored
+/// length must match the version and the rank of the dataspace.
 fn check_extent_length(
     reader: &Reader<'_>,
     extent: &DataspaceMessage,
@@ -146,8 +147,8 @@ fn read_rank(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     Err(reader.corrupt("rank", format!("the rank of the chunk, {}", chunk.len()), rank))
 }
 
-/// Reads the width of coordinates in an encoded set of defined elements. Version 1 has a length
-/// instead, which is ignored, and a width of 4.
+/// Reads the width of coordinates in an encoded set of defined elements. In version 1, the field is
+/// a length: ignores the length and returns a width of 4.
 fn read_width_or_length(reader: &mut Reader<'_>, has_length: bool) -> Result<usize> {
     if has_length {
         return reader.skip(8, "length").map(|()| 4);

@@ -9,8 +9,8 @@ use super::words::Word;
 use super::{DecodedDefined, in_order, outside, within};
 use crate::codec::{Reader, Result};
 
-/// Reads the number of defined elements of a structured chunk and their coordinates, a list of
-/// points. A coordinate takes `width` bytes.
+/// Reads a list of points, which are the defined elements of a structured chunk. The number of
+/// points comes first. A coordinate takes `width` bytes.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -36,10 +36,10 @@ pub(super) fn read(
 
 /// An integer type that can hold the offset of every element in a structured chunk.
 trait Offset: Copy + Ord + Into<u64> {
-    /// Truncates a number to the bits of the integer type for offsets in a chunk.
+    /// Truncates a number to the integer type for offsets of elements in a structured chunk.
     fn cut(number: u64) -> Self;
-    /// Adds the product `a * b` (a coordinate and its stride) to the offset `self` of an element in
-    /// a chunk, wrapping on overflow.
+    /// Adds `a * b` (a coordinate and its stride) to the offset of an element in a structured
+    /// chunk. Wraps around on overflow.
     fn add(self, a: Self, b: Self) -> Self;
     fn set(chunk: &[u64], offsets: Vec<Self>) -> hyperslab_dataspace::Result<DefinedSet>;
 }
