@@ -67,8 +67,8 @@ pub trait Driver: Send + Sync + Debug {
     /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Announces to the driver a later read of `length` bytes at the file offset `offset`, for
-    /// which the driver can fetch the bytes in advance.
+    /// Announces to the driver a later read of `length` bytes at the file offset `offset`. The
+    /// driver can fetch these bytes in advance.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }

@@ -133,8 +133,8 @@ impl Family {
         Ok(())
     }
 
-    /// Extends the member files of a family file before the member `last` to their full size,
-    /// because libhdf5 uses the length of the first member as the member size.
+    /// Extends each member file of a family file before the member `last` to its full size. libhdf5
+    /// takes the length of the first member as the size of each member.
     fn fill_before(&self, last: u64) -> Result<()> {
         let whole = self.whole.load(Ordering::Acquire);
         if last <= whole {

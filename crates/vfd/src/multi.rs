@@ -132,8 +132,8 @@ impl Multi {
     }
 }
 
-/// Returns the kind of the driver for the member files: split for two members with the names of the
-/// split driver, and multi otherwise.
+/// Returns the kind of the driver for the member files. The kind is split if there are two members
+/// and the first one has a name of the split driver. Otherwise, the kind is multi.
 fn kind(members: &[Member]) -> DriverKind {
     match members {
         [first, _] if first.name.ends_with("-m.h5") => DriverKind::Split,
@@ -150,8 +150,8 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Returns the length of a member file of the multi file within its range of offsets. For a
-    /// missing member, returns the length that it should have.
+    /// Returns the length of a member file of the multi file: at most the length of its range of
+    /// offsets. If the member file is missing, uses the length that it should have.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

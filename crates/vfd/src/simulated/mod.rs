@@ -203,8 +203,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns an error if the next operation on the simulated disk is planned to fail. A planned
-    /// partial failure has no effect on the disk here.
+    /// Returns an error if the next operation on the simulated disk is planned to fail. If the
+    /// planned failure is a partial one, the operation also has no effect on the disk.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),

@@ -56,8 +56,8 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// Returns boxes of a grid of chunks for tests: the first and last half of the grid in each
-/// dimension, a box in the middle, and each corner.
+/// Returns test boxes in a grid of chunks: the first and last half of the grid in each dimension, a
+/// box in the middle, and each corner.
 fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();

@@ -64,8 +64,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the chunk index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns `true` if the chunk index certainly has no chunk. A result of `false` is no proof of
-    /// a chunk in the index.
+    /// Returns true if the chunk index certainly has no chunk. If the result is false, the chunk
+    /// index may still have no chunk.
     fn is_empty(&self) -> bool;
 
     /// Implements [`ChunkTable::has_none_of`] for one kind of chunk index: returns whether none of
@@ -104,8 +104,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Implements [`ChunkTable::reserve`] for one kind of chunk index: allocates the space of all
-    /// possible chunks if this kind requires that.
+    /// Implements [`ChunkTable::reserve`] for one kind of chunk index. If this kind requires that,
+    /// allocates the space of all possible chunks.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }

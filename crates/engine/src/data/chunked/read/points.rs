@@ -16,7 +16,8 @@ use crate::memory::lengthen;
 /// Largest number of decoded chunk bytes that a read of scattered elements keeps in memory.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Smallest number of read requests to the file for which one more thread reads scattered elements.
+/// Smallest number of read requests that a read of scattered elements assigns to one thread. Only
+/// the last thread may get fewer requests.
 const MIN_THREAD_REQUESTS: usize = 128;
 
 /// Largest number of chunks in one batch of a read of scattered elements.
