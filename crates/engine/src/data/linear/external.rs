@@ -61,8 +61,8 @@ impl ExternalFilePart {
         pieces.map(piece).collect()
     }
 
-    /// Returns the offset in the external file of the dataset's byte `at`, which belongs to this
-    /// external file part.
+    /// Returns the offset in the external file of the dataset's byte with the index `at`. The byte
+    /// belongs to this external file part.
     fn file_offset(&self, at: u64) -> Result<u64> {
         let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
         offset.ok_or_else(|| {
@@ -176,8 +176,8 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// Returns the external file part that holds the dataset's byte `at`, with the index of the
-    /// part.
+    /// Returns the external file part that holds the dataset's byte with the index `at`, and the
+    /// index of the part.
     fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);

@@ -24,8 +24,8 @@ pub struct VariableFields {
     fields: Vec<Field>,
 }
 
-/// A function that returns the variable-length items to which a variable-length descriptor refers,
-/// from the descriptor and the size of an item.
+/// A function from a variable-length descriptor and the size of an item to the items. The
+/// descriptor refers to these variable-length items.
 type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,8 +128,8 @@ impl VariableFields {
         self.put(elements, &source, heap, limit)
     }
 
-    /// Copies variable-length items from `source` to the heap `heap`, and changes the descriptors
-    /// in `elements` to refer to `heap`.
+    /// Copies variable-length items from `source` to the heap `heap`. Changes the descriptors in
+    /// `elements`, which then refer to `heap`.
     fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {

@@ -11,8 +11,9 @@ use crate::store::cache;
 /// Estimated memory in bytes of an entry of the chunk cache, without the chunk.
 const ENTRY_BYTES: u64 = 128;
 
-/// The key of a chunk in the chunk cache: the address of a dataset's object header, and the address
-/// of the chunk. In a damaged file, two datasets may share a chunk and decode it differently.
+/// The key of a chunk in the chunk cache: the addresses of the dataset's object header and of the
+/// chunk. Both are necessary, because two datasets in a damaged file may share a chunk and decode
+/// it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
 /// A trait of decoded chunks that a cache of decoded chunks ([`ChunkCache`]) can keep.
@@ -68,12 +69,12 @@ impl<C: CachedChunk> ChunkCache<C> {
     }
 
     /// Returns whether the chunk cache accepts chunks of `bytes` bytes in total. The chunk cache
-    /// refuses chunks that would fill more than half of it.
+    /// refuses chunks that need more than half of its memory.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Removes a chunk from the chunk cache, because the chunk's bytes in the file change.
+    /// Removes a chunk from the chunk cache, because the stored bytes of the chunk change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);

@@ -61,8 +61,8 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Fills a tile of the read target with elements of its chunk, copied or converted. The bytes
-    /// `chunk` begin at the chunk's element `first`.
+    /// Fills a tile of the read target with elements of its chunk, which are copied or converted.
+    /// `chunk` holds the bytes of the chunk from its element `first` on.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,

@@ -46,7 +46,7 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Converts runs of a virtual dataset's mapped elements to two values: the blocks of the source
+    /// Converts runs of a virtual dataset's mapped elements to two lists: the blocks of the source
     /// dataset, and the positions of the elements in the request.
     ///
     /// # Errors
@@ -88,9 +88,8 @@ impl Places {
         }
     }
 
-    /// Returns the positions in a request to a virtual dataset as one run: the number of elements
-    /// before the run, and the length of the run. Returns `None` if the positions form no single
-    /// run.
+    /// Returns the positions in a request to a virtual dataset as one run: the index of the first
+    /// element, and the length of the run. Returns `None` if the positions form no single run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -215,8 +214,8 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position outside the elements of a virtual dataset's mapping,
-/// although the positions were checked.
+/// Creates an internal error about a position outside the elements of a virtual dataset's mapping.
+/// An earlier check should have found this position.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")
 }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Number of steps of the work budget of virtual dataset reads for the search for a source dataset.
+/// Number of steps that the search for a source dataset takes from the work budget of a virtual
+/// dataset read.
 const SOURCE_STEPS: u64 = 16;
 /// Number of steps that each requested element adds to the work budget of virtual dataset reads.
 const ELEMENT_STEPS: u64 = 16;

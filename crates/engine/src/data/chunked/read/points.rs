@@ -34,7 +34,7 @@ pub(super) struct Scattered<'a> {
     chunks: &'a Region,
 }
 
-/// The coordinates and the location of a stored chunk that a read needs.
+/// The coordinates and the location of a stored chunk whose elements a read needs.
 type LocatedChunk = (Dims, ChunkLocation);
 
 /// A run of elements of a chunk that are contiguous in the file and in the read target.
@@ -137,7 +137,7 @@ impl<'a> Scattered<'a> {
     }
 
     /// Returns the list of chunks that a read of scattered elements needs, in C order. Returns
-    /// `None` if a walk over the box of chunks is faster than looking up each chunk.
+    /// `None` if a walk over a box of chunks is faster than a search for each chunk.
     fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {

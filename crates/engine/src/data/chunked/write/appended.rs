@@ -13,7 +13,7 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that an append operation encodes before the dataset grows.
+/// Largest number of bytes of chunks that an append encodes before it extends the dataset.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
 /// The chunks of an append operation that are encoded before the dataset grows.

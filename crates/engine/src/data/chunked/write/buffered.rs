@@ -84,8 +84,8 @@ impl ChunkWriter {
             && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Adds a whole chunk, whose elements are in the write source `from`, to the buffer of the
-    /// chunk writer. Returns whether the buffer accepted the chunk.
+    /// Adds a whole chunk to the buffer of the chunk writer. The elements of the chunk are in the
+    /// write source `from`. Returns whether the buffer accepted the chunk.
     pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,

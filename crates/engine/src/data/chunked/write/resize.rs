@@ -140,8 +140,9 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
-    /// file space may still hold the elements of an earlier, larger shape.
+    /// Writes the fill value to all chunks that a resize adds to the dataset. A chunk with
+    /// permanent file space may still hold old elements, from an earlier time at which the dataset
+    /// was larger.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;

@@ -17,8 +17,8 @@ use crate::store::SpaceKind;
 /// the file.
 const GATHERED_BYTES: usize = 1 << 20;
 
-/// A box of small chunks that a write stores strip by strip, with the coordinates of the next
-/// strip.
+/// A box of small chunks that a write stores strip by strip, and the coordinates of the next strip.
+/// A strip is a row of neighbouring chunks along the fastest dimension.
 struct Strips {
     /// The shape of a chunk.
     chunk: Dims,
@@ -42,8 +42,8 @@ struct Strip {
     count: usize,
 }
 
-/// The start of a row of elements of a chunk: the offset in the write source and the offset in the
-/// chunk, both in bytes from the chunk's first row.
+/// Two offsets of the start of a row of a chunk's elements: in the write source, and in the chunk.
+/// Both count in bytes from the chunk's first row.
 struct StripRow {
     source: u64,
     chunk: u64,
@@ -58,8 +58,8 @@ struct StripBatch {
 }
 
 impl ChunkWriter {
-    /// Writes a selection of a chunked dataset that is a box of small chunks and begins at the
-    /// start of a chunk. Returns false, without a change, for all other selections.
+    /// Writes a selection that is a box of small chunks and begins at the start of a chunk. For
+    /// every other selection, returns false and writes nothing.
     pub(super) fn write_strips(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -92,8 +92,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Writes the strips of small chunks of a dataset that has no stored chunks. Allocates all
-    /// chunks together, before the blocks of the chunk index.
+    /// Writes the strips (rows of small chunks) of a dataset that has no stored chunks. Allocates
+    /// all chunks together, before the blocks of the chunk index.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -121,8 +121,8 @@ impl ChunkWriter {
 }
 
 impl Strips {
-    /// Divides a selection into strips of small chunks. Returns `None` unless the selection is a
-    /// box that begins at the start of a chunk.
+    /// Divides a selection into strips (rows of small chunks). Returns `None` if the selection is
+    /// not a box, or does not begin at the start of a chunk.
     fn new(source: &ChunkedSource, selection: &Selection) -> Option<Self> {
         let grid = &source.grid;
         let region = as_box(selection, grid)?;
@@ -217,8 +217,8 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of each chunk in a strip of small chunks. In the
-    /// fastest dimension, the last chunk determines the size.
+    /// Returns the shape of the selected part of each chunk in a strip, a row of small chunks. In
+    /// the fastest dimension, returns the size of the part of the last chunk.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
@@ -289,8 +289,8 @@ impl Strips {
     }
 }
 
-/// Copies consecutive pieces of `N` bytes from the buffer `from` to offsets of the buffer `to` that
-/// are `step` bytes apart.
+/// Copies consecutive pieces of `N` bytes from the buffer `from` to the buffer `to`. In `to`, the
+/// pieces begin `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut locations = to.chunks_mut(step.max(1));

@@ -262,8 +262,8 @@ impl StructuredSource {
     }
 }
 
-/// Divides structured chunks, which are in C order, into groups for decoding. A group contains
-/// whole slabs.
+/// Divides structured chunks, which are in C order, into groups for decoding. All chunks with the
+/// same coordinate along the first dimension are in one group.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;
