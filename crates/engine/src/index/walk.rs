@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::store::{AddressSet, Store};
 
-/// Number of block addresses that a walk over a structure compares one by one, before it uses a
-/// hash set. The path from the root of a tree to a leaf rarely has more blocks.
+/// Number of block addresses that a walk over a structure keeps in a list. With more blocks, the
+/// walk uses a hash set. The path from the root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
 /// The set of blocks that one walk over a structure of the file has visited.

@@ -71,7 +71,7 @@ impl GlobalHeap {
     }
 }
 
-/// Creates an error about a range of bytes that belongs to other global heap objects or
+/// Creates an internal error about a range that lies outside the list of new global heap objects or
 /// collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")

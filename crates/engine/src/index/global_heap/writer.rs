@@ -15,8 +15,8 @@ use crate::store::Edit;
 /// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
-/// Number of conversions for which a global heap writer allocates file space together, once the
-/// space of one conversion is known.
+/// Number of conversions for which a global heap writer allocates file space together. The writer
+/// expects that each conversion needs as much space as the previous one.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
 /// A writer that inserts objects into the global heap without exclusive access to the file. No

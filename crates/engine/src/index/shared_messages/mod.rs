@@ -75,15 +75,15 @@ impl SharedMessages {
         SharedMessageTableContext { params: store.params(), indexes: self.indexes }
     }
 
-    /// Returns the number in the master table of the shared message index for messages of type
-    /// `kind`.
+    /// Returns the number of a shared message index in the master table. The index is for messages
+    /// of type `kind`.
     fn position_of(&self, kind: MessageType) -> Option<usize> {
         let wanted = message_types(kind);
         self.indexes().position(|index| index.message_types.intersects(wanted))
     }
 
-    /// Returns the current shared message index for messages of type `kind`, and its number in the
-    /// master table.
+    /// Returns the current shared message index for messages of type `kind`, and the number of the
+    /// index in the master table.
     fn index_of(&self, store: &Store, kind: MessageType) -> Result<(usize, SharedMessageIndex)> {
         let table: Arc<SharedMessageTable> = store.shared(self.address, &self.context(store))?;
         let position = self.position_of(kind);
