@@ -54,8 +54,8 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     Ok(())
 }
 
-/// Decreases the reference count in the editor of an object header. An object without links is
-/// deleted later, after its last handle.
+/// Decreases the reference count of an object in the editor of its object header. If the object has
+/// no more links, it is deleted later, after its last handle.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the count is 0.
@@ -131,7 +131,7 @@ pub fn drop_replaced(
     drop_reference(container, edit, object, raw)
 }
 
-/// The state of a deletion of objects. The state has a list of objects to delete and needs no
+/// The state of a deletion of objects, with a list of objects to delete. The list replaces
 /// recursion, because trees of groups can be deeper than the stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,

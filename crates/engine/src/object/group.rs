@@ -177,8 +177,8 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     Ok(count)
 }
 
-/// Calls `visit` for the links of damaged dense storage to which at least one of the B-tree indexes
-/// still refers.
+/// Calls `visit` for the links of damaged dense storage. Finds each link to which at least one of
+/// the B-tree indexes still refers.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;

@@ -56,8 +56,9 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message, from its flags and its stored bytes in the object header at
-/// `owner`. Resolves a reference to a shared message.
+/// Returns the body of a message in the object header at `owner`, from the flags and the stored
+/// bytes of the message. If the stored bytes are a reference to a shared message, returns the body
+/// of the shared message.
 pub(super) fn resolve_body(
     container: &Container,
     owner: Address,
