@@ -24,8 +24,8 @@ impl OpenFile {
         })
     }
 
-    /// Decreases the reference count of an object that another object replaces in a link. The
-    /// handles of the replaced object become invalid.
+    /// Decreases the reference count of an object whose link will lead to another object. The
+    /// handles of the old object become invalid.
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -72,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes the unlinked objects that the previous writer of the file held open when the writer
-    /// ended, and commits. The journal of that writer lists these objects.
+    /// Deletes unlinked objects that the previous writer of the file held open at its end, and
+    /// commits. The journal of that writer lists these objects.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
@@ -104,9 +104,9 @@ impl OpenFile {
         })
     }
 
-    /// Deletes the objects of the file that have lost their last link and their last handle. At the
-    /// close of the file, deletes unlinked objects with handles as well. In a file with SWMR
-    /// readers, which may still read the objects, no object is deleted before the close.
+    /// Deletes the objects of the file that have neither links nor handles. When the file is
+    /// closed, also deletes objects that have handles but no links. In a file with SWMR readers, no
+    /// object is deleted before the close, because the readers may still read the object.
     ///
     /// Logs an error if an object cannot be deleted, and loses its space: the call that removed the
     /// link has already returned.

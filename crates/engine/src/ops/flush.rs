@@ -9,7 +9,7 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of attempts to flush datasets before a read of the file without exclusion of
+/// Largest number of attempts to flush datasets before a read of the file that does not exclude
 /// writers. After the last attempt, the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 

@@ -40,14 +40,13 @@ pub trait FileResolver: RawFileResolver {
         let _ = folder;
     }
 
-    /// Returns whether the file name `name` of a link refers to the file itself that contains the
-    /// link.
+    /// Returns whether the file name `name` in a link refers to the file that contains the link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
 
-    /// Returns the HDF5 file with the name `name` if the program has it open. The resolver neither
-    /// keeps nor closes this file.
+    /// Returns the HDF5 file with the name `name` if the program has it open. The resolver of file
+    /// names does not keep or close this file.
     fn find_open(&self, _name: &[u8]) -> Option<Arc<OpenFile>> {
         None
     }

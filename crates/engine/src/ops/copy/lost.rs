@@ -105,8 +105,8 @@ impl Copier<'_> {
         Ok(root)
     }
 
-    /// Returns the objects of a damaged file that have no copy yet, without the objects to which
-    /// another uncopied object leads.
+    /// Returns the objects of a damaged file that have no copy yet. Omits objects to which another
+    /// object without a copy leads.
     ///
     /// # Errors
     /// Returns the errors of the search.
@@ -129,7 +129,7 @@ impl Copier<'_> {
         Ok(tops.filter_map(|address| Some(LostObject { address, kind: kinds.remove(&address)? })).collect())
     }
 
-    /// Copies the objects of a damaged file that no link leads to into a new group. Returns the
+    /// Copies the objects of a damaged file to which no link leads, into a new group. Returns the
     /// address of the group if it has members.
     ///
     /// # Errors
@@ -175,9 +175,9 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
-    /// Returns the copies to which no links from the objects `from` lead, each as two addresses: of
-    /// the original and of the copy. Unlinked copies are datatypes and targets of references, and
-    /// copies whose link could not be inserted.
+    /// Returns the copies to which no link from the objects `from` leads, each with the addresses
+    /// of its original and of the copy. A copy has no link if it is a datatype or the target of a
+    /// reference, or if its link could not be inserted.
     fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
         let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
         for (group, copy) in &self.links {
@@ -210,9 +210,9 @@ impl Copier<'_> {
     }
 }
 
-/// Returns objects of a damaged file from which links lead to all objects in `all`: the objects
-/// without a link from another object, then one object of each cycle. Objects in `seen` are
-/// omitted.
+/// Returns objects of a damaged file from which links lead to all objects in `all`. These are the
+/// objects to which no other object links, and one object of each cycle. Omits the objects in
+/// `seen`.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,

@@ -65,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that stores its own elements. A virtual dataset leads to an error.
+    /// Opens a dataset that stores its own elements. Returns an error for a virtual dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -228,8 +228,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that stores its own elements and is
-    /// not virtual.
+    /// Returns the selected elements, as stored, of a dataset that is not virtual.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.
