@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The set of threads that run a callback of the caller for one file.
+/// The set of threads that currently run a function of the caller (a callback) for one file.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     count: AtomicUsize,
@@ -30,7 +30,8 @@ impl Store {
         Callback(self)
     }
 
-    /// Checks that the calling thread runs no callback of the file's caller.
+    /// Checks that the calling thread does not run a function of the caller (a callback) for the
+    /// file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] inside of a callback.

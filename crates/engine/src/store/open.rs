@@ -130,8 +130,8 @@ impl Store {
 }
 
 impl Store {
-    /// Manages the file space of the file as its file space info message states, and takes over the
-    /// stored free space. The message lies at `location`. Must be called before any change of the
+    /// Applies the file space info message of the file: takes over its rules and the stored free
+    /// space. `location` is the location of the message. Must be called before any change of the
     /// file.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life number that stands for a deleted object. No handle has this life number.
+/// The number that stands for a deleted object instead of a life number. No handle has this number.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -46,14 +46,14 @@ struct OpenState {
 }
 
 /// The entry of one open object in the table of open objects: the number of its handles, and its
-/// life number.
+/// life number. The life number tells successive objects at the same address apart.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The record in the table of open objects that the object at an address was deleted.
+/// A record in the table of open objects about the deletion of the object at an address.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -63,14 +63,15 @@ struct DeletedObject {
 }
 
 impl OpenState {
-    /// Returns the life number of the object at an address: the number of the last deletion of an
-    /// object at this address, or 0 without a deletion.
+    /// Returns the life number of the object at an address, which tells objects at the same address
+    /// apart. It is the number of the last deletion of an object at this address, or 0 if no object
+    /// was deleted there.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether the object at an address was deleted or is about to be deleted, without a
-    /// new object at the address.
+    /// Returns whether the object at an address was deleted or will be deleted, and no new object
+    /// is at the address.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
@@ -237,7 +238,7 @@ impl Store {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// Checks that an object has no handles and was not deleted since the file was opened.
+    /// Checks that an object has no handles and that it was not deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
         let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
@@ -249,7 +250,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the last link of an object was removed. Returns whether handles keep the object
+    /// Records that the last link to an object was removed. Returns whether handles keep the object
     /// in the file.
     pub(crate) fn unlink(&self, object: Address) -> bool {
         let mut state = self.sharing.open_objects.state.lock();
@@ -260,7 +261,7 @@ impl Store {
         held
     }
 
-    /// Records that an object lost its last link, which was a link from the object to itself. The
+    /// Records that an object has lost its last link, which led from the object to itself. The
     /// object is deleted later, after its last handle.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
@@ -271,7 +272,7 @@ impl Store {
         }
     }
 
-    /// Records that a link leads to an unlinked object again.
+    /// Records that a link leads to an object again that had no links.
     pub(crate) fn relink(&self, object: Address) {
         let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {
@@ -280,8 +281,9 @@ impl Store {
         }
     }
 
-    /// Removes and returns the list of addresses of the objects that must be deleted: the unlinked
-    /// objects without handles, or all unlinked objects if the file is closed.
+    /// Removes the addresses of the objects that must be deleted from the table, and returns them.
+    /// These are the unlinked objects without handles. If the file is closed, these are all
+    /// unlinked objects.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {

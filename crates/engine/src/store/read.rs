@@ -10,8 +10,8 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Largest size in bytes of a raw data read that uses the page buffer, like metadata, because a
-/// read of the neighbouring bytes is likely to follow.
+/// Largest size in bytes of a raw data read that uses the page buffer, like metadata. After such a
+/// short read, a read of the neighbouring bytes is likely.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
 /// Largest size in bytes of a raw data read that is copied from a page of the page buffer.

@@ -187,8 +187,8 @@ pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
-/// Returns the length of the file, or of its first member if the members have ends of their own,
-/// because the superblock then states the end of the first member.
+/// Returns the length of the file. If the members of the file have their own ends, returns the
+/// length of the first member, because the superblock then states the end of this member.
 fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
     match driver.member_ranges()?.first() {
         Some(first) => Ok(first.end),
