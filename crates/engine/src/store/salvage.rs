@@ -48,8 +48,8 @@ impl Damage {
     }
 }
 
-/// The record that a salvage of a file keeps: the damage that was found, and the ranges of raw data
-/// that were read.
+/// The record that a salvage of a file keeps. It has two lists: the damage that was found, and the
+/// ranges of raw data that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
     damages: Mutex<Damages>,

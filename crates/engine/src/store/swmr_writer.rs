@@ -24,8 +24,8 @@ use super::bytes::part;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
-/// The rank of a changed metadata block in a SWMR write: all blocks of a rank are written before
-/// the blocks of the next rank. Blocks point only to blocks of lower ranks.
+/// The rank of a changed metadata block in a SWMR write. All blocks of a rank are written before
+/// the blocks of the next rank. A block points only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteRank {
     /// The superblock, which states the length of the file. The file has that length already.
@@ -75,8 +75,8 @@ pub(super) struct SwmrWriter {
     blocks: Mutex<SwmrBlocks>,
 }
 
-/// The new, changed and retired (freed, but kept for readers) metadata blocks of a SWMR writer, by
-/// their file offsets.
+/// The metadata blocks of a SWMR writer by their file offsets: new blocks, changed blocks, and
+/// retired blocks. A retired block is freed, but kept for readers.
 #[derive(Debug, Default)]
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.
@@ -145,9 +145,9 @@ impl Store {
         }
     }
 
-    /// Writes all dirty pages of a SWMR writer in an order in which readers find a consistent file
-    /// at every instant: first the bytes outside of changed blocks, then the changed blocks rank by
-    /// rank.
+    /// Writes all dirty pages of a SWMR writer in a safe order: first the bytes outside of changed
+    /// blocks, then the changed blocks rank by rank. Readers then find a consistent file at every
+    /// moment.
     pub(super) fn publish_in_order(&self, file_end: u64) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, pages) = (&*self.backing.driver, &self.caches.pages);
@@ -255,8 +255,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Keeps a freed block of the file unchanged if SWMR readers may still visit the block. Returns
-    /// whether the block must be kept.
+    /// Keeps a freed block of the file unchanged during SWMR writing, because SWMR readers may
+    /// still visit the block. Returns whether the block must be kept.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
         if !store.is_swmr_writer() {

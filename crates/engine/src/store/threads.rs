@@ -35,8 +35,8 @@ impl Store {
         }
     }
 
-    /// Calls `work` with the file's thread pool like [`share`](Self::share), but on the calling
-    /// thread.
+    /// Calls `work` on the calling thread. `work` can add jobs for the file's thread pool.
+    /// Otherwise like [`share`](Self::share).
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),
