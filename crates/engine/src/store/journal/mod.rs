@@ -41,19 +41,17 @@ pub(super) use recover::{
 use state::{JournalState, Phase};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
-/// The largest size in bytes of a small commit. The size counts the changed pages and the growth of
-/// the file. The journal holds all bytes of a small commit, including its new space.
+/// The largest size in bytes of a small commit: the changed pages and the growth of the file. The
+/// journal holds all bytes of a small commit, including its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
-/// Largest length of a journal at which commits are still appended. A longer journal is first
-/// truncated.
+/// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
 /// The reason in the errors of writes after a failed sync, which are all refused.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
-/// A change of bytes of the file for the journal: the bytes before the change and the bytes after
-/// it.
+/// A change of the file for the journal: the bytes before the change and the bytes after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub(super) offset: u64,
@@ -141,8 +139,7 @@ impl Journal {
             && !self.is_disabled.load(Ordering::Acquire)
     }
 
-    /// Disables the journal. Later changes of existing file bytes are then not written to the
-    /// journal.
+    /// Disables the journal. Later changes of existing file bytes are not written to the journal.
     pub(super) fn disable(&self) {
         self.is_disabled.store(true, Ordering::Release);
     }
@@ -166,8 +163,7 @@ impl Journal {
         }
     }
 
-    /// Records that an extent of new space was written to the file. The next commit relies on the
-    /// extent.
+    /// Records that an extent of new space was written to the file, for the next commit.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
@@ -191,8 +187,7 @@ impl Journal {
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file. The next commits are appended to this
-    /// journal.
+    /// Continues a journal that was found beside the file. The next commits are appended to it.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -213,8 +208,7 @@ impl Journal {
         self.is_enabled() && self.state.lock().must_append()
     }
 
-    /// Checks whether the journal permits writes to the file. After some failures, it refuses them
-    /// with an error.
+    /// Checks that the journal still permits writes to the file. Some failures end this permission.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -251,14 +245,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether the journal holds spilled pages of the file. No commit contains these pages
-    /// yet.
+    /// Returns whether the journal holds spilled pages of the file, which no commit contains yet.
     pub(super) fn has_spilled(&self) -> bool {
         self.spilled_count.load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether the journal holds a spilled page with bytes between the file offsets `start`
-    /// and `end`.
+    /// Returns whether the journal holds a spilled page with file bytes from `start` up to `end`.
     pub(super) fn has_spilled_in(&self, start: u64, end: u64) -> bool {
         self.has_spilled() && self.spilled.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
@@ -347,8 +339,7 @@ impl Journal {
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the file offsets of the bytes that a commit changes or relies on to the journal's set
-    /// of such offsets.
+    /// Adds the offsets of all bytes that a commit changes or relies on to the journal's set.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));
@@ -391,8 +382,7 @@ impl Journal {
         self.spilled_count.store(0, Ordering::Release);
     }
 
-    /// Writes the changes of the journal's last commit to the file again, if an earlier attempt has
-    /// failed.
+    /// Writes the changes of the journal's last commit to the file, if an earlier attempt failed.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
         if !self.is_unapplied.load(Ordering::Acquire) {
             return Ok(());
