@@ -248,8 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without its context: the names of the objects, attributes and steps in
-    /// which the error arose.
+    /// Returns the error without its context. The context is the names of the objects, attributes
+    /// and steps in which the error arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");

@@ -28,7 +28,8 @@ impl Default for CoreOptions {
     }
 }
 
-/// A driver that keeps a file in memory: a read-only image without locks, or bytes that can change.
+/// A driver that keeps a file in memory. The file is either a read-only image, which needs no
+/// locks, or bytes that can change.
 pub struct Core {
     name: String,
     storage: Storage,

@@ -231,8 +231,8 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether a driver of this kind has member files that each have an end of their own. A
-    /// range of unused offsets may then follow the end of a member.
+    /// Returns whether a driver of this kind has member files that each have their own end. A range
+    /// of unused offsets may then follow the end of a member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }

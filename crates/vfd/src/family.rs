@@ -44,8 +44,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Opens the member files of a family file up to the first member that does not exist. Without
-    /// `member_size`, the length of the first member is the member size.
+    /// Opens the member files of a family file, up to the last one before a missing member. If
+    /// `member_size` is not given, the length of the first member is the member size.
     ///
     /// # Errors
     /// [`DriverError::Io`] with the name of the member that cannot be opened;

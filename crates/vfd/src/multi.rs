@@ -41,9 +41,9 @@ impl MultiMember {
         [with(metadata, 0), with(raw, u64::MAX / 2)]
     }
 
-    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5:
-    /// `BASE-s.h5` for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
-    /// global and local heaps, `-o` for object headers.
+    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5.
+    /// `BASE-s.h5` is for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
+    /// global and local heaps, and `-o` for object headers.
     pub fn multi(base: &Path) -> [Self; 6] {
         let mut start = 0;
         ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
@@ -117,8 +117,8 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member file of the multi file, and true if the member exists, in
-    /// ascending order of offsets.
+    /// Returns two values for each member file of the multi file: its path, and true if it exists.
+    /// The members are in ascending order of offsets.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }

@@ -23,7 +23,7 @@ const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 /// file and must be renamed.
 const MAX_STALE_NAMES: u32 = 999_999;
 
-/// A file beside the HDF5 file, such as the journal, which need not exist.
+/// A file beside the HDF5 file, such as the journal. The side file need not exist.
 pub trait SideFile: Send + Sync + Debug {
     /// Returns the name of the side file for messages.
     fn name(&self) -> &str;
@@ -100,9 +100,9 @@ impl PathSideFile {
         Self { path, name, main: None }
     }
 
-    /// Creates the description of a side file in the folder of the file `main`, whose name is the
-    /// name of `main` followed by `suffix`. If this name is too long, a hash replaces the name of
-    /// `main`.
+    /// Creates the description of a side file in the folder of the file `main`. The name of the
+    /// side file is the name of `main` followed by `suffix`. If this name is too long, a hash
+    /// replaces the name of `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
         // A path that ends in `..` has no file name, so the name consists of the suffix alone.
         let file_name = main.file_name().unwrap_or_default();

@@ -36,8 +36,8 @@ pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
 pub(crate) const REJECTED: u8 = b'-';
 
-/// A secret that a stream server, which offers a file image, shares with its clients: random bytes,
-/// created for each server.
+/// A secret of a stream server, which offers a file image to clients: random bytes, created for
+/// each server. Clients must know the secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StreamToken(pub [u8; 32]);
 

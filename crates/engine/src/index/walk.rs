@@ -29,8 +29,8 @@ impl VisitedBlocks {
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }
     }
 
-    /// Records the visit of the block at `address` by a walk over a structure. Returns an error for
-    /// a block that was visited before, and for too many blocks.
+    /// Records that a walk over a structure visits the block at `address`. Returns an error if the
+    /// walk has visited the block before, or has visited too many blocks.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if

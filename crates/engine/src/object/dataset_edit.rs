@@ -47,8 +47,9 @@ pub fn create(
     Ok(editor.address())
 }
 
-/// Allocates the object header of a dataset like [`create`], but does not write it, and returns the
-/// editor of the header. The caller saves the header, and counts the use of a committed datatype.
+/// Allocates the object header of a dataset like [`create`], but does not write it. Returns the
+/// editor of the object header. The caller saves the object header, and counts the use of a
+/// committed datatype.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].

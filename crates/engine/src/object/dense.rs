@@ -75,8 +75,7 @@ pub(super) struct DenseEntry {
 }
 
 impl DenseEntry {
-    /// Returns the heap ID of the shared message, if the entry of dense storage is an attribute
-    /// that is a shared message.
+    /// Returns the heap ID of an attribute in dense storage that is a shared message.
     pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }

@@ -65,8 +65,8 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Group
     message::find(container, header)
 }
 
-/// Returns the limits, from a group's object header, for the number of links at which the group
-/// changes between compact and dense storage.
+/// Returns the numbers of links at which a group changes between compact and dense storage, from
+/// the group's object header.
 ///
 /// # Errors
 /// Returns read errors.

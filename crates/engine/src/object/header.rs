@@ -103,9 +103,9 @@ impl ObjectHeader {
         &self.prefix
     }
 
-    /// Returns the limits, from the object header, for the number of attributes at which an object
-    /// changes between compact and dense storage. For a version 1 object header, which has no dense
-    /// storage, returns the default limits.
+    /// Returns the numbers of attributes at which an object changes between compact and dense
+    /// storage, from the object header. A version 1 object header has no dense storage; for it,
+    /// returns the default numbers.
     pub fn attribute_phase_change(&self) -> AttributePhaseChange {
         self.prefix.attribute_phase_change()
     }

@@ -28,8 +28,8 @@ impl Crash {
     pub const ALL: [Self; 3] = [Self::ProcessEnd, Self::PowerLoss, Self::Torn];
 }
 
-/// A replay of the operations on a simulated disk, which returns the remaining files after a
-/// simulated crash at any point.
+/// A replay of the operations on a simulated disk. At each point, the replay can return the files
+/// that remain after a simulated crash.
 #[derive(Debug, Clone)]
 pub struct Replay<'h> {
     history: &'h History,

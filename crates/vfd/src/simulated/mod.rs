@@ -83,8 +83,9 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Creates a simulated disk in the state after all operations of a history, for a process that
-    /// starts after the first process ended. Unsynced operations remain unsynced.
+    /// Creates a simulated disk in the state after all operations of a history. The disk is for a
+    /// second process that starts after the first process ended. Unsynced operations remain
+    /// unsynced.
     pub fn after(history: History) -> Self {
         let mut replay = history.replay();
         replay.go_to(history.len());

@@ -111,8 +111,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of a layout message that changes of the chunk index can change: the address of the
-/// chunk index, or the location of the only chunk.
+/// The part of a layout message that a change of the chunk index affects: the address of the chunk
+/// index, or the location of the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -121,8 +121,8 @@ pub enum Note<E> {
     Single(Option<E>),
 }
 
-/// The properties that all entries of a chunk index of flat chunks have in common, and that the
-/// entries do not store.
+/// The properties that all entries of a chunk index of flat chunks have in common. The entries do
+/// not store these properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
     /// The number of bytes of a decoded chunk.

@@ -21,8 +21,8 @@ pub trait OpenRaw: Send + Sync + std::fmt::Debug {
 }
 
 /// The source from which reads of a dataset with external raw data files take elements. Each file
-/// is opened when it is first needed. If an external file is shorter than the dataset requires, the
-/// missing bytes read as zeros.
+/// is opened when it is first needed. If an external file is too short for the dataset, the missing
+/// bytes read as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
@@ -112,8 +112,8 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// A dataset with elements in external raw data files that is open for writes. The external files
-/// are open only during a write.
+/// A dataset that is open for writes and has its elements in external raw data files. The external
+/// files are open only during a write.
 #[derive(Debug)]
 pub struct ExternalSink {
     /// The shape; empty for a scalar.

@@ -114,8 +114,8 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether the structured chunks of a dataset are sparse, so that elements may be
-    /// undefined.
+    /// Returns whether the structured chunks of a dataset are sparse. In sparse chunks, elements
+    /// may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
@@ -267,8 +267,8 @@ impl StructuredForm {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the stored metadata of each structured chunk of a dataset has only one
-    /// possible order of its fields.
+    /// Returns whether the fields of structured chunk metadata have only one possible order in a
+    /// dataset.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }

@@ -84,8 +84,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `from` to a new heap, and
-    /// changes the variable-length descriptors in `elements` to refer to the new heap. Returns the
-    /// new heap.
+    /// returns the new heap. Changes the variable-length descriptors in `elements`, which then
+    /// refer to the new heap.
     ///
     /// # Errors
     /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
@@ -98,7 +98,7 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `foreign` to the chunk heap
-    /// `heap`, and changes the variable-length descriptors in `elements` to refer to `heap`.
+    /// `heap`. Changes the variable-length descriptors in `elements`, which then refer to `heap`.
     ///
     /// # Errors
     /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
@@ -151,7 +151,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the chunk heap `heap` to the heap
-    /// `foreign`, and changes the variable-length descriptors in `elements` to refer to `foreign`.
+    /// `foreign`. Changes the variable-length descriptors in `elements`, which then refer to
+    /// `foreign`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.

@@ -16,7 +16,7 @@ const ENTRY_BYTES: u64 = 128;
 /// it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
-/// A trait of decoded chunks that a cache of decoded chunks ([`ChunkCache`]) can keep.
+/// A trait of decoded chunks that the chunk cache ([`ChunkCache`]) can keep.
 pub trait CachedChunk: Clone + Send + Sync {
     /// Returns the number of bytes that the decoded chunk takes in memory, which counts toward the
     /// limit of the chunk cache.
@@ -29,9 +29,9 @@ impl CachedChunk for Arc<[u8]> {
     }
 }
 
-/// A cache of decoded chunks by their addresses, with a limit in bytes. The cache is divided into
-/// shards with a lock each. The cache evicts chunks that were used once before chunks that were
-/// used again, so that a walk over a whole dataset does not evict the working set of other readers.
+/// A cache of decoded chunks by their addresses, with a limit in bytes. Its shards (parts) have
+/// separate locks. Chunks that were used only once are evicted first. A walk over a whole dataset
+/// therefore does not evict the chunks that other readers use repeatedly.
 pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
     /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,

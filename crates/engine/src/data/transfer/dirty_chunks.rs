@@ -73,8 +73,8 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The choice of the dirty chunks that a flush of a dataset encodes: all, complete, or least
-/// recently changed.
+/// The choice of the dirty chunks that a flush of a dataset encodes: all chunks, chunks that lack
+/// no elements, or the least recently changed chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.

@@ -41,8 +41,8 @@ impl<'a> ReadTarget<'a> {
         self.transform
     }
 
-    /// Returns the buffer of the read target if the elements are not converted, and `None`
-    /// otherwise.
+    /// Returns the buffer of the read target if the elements are not converted. Returns `None` if
+    /// they are converted.
     pub fn as_stored(&mut self) -> Option<&mut [u8]> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }

@@ -32,8 +32,8 @@ impl<'a> WriteSource<'a> {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion of the write source skips members of the elements. If so, the
-    /// write first reads the elements that it replaces.
+    /// Sets whether the conversion of the write source skips members of the elements. If it does,
+    /// the write first reads the elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
@@ -72,8 +72,8 @@ impl<'a> WriteSource<'a> {
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks that the buffer of the write source holds exactly `elements` elements, the number of
-    /// selected elements.
+    /// Checks that the buffer of the write source holds exactly as many elements as are selected.
+    /// `elements` is the number of selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.

@@ -19,8 +19,8 @@ const NAME: &str = "element of another file";
 /// counts, and memory for the allocator.
 const ENTRY_BYTES: u64 = 48;
 
-/// A foreign heap: a heap for the variable-length data that one read of a virtual dataset collects
-/// from source files.
+/// A heap for one read of a virtual dataset (a foreign heap). The heap holds the variable-length
+/// data that the read collects from source files.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -62,8 +62,8 @@ impl ForeignHeap {
     }
 
     /// Returns the number of items and the items of a variable-length element, from its descriptor.
-    /// Returns `None` if the data of the element is not in this foreign heap, but in the file of
-    /// the virtual dataset.
+    /// Returns `None` if the data of the element is in the file of the virtual dataset and not in
+    /// this foreign heap.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
         let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);

@@ -8,8 +8,8 @@ use crate::memory::zeros;
 
 const NAME: &str = "virtual data";
 
-/// The positions, in a read or write request to a virtual dataset, of the elements that lie in one
-/// source dataset. The positions are in the order of the source's elements.
+/// The positions of the elements of one source dataset in a read or write request to a virtual
+/// dataset. The positions are in the order of the source's elements.
 #[derive(Debug)]
 pub enum Places {
     /// A selection of the requested box.
@@ -127,9 +127,9 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements of a request to a virtual dataset that one source dataset holds, in the
-    /// order of the source dataset. If two elements have the same position in the source, the later
-    /// element counts.
+    /// Returns the elements of a request to a virtual dataset that belong to one source dataset, in
+    /// the order of the source dataset. If two elements have the same position in the source
+    /// dataset, the later element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.
@@ -152,8 +152,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Marks the elements of a request to a virtual dataset that one source dataset holds: sets
-    /// `covered` to true for these elements. `covered` has a value for each requested element.
+    /// Marks the elements of a request to a virtual dataset that belong to one source dataset: sets
+    /// their values in `covered` to true. `covered` has a value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.

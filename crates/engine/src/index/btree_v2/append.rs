@@ -37,7 +37,7 @@ impl BTreeV2 {
     }
 
     /// Calls `feed`, which appends about `expected` records in ascending order to a version 2
-    /// B-tree. If `feed` fails, the records appended before stay in the B-tree.
+    /// B-tree. If `feed` fails, the records that it has already appended stay in the B-tree.
     ///
     /// # Errors
     /// Returns the errors of `feed`, of reading nodes and of [`Edit::allocate`].

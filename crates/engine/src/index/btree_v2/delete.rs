@@ -15,8 +15,8 @@ use crate::store::{Edit, SpaceKind, Store};
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
-    /// Removes the version 2 B-tree record for which `compare` returns `Equal` and returns the
-    /// record's bytes. Returns `None` if the B-tree has no such record.
+    /// Removes the version 2 B-tree record for which `compare` returns `Equal`. Returns the bytes
+    /// of the record, or `None` if the B-tree has no such record.
     ///
     /// # Errors
     /// Returns the errors of `compare`, read errors, and [`Error::Corrupt`] if a count of records

@@ -89,10 +89,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range),
-    /// with additional checks of the nodes. If `order` is given, checks each node on the path: the
-    /// node's records must ascend, must lie between the neighbouring records of the nodes above,
-    /// and the totals in the pointers must equal the totals of the nodes.
+    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range).
+    /// If `order` is given, also checks each node on the path. The records of a node must ascend
+    /// and lie between the neighbouring records in the nodes above. The totals in a pointer must
+    /// equal the totals of the node.
     pub fn walk_checked(
         &self,
         store: &Store,

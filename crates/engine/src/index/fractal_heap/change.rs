@@ -68,8 +68,8 @@ impl FractalHeap {
         })
     }
 
-    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The heap ID
-    /// stays the same if the object is a managed object and keeps its length.
+    /// Replaces the bytes of an object in a fractal heap and returns the heap ID. If the object is
+    /// a managed object and keeps its length, the heap ID stays the same; otherwise, it is new.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).

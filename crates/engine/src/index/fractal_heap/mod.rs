@@ -69,8 +69,8 @@ impl DirectBlock {
     }
 }
 
-/// The context under which the cache of dirty blocks keeps a changed fractal heap until the heap's
-/// header is encoded.
+/// The context of a changed fractal heap in the cache of dirty blocks, which is used when the
+/// heap's header is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,

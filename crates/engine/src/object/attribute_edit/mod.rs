@@ -187,7 +187,7 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
-    /// Sets an attribute of the editor's object: creates the attribute, or replaces the attribute
+    /// Sets an attribute of the editor's object. Creates the attribute, or replaces the attribute
     /// with the same name and keeps its creation order. Returns the message of the replaced
     /// attribute.
     ///

@@ -61,8 +61,8 @@ struct Slot {
     chunk: Option<usize>,
 }
 
-/// The identity of a message in an editor of an object header. The identity is valid until a
-/// message is removed.
+/// The identity of a message in an editor of an object header. When a message is removed, the
+/// identities become invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageId(usize);
 

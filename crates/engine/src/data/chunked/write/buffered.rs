@@ -119,9 +119,9 @@ impl ChunkWriter {
     }
 
     /// Extends a dataset by one chunk along dimension `axis`, up to the length `maximum`, and
-    /// buffers the elements of that chunk. Returns the new length of the dimension. Returns `None`
-    /// and changes nothing unless this is possible: chunks must be unfiltered, and the dataset must
-    /// be one chunk wide in the other dimensions.
+    /// buffers the elements of the chunk. Returns the new length of the dimension. If this is
+    /// impossible, returns `None` and changes nothing. For example, the chunks may be filtered, or
+    /// the dataset may be wider than one chunk in another dimension.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.

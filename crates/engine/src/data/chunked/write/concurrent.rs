@@ -36,8 +36,8 @@ impl ChunkedSource {
     }
 }
 
-/// A trait for access to a dataset's chunk writer by threads that lock the file exclusively only
-/// for short times.
+/// A trait for access to a dataset's chunk writer by several threads. The threads lock the file
+/// exclusively only for short times.
 pub trait ChunkAccess {
     /// Calls `work` with the dataset's chunk writer and the table of its chunks. Returns `None` if
     /// the chunk writer no longer exists.
@@ -71,7 +71,7 @@ pub trait ChunkAccess {
 }
 
 /// The progress of a write to a chunked dataset by several threads: all elements are written, or
-/// only a number of chunks.
+/// only some of the chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -468,8 +468,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks the copies of a dataset's chunks that writing threads have read from the file as out
-    /// of date.
+    /// Marks copies of a dataset's chunks as out of date. Writing threads have read these copies
+    /// from the file.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

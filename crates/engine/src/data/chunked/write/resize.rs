@@ -14,8 +14,8 @@ use crate::store::{Edit, SpaceKind};
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Allocates file space for each chunk inside the shape of the dataset that has none. Writes
-    /// fill values to the new chunks if `fill` is true.
+    /// Allocates file space for each chunk inside the shape of the dataset that has no file space
+    /// yet. If `fill` is true, writes fill values to the new chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.

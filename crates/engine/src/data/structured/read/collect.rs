@@ -32,8 +32,8 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all defined elements of a slab of structured chunks in C order: their coordinates,
-    /// and their values as stored.
+    /// Returns all defined elements of a slab (a row of structured chunks) in C order: their
+    /// coordinates, and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.

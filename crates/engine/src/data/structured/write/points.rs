@@ -16,7 +16,7 @@ const POINTS: &str = "write of points";
 /// Largest number of points that a write to structured chunks sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// A trait of lists of the coordinates of points to write, in the order of the points' values.
+/// A trait of lists of point coordinates for a write. The points are in the order of their values.
 pub trait PointCoordinates: Sync {
     /// Returns the number of points in the list of coordinates to write.
     fn len(&self) -> usize;
