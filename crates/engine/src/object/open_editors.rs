@@ -61,8 +61,8 @@ impl OpenEditors {
 }
 
 impl OpenEditors {
-    /// Writes and closes the open editors of a file, and returns shared access to the file. A
-    /// thread may have shared access several times, but not together with an [`Edit`].
+    /// Writes and closes the open editors of a file. Returns shared access to the file. A thread
+    /// may hold shared access several times, but not together with an [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open editors.
@@ -213,7 +213,7 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Keeps the object header of a new object in an open editor, so that the header is written
+    /// Keeps the object header of a new object in an open editor. The object header is written
     /// later.
     ///
     /// # Errors

@@ -34,9 +34,9 @@ const MAX_CHUNK_BYTES: u32 = 1 << 20;
 /// and the kind of the object.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
-/// Searches the file for object headers outside of `raw`, the ranges of raw data in ascending order
-/// (start and end). Accepts version 2 object headers by their checksum, and version 1 object
-/// headers if all their content is plausible.
+/// Searches the file for object headers. Skips `raw`, the ranges of raw data in ascending order
+/// (start and end). Accepts a version 2 object header if its checksum is right, and a version 1
+/// object header if all its content is plausible.
 ///
 /// # Errors
 /// Returns no errors at present: bytes that cannot be read contain no header.

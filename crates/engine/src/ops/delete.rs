@@ -12,9 +12,9 @@ use crate::object::{delete, group_edit};
 use crate::store::{Edit, JournalOutcome};
 
 impl OpenFile {
-    /// Removes a link from a group. If the object has no other link, deletes the object and all
-    /// objects that only the deleted object links to, and frees their file space. An object with
-    /// handles is deleted after its last handle is dropped.
+    /// Removes a link from a group. If the object has no other link, deletes the object, frees its
+    /// file space, and also deletes all objects to which only the deleted object links. If handles
+    /// keep the object open, it is deleted after its last handle is dropped.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`](crate::Error::NotFound) if the group has no link with this name.
@@ -44,8 +44,8 @@ impl OpenFile {
         delete::add_reference(edit, object)
     }
 
-    /// Decreases the reference count of the object at the address `object`. An object without
-    /// references is deleted as [`remove_link`](Self::remove_link) states.
+    /// Decreases the reference count of the object at the address `object`. If no references
+    /// remain, the object is deleted by the rules of [`remove_link`](Self::remove_link).
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -56,7 +56,7 @@ impl OpenFile {
         })
     }
 
-    /// Deletes an object with a link count of 0, and all objects that only this object links to.
+    /// Deletes an object without links, and all objects to which only this object links.
     /// [`Store::unlinked_objects`](crate::store::Store::unlinked_objects) lists the objects without
     /// links that a crashed process left.
     ///

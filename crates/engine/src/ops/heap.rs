@@ -10,7 +10,7 @@ use crate::error::Result;
 
 impl OpenFile {
     /// Returns the value of a variable-length element. The heap `foreign` holds the values of
-    /// elements that come from other files.
+    /// elements from other files.
     ///
     /// # Errors
     /// Returns an error if the descriptor refers to no heap object.
@@ -38,8 +38,8 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// A heap for the variable-length elements of virtual datasets, whose data may come from other
-/// files.
+/// A heap for the variable-length elements of virtual datasets. The data of the elements may come
+/// from other files.
 #[derive(Debug)]
 pub struct SharedHeap {
     /// The file.

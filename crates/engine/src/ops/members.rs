@@ -56,7 +56,7 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads from an HDF5 file into which member files it is divided. `driver` stores the first
+    /// Reads the description of the member files from an HDF5 file. `driver` stores the first
     /// member file or the whole file.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl OpenFile {
         Ok(elements)
     }
 
-    /// Converts elements of the datatype `memory` to the variable-length datatype `stored`, stores
+    /// Converts elements of the datatype `memory` to the variable-length datatype `stored`. Stores
     /// their variable-length data, and returns the converted elements.
     ///
     /// # Errors
@@ -150,8 +150,8 @@ impl OpenFile {
     }
 
     /// Sets an attribute of an object: creates the attribute, or replaces the attribute with the
-    /// same name. Frees the variable-length data of the replaced attribute, except in files with
-    /// shared messages, where several objects may share the attribute.
+    /// same name. Frees the variable-length data of the replaced attribute. In files with shared
+    /// messages, does not free it, because several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].

@@ -20,8 +20,8 @@ impl Bytes {
         Some(Self { buffer, range })
     }
 
-    /// Returns a part of these bytes of the file, given by the range `range`, in the same shared
-    /// buffer; `None` if `range` exceeds the bytes.
+    /// Returns the part of these bytes of the file in the range `range`, in the same shared buffer.
+    /// Returns `None` if `range` exceeds the bytes.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;

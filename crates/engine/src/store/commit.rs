@@ -19,8 +19,8 @@ use crate::error::Result;
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Commits all changes of the file, so that the file on disk gets the state of the file in
-    /// memory. File space that was freed before the commit can then be allocated again.
+    /// Commits all changes of the file. Afterwards, the file on disk has the state of the file in
+    /// memory, and new blocks can use the file space that was freed before the commit.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -30,7 +30,7 @@ impl Edit<'_> {
     }
 
     /// Commits all changes of the file for the last time and removes the journal. Truncates the
-    /// file as far as possible, and stores its free space if the creation options require that.
+    /// file as far as possible. If the creation options require it, also stores the free space.
     /// Returns the numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors

@@ -11,8 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The outcome for a journal: the action that the opening of a file took on the journal beside the
-/// file.
+/// The action that the opening of a file took on the journal beside the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -40,7 +39,7 @@ pub enum JournalOutcome {
 
 impl JournalOutcome {
     /// Returns the addresses of unlinked objects that the previous writer of the file held open.
-    /// The file holds the object headers of these objects, but no link leads to them.
+    /// The object headers of these objects are in the file, but no link leads to the objects.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,

@@ -71,8 +71,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the action that was taken on the journal beside the file at the opening of the file,
-    /// if the journal had a complete commit.
+    /// Returns the action that the opening of the file took on the journal beside the file, if the
+    /// journal had a complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()
     }

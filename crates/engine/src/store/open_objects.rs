@@ -94,14 +94,15 @@ impl ObjectHandle {
         self.address
     }
 
-    /// Returns the life number of the handle's object, which differs from the numbers of earlier
-    /// objects at the same address.
+    /// Returns the life number of the object that this handle keeps open. Earlier objects at the
+    /// same address had other life numbers.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Checks that the object of this handle was not deleted. The close of a file deletes unlinked
-    /// objects with handles, and the replacement of a file's contents deletes the old root group.
+    /// Checks that the object of this handle was not deleted. When a file is closed, unlinked
+    /// objects are deleted even if they have handles. When the contents of a file are replaced, the
+    /// old root group is deleted.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object was deleted.
@@ -162,9 +163,8 @@ impl Store {
         self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of an object to which a link leads, or that was just created. The caller
-    /// holds the right to read or change the file: a [`Reading`](super::Reading) or an
-    /// [`Edit`](super::Edit).
+    /// Opens a handle of an object that has a link or was just created. The caller holds the right
+    /// to read or change the file: a [`Reading`](super::Reading) or an [`Edit`](super::Edit).
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in
@@ -173,8 +173,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold), if the
-    /// object still has the [`life`](ObjectHandle::life) number `life`.
+    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold). Returns an
+    /// error if the object there has another [`life`](ObjectHandle::life) number than `life`.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -211,9 +211,9 @@ impl Store {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) number of the object that was at the address
-    /// `object` when the number of [`deletions`](Self::deletions) was `deletions`. If the object
-    /// was deleted since, returns a number that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number that the object at the address `object` had
+    /// at an earlier time. At that time, the number of [`deletions`](Self::deletions) was
+    /// `deletions`. If the object was deleted since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -224,16 +224,16 @@ impl Store {
         }
     }
 
-    /// Returns whether the object at an address has no links and exists only because of its
-    /// handles.
+    /// Returns whether the object at an address has no links. Such an object exists only because of
+    /// its handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the addresses of the unlinked objects that exist only because of their handles, or
-    /// that must be deleted. A commit writes these objects into the file although no link leads to
-    /// them. After a crash, [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees
-    /// their space.
+    /// Returns the addresses of unlinked objects: objects that exist only because of their handles,
+    /// and objects that must be deleted. A commit writes these objects to the file although no link
+    /// leads to them. After a crash,
+    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }

@@ -51,8 +51,8 @@ impl Store {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
-    /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, repeats a failed call of the function at most a hundred times.
+    /// Calls a function that reads a block of metadata. If the call fails while a SWMR writer may
+    /// be writing the block, repeats it at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.

@@ -113,14 +113,14 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether the store's file is open for SWMR writing: other programs may read the file,
-    /// so that it must be consistent at every instant.
+    /// Returns whether the store's file is open for SWMR writing. Other programs may then read the
+    /// file, so it must be consistent at every moment.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
 
-    /// Checks that the file is not open for SWMR writing, during which only elements may change,
-    /// and datasets may grow.
+    /// Checks that the file is not open for SWMR writing. During SWMR writing, only two changes are
+    /// possible: writes of elements, and the growth of datasets.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] with the refused operation `subject` if the file is open for SWMR
@@ -197,8 +197,8 @@ impl Store {
 
 impl Edit<'_> {
     /// Begins SWMR writing of the file: commits all changes, removes the journal, writes the status
-    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows that the
-    /// writer is alive to programs that repair files.
+    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows repair
+    /// programs that the writer is alive.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`]
@@ -238,8 +238,7 @@ impl Edit<'_> {
         store.write_status_flags(ConsistencyFlags::empty())
     }
 
-    /// Returns whether the edited file is open for SWMR writing, so that other programs may read
-    /// it.
+    /// Returns whether the edited file is open for SWMR writing. Other programs may then read it.
     pub fn is_swmr_writer(&self) -> bool {
         self.store().is_swmr_writer()
     }
@@ -270,8 +269,8 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether the metadata block at `address` is new, so that no SWMR reader knows its
-    /// address.
+    /// Returns whether the metadata block at `address` is new. No SWMR reader knows the address of
+    /// a new block.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };

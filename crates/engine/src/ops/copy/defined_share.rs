@@ -21,8 +21,8 @@ const SAMPLE_BYTES: u64 = 1 << 20;
 
 impl StoredBefore<'_> {
     /// Returns the share of a dataset's elements that are defined, from 0 to 1. In a dense dataset,
-    /// elements that differ from `undefined`, or from the fill value if `undefined` is `None`,
-    /// count as defined. Only samples of a large dense dataset are read.
+    /// elements that differ from `undefined` count as defined. `None` stands for the fill value. Of
+    /// a large dense dataset, only samples are read.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.

@@ -27,7 +27,7 @@ const LOST_FOUND: &str = "lost+found";
 impl OpenFile {
     /// Copies the readable objects of a damaged file to this file, like
     /// [`copy_contents`](Self::copy_contents). The guide receives the report of lost parts. If
-    /// `search` returns true, the damaged file is searched for objects that no link leads to.
+    /// `search` returns true, also searches the damaged file for objects to which no link leads.
     ///
     /// # Errors
     /// Returns the errors of writing.

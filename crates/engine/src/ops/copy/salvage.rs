@@ -41,7 +41,7 @@ pub(super) struct SoundChunks {
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that a salvage, which copies a damaged file, could not copy.
+/// A part of an object of a damaged file that a salvage could not copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.

@@ -52,8 +52,8 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// A trait of guides of a copy of objects. A guide chooses the storage of copied datasets, and
-/// receives the progress of the copy.
+/// A trait of guides of a copy of objects. A guide chooses the storage of each copied dataset, and
+/// receives reports on the progress of the copy.
 pub trait CopyGuide {
     /// Returns the storage for the copy of the dataset `dataset`. `None` means that the copy has
     /// the storage of the original.

@@ -17,7 +17,7 @@ use crate::store::page_source::PageSource;
 /// next page. If the next page is further away, the write looks it up.
 const MAX_PASSED_PAGES: u64 = 16;
 
-/// Rows of raw data that are contiguous in memory and lie at equal distances in the file.
+/// Rows of raw data that are contiguous in memory. In the file, the rows begin at equal distances.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRows<'a> {
     /// The offset of the first row in its block of the file, in bytes.
