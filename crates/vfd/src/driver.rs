@@ -23,8 +23,8 @@ pub trait Driver: Send + Sync + Debug {
         DriverKind::Other
     }
 
-    /// Returns the name of the member file that contains the byte at `offset`, for messages. A
-    /// driver with a single file returns the name of that file.
+    /// Returns the name of the member file that contains the byte at `offset`, for messages. If the
+    /// driver has a single file, returns the name of this file.
     fn name_at(&self, _offset: u64) -> Cow<'_, str> {
         self.name().into()
     }
@@ -73,8 +73,8 @@ pub trait Driver: Send + Sync + Debug {
         let _ = (offset, length);
     }
 
-    /// Fills the buffers of several read requests from the file. The result is equal to the result
-    /// of one call of [`Driver::read_at`] for each request, in any order.
+    /// Fills the buffers of several read requests from the file. The result is the same as with one
+    /// call of [`Driver::read_at`] for each request, in any order.
     ///
     /// Requests may overlap. The default implementation joins small requests that are near one
     /// another.

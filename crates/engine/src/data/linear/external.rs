@@ -13,7 +13,7 @@ use crate::store::RawFile;
 
 /// A trait of types that open the external raw data files of a dataset.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
-    /// Opens an external raw data file by the file name that the dataset stores.
+    /// Opens an external raw data file. The dataset stores the file name.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or cannot be opened.

@@ -33,7 +33,8 @@ const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 /// Number of runs of selected elements that one task of a thread reads from linear storage.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of tiles of a selection that a read of linear storage lists before it reads them.
+/// Largest number of blocks of a selection (tiles) that a read of linear storage lists before it
+/// reads them.
 const LISTED_TILES: usize = 16 << 10;
 
 /// A request to read bytes of linear storage: the offset from the first element, and the buffer to
@@ -186,8 +187,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of tiles of a selection that one task of a thread reads. The number is
-    /// large enough to keep a thread busy.
+    /// Returns the number of blocks of a selection (tiles) that one task of a thread reads. The
+    /// number is large enough to keep a thread busy.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);

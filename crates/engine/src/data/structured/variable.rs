@@ -24,8 +24,8 @@ pub struct VariableFields {
     fields: Vec<Field>,
 }
 
-/// A function from a variable-length descriptor and the size of an item to the items. The
-/// descriptor refers to these variable-length items.
+/// A function that returns the variable-length items of an element. The arguments are the element's
+/// variable-length descriptor and the size of an item.
 type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

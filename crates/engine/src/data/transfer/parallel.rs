@@ -44,8 +44,9 @@ pub(in crate::data) fn map<J: Send, D: Send>(
     items.into_iter().map(work).collect()
 }
 
-/// Divides the tiles of a selection into groups of `per_task` tiles and calls `work` with each
-/// group. A single group, or groups with few `bytes`, run on the calling thread.
+/// Divides the tiles of a selection (its parts in single chunks or blocks) into groups of
+/// `per_task` tiles. Calls `work` with each group. A single group, or groups with few `bytes`, run
+/// on the calling thread.
 pub(in crate::data) fn each_group<'c>(
     store: &Store,
     tiles: Tiles<'c>,
@@ -57,8 +58,8 @@ pub(in crate::data) fn each_group<'c>(
     each(store, tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// Divides the tiles of a selection into groups of the given sizes. Calls `work` with each group of
-/// tiles and the value of the group.
+/// Divides the tiles of a selection (its parts in single chunks or blocks) into groups of the given
+/// sizes. Calls `work` with each group of tiles and the value of the group.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

@@ -57,8 +57,8 @@ impl<'a> ReadTarget<'a> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer of the read target as the canvas into which tiles of the selection are
-    /// copied.
+    /// Returns the buffer of the read target as a canvas. The parts of the selection in single
+    /// chunks (tiles) are copied into it.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }

@@ -189,7 +189,7 @@ impl Drop for Filling<'_> {
 }
 
 impl Stages {
-    /// Fills stage buffers until all stages of the write are filled.
+    /// Fills the buffers of a write's stages (parts), until all stages are filled.
     fn fill_all(&self, fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync)) {
         loop {
             let mut state = self.state.lock();

@@ -170,7 +170,7 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Gives a group editor access to the object headers that open editors keep decoded. Later
+    /// Connects a group editor to the object headers that open editors keep decoded. Later
     /// insertions of links read these object headers.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);

@@ -230,7 +230,7 @@ fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize
 }
 
 /// Sets the size of the messages and the gap in the first header chunk of an object header. In
-/// version 2, uses the shortest possible field.
+/// version 2, stores the size in the shortest possible field.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the size does not fit in a version 1 header.

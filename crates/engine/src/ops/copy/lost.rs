@@ -230,8 +230,8 @@ fn tops(
     tops
 }
 
-/// Adds the object `from` of a damaged file, and all objects to which its links lead, to `seen`.
-/// Returns whether `from` was not in `seen` before.
+/// Adds the object `from` of a damaged file to `seen`, and also all objects to which its links
+/// lead. Returns whether `from` was not in `seen` before.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];

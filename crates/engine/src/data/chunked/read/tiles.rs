@@ -132,8 +132,8 @@ impl Regular<'_> {
         Some(count)
     }
 
-    /// Calls a function for each stored chunk with selected elements that the chunk index contains,
-    /// with its coordinates and location.
+    /// Calls a function for each stored chunk of the chunk index that contains selected elements,
+    /// with the chunk's coordinates and location.
     fn for_each_found(
         &self,
         wanted: Option<u64>,

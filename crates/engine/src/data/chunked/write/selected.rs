@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// A selection of a chunked dataset, prepared for a write that proceeds chunk by chunk.
+/// A selection of a chunked dataset for a write that proceeds chunk by chunk.
 pub(super) enum Selected<'a> {
     /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
