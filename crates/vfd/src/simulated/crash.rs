@@ -260,8 +260,8 @@ impl Step {
     }
 }
 
-/// Divides operations on a file of a simulated disk into writes of whole sectors. Returns the
-/// content of each sector after the write.
+/// Divides operations on a file of a simulated disk into writes of whole sectors. Each write states
+/// the content of its sector after the write.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();

@@ -11,14 +11,14 @@ use crate::store::Store;
 /// thread takes about as long as copying this many bytes.
 const MIN_PARALLEL_BYTES: u128 = 256 << 10;
 
-/// Returns whether an operation on `bytes` bytes of raw data should use several threads, for a
-/// caller that holds a lock of the file.
+/// Returns whether an operation on `bytes` bytes of raw data should use several threads. The caller
+/// holds a lock of the file.
 pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> bool {
     bytes.into() >= MIN_PARALLEL_BYTES && store.may_share()
 }
 
-/// Returns whether an operation on `count` chunks should use several threads, for a caller that
-/// holds no lock of the file.
+/// Returns whether an operation on `count` chunks should use several threads. The caller holds no
+/// lock of the file.
 pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
     chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
         && crate::store::parallel::current_num_threads() > 1

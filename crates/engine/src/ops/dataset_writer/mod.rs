@@ -125,8 +125,8 @@ impl DatasetWriter {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Marks chunks of a dataset as out of date that other threads have read for a change. The
-    /// caller may then replace the stored chunks.
+    /// Marks chunks that other threads have read for a change as out of date. The caller may then
+    /// replace the stored chunks of the dataset.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();

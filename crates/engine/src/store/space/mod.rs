@@ -112,8 +112,8 @@ impl Space {
         }
     }
 
-    /// Returns the set of file addresses before the committed end that were allocated since the
-    /// last commit.
+    /// Returns the addresses that were allocated since the last commit and lie before the end of
+    /// the committed file.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }

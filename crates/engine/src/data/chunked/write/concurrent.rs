@@ -450,8 +450,8 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores encoded chunks in the file. Each stored chunk replaces the dirty chunk with its
-    /// coordinates, and copies of it that threads have read from the file.
+    /// Stores encoded chunks in the file. Each stored chunk replaces the dirty chunk with the same
+    /// coordinates. Copies that threads have read from the file before are out of date.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,

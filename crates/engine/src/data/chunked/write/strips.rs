@@ -35,7 +35,7 @@ struct Strips {
     next: Option<Dims>,
 }
 
-/// A strip of a write: a row of neighbouring chunks along the fastest dimension.
+/// A strip of a write: a row of neighbouring small chunks along the fastest dimension.
 struct Strip {
     /// The first chunk, relative to the first chunk of the box.
     at: Dims,
@@ -49,7 +49,7 @@ struct StripRow {
     chunk: u64,
 }
 
-/// A batch of strips of small chunks whose elements a write gathers together.
+/// A batch of strips (rows of small chunks) whose elements a write gathers together.
 #[derive(Default)]
 struct StripBatch {
     strips: Vec<Strip>,
@@ -147,7 +147,8 @@ impl Strips {
         })
     }
 
-    /// Moves to the next batch of strips of small chunks. Returns whether a next batch exists.
+    /// Moves to the next batch of strips (rows of small chunks). Returns whether a next batch
+    /// exists.
     fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
@@ -190,8 +191,8 @@ impl Strips {
         Some(Strip { at, count })
     }
 
-    /// Copies the elements of a batch of strips from the caller's buffer into the order of the
-    /// chunks.
+    /// Copies the elements of a batch of strips (rows of small chunks) from the caller's buffer
+    /// into the order of the chunks.
     fn gather(&self, batch: &mut StripBatch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
         let chunk_bytes = self.chunk_bytes;
         batch.bytes.resize(chunk_bytes * batch.chunks.len(), 0);
