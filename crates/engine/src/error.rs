@@ -177,8 +177,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes a text, an error and the error's causes in one line. Omits a cause if the line already
-/// ends with the text of the cause.
+/// Writes an error and its causes in one line, after a text. If the line already ends with the text
+/// of a cause, omits this cause.
 fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
     let mut line = text.to_owned();
     let mut next = Some(error);
@@ -248,8 +248,8 @@ impl Error {
         }
     }
 
-    /// Returns the error without its context: the names of the objects, attributes and steps in
-    /// which the error arose.
+    /// Returns the error without its context. The context is the names of the objects, attributes
+    /// and steps in which the error arose.
     ///
     /// ```
     /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");

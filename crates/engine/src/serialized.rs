@@ -19,8 +19,8 @@ pub fn datatype_to_bytes(datatype: &Datatype) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Decodes the datatype from the bytes of a datatype message. Bytes after the message are ignored.
-/// Sizes in the datatype are those that the message states, also for variable-length elements.
+/// Decodes a datatype from the bytes of a datatype message. Ignores bytes after the message. The
+/// sizes in the datatype are the sizes in the message, also for variable-length elements.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
@@ -55,7 +55,8 @@ pub fn selection_to_bytes(selection: &Selection, form: SelectionFormat) -> Resul
     Ok(encode_selection(selection, form)?)
 }
 
-/// Decodes a selection from its serialized form in the HDF5 file format, which must fill all bytes.
+/// Decodes a selection from its serialized form in the HDF5 file format. Returns an error if bytes
+/// follow the serialized form.
 ///
 /// # Errors
 /// Fails if bytes are missing, remain or contradict the format.

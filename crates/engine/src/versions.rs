@@ -45,8 +45,8 @@ impl LibraryVersion {
 }
 
 /// The version bounds of a file: the versions of libhdf5 that must be able to read the written
-/// objects. A structure is written in the version of `low`. If that version cannot represent the
-/// structure's contents, a later version is used, up to the version of `high`.
+/// objects. A structure is written in the version of `low`. If this version cannot represent the
+/// contents of the structure, a later version is used, at most the version of `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,
@@ -81,24 +81,26 @@ impl LibverBounds {
         Ok(Self { low, high })
     }
 
-    /// Returns the lower version bound: the oldest libhdf5 version whose structures the file uses.
+    /// Returns the lower version bound. It is the oldest libhdf5 version whose structures the file
+    /// uses.
     pub fn low(self) -> LibraryVersion {
         self.low
     }
 
-    /// Returns the upper version bound: the newest libhdf5 version whose structures the file may
-    /// use.
+    /// Returns the upper version bound. It is the newest libhdf5 version whose structures the file
+    /// may use.
     pub fn high(self) -> LibraryVersion {
         self.high
     }
 
-    /// Returns whether the version bounds prefer structures that `version` introduced to older
-    /// structures.
+    /// Returns whether the version bounds prefer structures that `version` introduced, rather than
+    /// older structures.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }
 
-    /// Returns whether the version bounds allow structures that `version` introduced, if needed.
+    /// Returns whether the version bounds allow structures that `version` introduced. Such
+    /// structures are used only if they are needed.
     pub fn allows(self, version: LibraryVersion) -> bool {
         self.high >= version
     }

@@ -93,8 +93,8 @@ pub struct AccessCell {
     pub written: u64,
 }
 
-/// The access map of an access log: the counts of reads and writes of all parts of a file, in a
-/// bounded number of cells. The cell size doubles when an offset exceeds the last cell.
+/// The access map of an access log. The map counts the reads and writes of each part of the file in
+/// a bounded number of cells. If an offset exceeds the last cell, the cell size doubles.
 #[derive(Debug)]
 struct Map {
     max_cells: usize,
@@ -126,7 +126,8 @@ impl Map {
         }
     }
 
-    /// Doubles the cell size of the access map, and merges each pair of its cells.
+    /// Doubles the cell size of the access map. Each new cell holds the sum of two old neighbouring
+    /// cells.
     fn coarsen(&mut self) {
         self.cell_size *= 2;
         let sum = |pair: &[AccessCell]| {

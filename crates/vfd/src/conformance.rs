@@ -45,7 +45,7 @@ pub fn run_read_only<D: Driver>(make: impl Fn(&[u8]) -> D) {
     }
 }
 
-/// Returns bytes for a driver test that vary, with a period that is no power of two.
+/// Returns varying bytes for a driver test. The period of the bytes is not a power of two.
 fn pattern(length: usize) -> Vec<u8> {
     (0..=250_u8).cycle().zip(0..length).map(|(byte, at)| byte ^ at.to_le_bytes()[1]).collect()
 }

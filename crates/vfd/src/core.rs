@@ -28,7 +28,8 @@ impl Default for CoreOptions {
     }
 }
 
-/// A driver that keeps a file in memory: a read-only image without locks, or bytes that can change.
+/// A driver that keeps a file in memory. The file is either a read-only image, which needs no
+/// locks, or bytes that can change.
 pub struct Core {
     name: String,
     storage: Storage,
@@ -40,7 +41,8 @@ enum Storage {
     Growing { bytes: RwLock<Vec<u8>>, increment: usize },
 }
 
-/// The backing file on disk of a file in memory, and the range of bytes that are dirty.
+/// The backing file on disk of a file in memory, and the range of bytes in memory that are not yet
+/// written to the backing file.
 struct Backing {
     file: Sec2,
     dirty: Mutex<Dirty>,
@@ -147,8 +149,8 @@ impl Core {
         }
     }
 
-    /// Locks the bytes of the file in memory for changes. Returns them, and the increment of the
-    /// file length. Returns an error for a read-only image.
+    /// Locks the bytes of the file in memory for changes. Returns the bytes and the number of bytes
+    /// by which the memory grows at a time. Returns an error for a read-only image.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),

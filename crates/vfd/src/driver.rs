@@ -23,8 +23,8 @@ pub trait Driver: Send + Sync + Debug {
         DriverKind::Other
     }
 
-    /// Returns the name of the member file that contains the byte at `offset`, for messages. A
-    /// driver with a single file returns the name of that file.
+    /// Returns the name of the member file that contains the byte at `offset`, for messages. If the
+    /// driver has a single file, returns the name of this file.
     fn name_at(&self, _offset: u64) -> Cow<'_, str> {
         self.name().into()
     }
@@ -67,14 +67,14 @@ pub trait Driver: Send + Sync + Debug {
     /// is undefined then. [`DriverError::Io`] if the system call fails.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()>;
 
-    /// Announces to the driver a later read of `length` bytes at the file offset `offset`, for
-    /// which the driver can fetch the bytes in advance.
+    /// Announces to the driver a later read of `length` bytes at the file offset `offset`. The
+    /// driver can fetch these bytes in advance.
     fn expect_read(&self, offset: u64, length: usize) {
         let _ = (offset, length);
     }
 
-    /// Fills the buffers of several read requests from the file. The result is equal to the result
-    /// of one call of [`Driver::read_at`] for each request, in any order.
+    /// Fills the buffers of several read requests from the file. The result is the same as with one
+    /// call of [`Driver::read_at`] for each request, in any order.
     ///
     /// Requests may overlap. The default implementation joins small requests that are near one
     /// another.
@@ -231,8 +231,8 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether a driver of this kind has member files that each have an end of their own. A
-    /// range of unused offsets may then follow the end of a member.
+    /// Returns whether a driver of this kind has member files that each have their own end. A range
+    /// of unused offsets may then follow the end of a member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }

@@ -44,8 +44,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Opens the member files of a family file up to the first member that does not exist. Without
-    /// `member_size`, the length of the first member is the member size.
+    /// Opens the member files of a family file, up to the last one before a missing member. If
+    /// `member_size` is not given, the length of the first member is the member size.
     ///
     /// # Errors
     /// [`DriverError::Io`] with the name of the member that cannot be opened;
@@ -133,8 +133,8 @@ impl Family {
         Ok(())
     }
 
-    /// Extends the member files of a family file before the member `last` to their full size,
-    /// because libhdf5 uses the length of the first member as the member size.
+    /// Extends each member file of a family file before the member `last` to its full size. libhdf5
+    /// takes the length of the first member as the size of each member.
     fn fill_before(&self, last: u64) -> Result<()> {
         let whole = self.whole.load(Ordering::Acquire);
         if last <= whole {

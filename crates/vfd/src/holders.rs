@@ -22,8 +22,8 @@ pub struct LockHolder {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockHolders(pub Vec<LockHolder>);
 
-/// The largest number of characters that an error message shows of the command line of a process
-/// with a file lock.
+/// The largest number of characters of a process's command line that an error message shows. The
+/// process holds a file lock.
 const MAX_COMMAND_CHARACTERS: usize = 120;
 
 impl LockHolders {
@@ -61,12 +61,13 @@ pub fn find_writers(identity: Option<&FileIdentity>) -> LockHolders {
     LockHolders(holders)
 }
 
-/// Returns whether a process has the file with a device and inode number open for writing.
+/// Returns whether a process has a file open for writing. The device number and the inode number
+/// identify the file.
 #[cfg(unix)]
 fn writes(process: u32, device: u64, inode: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    /// The bits of a Linux process's open flags of a file that are set if the file is open for
-    /// writing.
+    /// A mask of the open flags of a file on Linux. If one of the bits of the mask is set, the file
+    /// is open for writing.
     const WRITING: u32 = 3;
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     files.into_iter().any(|file| {
@@ -84,8 +85,8 @@ fn writes(_process: u32, _device: u64, _inode: u64) -> bool {
     false
 }
 
-/// Returns the open flags of a file, from the text in which the operating system describes the open
-/// file.
+/// Returns the open flags of a file from the operating system's text about the open file
+/// (`fdinfo`).
 #[cfg(unix)]
 fn opened_with(about: &str) -> Option<u32> {
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;

@@ -85,15 +85,15 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
     })
 }
 
-/// Creates an internal error about a piece of a read from several member files. The piece lies
+/// Creates an internal error about a read from several member files: a piece of the read lies
 /// outside of the caller's buffer, or belongs to no member.
 pub(crate) fn piece_error(name: &str) -> DriverError {
     DriverError::internal(name, "each piece lies in the buffer and in a member")
 }
 
-/// Divides a range of the whole file at the boundaries of the member files. Calls `visit` with the
-/// position of each piece in its member, and its range in the caller's buffer. The end of the range
-/// fits in 64 bits.
+/// Divides a range of the whole file at the boundaries of the member files. Calls `visit` for each
+/// piece with two values: the position of the piece in its member, and the range of the piece in
+/// the caller's buffer. The end of the range fits in 64 bits.
 pub(crate) fn for_each_piece(
     files: &impl Joined,
     offset: u64,

@@ -41,9 +41,9 @@ impl MultiMember {
         [with(metadata, 0), with(raw, u64::MAX / 2)]
     }
 
-    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5:
-    /// `BASE-s.h5` for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
-    /// global and local heaps, `-o` for object headers.
+    /// Returns the six member files of the multi driver, with the names and offsets of libhdf5.
+    /// `BASE-s.h5` is for the superblock, `-b` for B-trees, `-r` for raw data, `-g` and `-l` for
+    /// global and local heaps, and `-o` for object headers.
     pub fn multi(base: &Path) -> [Self; 6] {
         let mut start = 0;
         ["-s.h5", "-b.h5", "-r.h5", "-g.h5", "-l.h5", "-o.h5"].map(|extension| {
@@ -117,8 +117,8 @@ impl Multi {
         Ok(Self { name, kind: kind(&opened), read_only, members: opened })
     }
 
-    /// Returns the path of each member file of the multi file, and true if the member exists, in
-    /// ascending order of offsets.
+    /// Returns two values for each member file of the multi file: its path, and true if it exists.
+    /// The members are in ascending order of offsets.
     pub fn members(&self) -> impl Iterator<Item = (&Path, bool)> {
         self.members.iter().map(|member| (member.described.path.as_path(), member.file.get().is_some()))
     }
@@ -132,8 +132,8 @@ impl Multi {
     }
 }
 
-/// Returns the kind of the driver for the member files: split for two members with the names of the
-/// split driver, and multi otherwise.
+/// Returns the kind of the driver for the member files. The kind is split if there are two members
+/// and the first one has a name of the split driver. Otherwise, the kind is multi.
 fn kind(members: &[Member]) -> DriverKind {
     match members {
         [first, _] if first.name.ends_with("-m.h5") => DriverKind::Split,
@@ -150,8 +150,8 @@ impl Member {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Returns the length of a member file of the multi file within its range of offsets. For a
-    /// missing member, returns the length that it should have.
+    /// Returns the length of a member file of the multi file: at most the length of its range of
+    /// offsets. If the member file is missing, uses the length that it should have.
     fn len(&self) -> Result<u64> {
         let length = self.file.get().map_or(Ok(self.described.expected), Driver::len)?;
         Ok(length.min(self.range_len))

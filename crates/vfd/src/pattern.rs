@@ -8,8 +8,8 @@ use crate::{DriverError, Result};
 /// The largest number of digits of the member number in a file name of the family driver.
 const MAX_NUMBER_DIGITS: usize = 64;
 
-/// A pattern for the names of the member files of the family driver, which differ in a number. The
-/// numbers start with 0.
+/// A pattern for the names of the member files of the family driver. The names differ in a number,
+/// which starts with 0.
 ///
 /// ```
 /// use hyperslab_vfd::FamilyPattern;
@@ -36,8 +36,8 @@ impl FamilyPattern {
         Self::parse(text).is_ok()
     }
 
-    /// Parses a pattern for member names of the family driver, as in `printf`: with one `%d`, `%5d`
-    /// or `%05d` (or `i` or `u` instead of `d`); `%%` stands for a percent sign.
+    /// Parses a pattern for member names of the family driver. As in `printf`, the pattern has one
+    /// `%d`, `%5d` or `%05d` (or `i` or `u` instead of `d`), and `%%` stands for a percent sign.
     ///
     /// # Errors
     /// [`DriverError::Members`] if the text has no such number, more than one, or another
@@ -78,8 +78,8 @@ impl FamilyPattern {
         Ok(Self { folder: PathBuf::new(), before, width, zeros, after })
     }
 
-    /// Returns the family patterns for which the file at `path` is the first member file: one for
-    /// each number 0 in its name, the last number first.
+    /// Returns the family patterns for which the file at `path` is the first member file. Each
+    /// number 0 in the name of the file leads to one pattern. The last number comes first.
     pub fn of_first_member(path: &Path) -> impl Iterator<Item = Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         // A path without a file name has no number.

@@ -12,7 +12,7 @@ pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Res
     std::os::unix::fs::FileExt::read_exact_at(file, buf, offset)
 }
 
-/// The largest number of buffers that one read call fills on every operating system.
+/// The largest number of buffers that one read call can fill on every operating system.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 const MAX_PARTS_PER_CALL: usize = 1024;
 

@@ -86,8 +86,8 @@ impl Sec2 {
         Ok(Self::of(file, path, &metadata, access == Access::ReadOnly, unsynced_path))
     }
 
-    /// Creates the unbuffered driver for an open regular file. The directory entry `unsynced_path`
-    /// may not survive a loss of power yet.
+    /// Creates the unbuffered driver for an open regular file. If `unsynced_path` is given, a loss
+    /// of power may still remove the file's directory entry.
     pub(crate) fn of(
         file: File,
         path: &Path,

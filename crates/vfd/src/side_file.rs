@@ -15,15 +15,15 @@ use crate::{Driver, DriverError, Result, Sec2};
 /// The largest length of a side file's name on nearly all file systems, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// The number of bytes that are reserved in the name of a side file for the suffix that
-/// [`SideFile::set_aside`] appends.
+/// The number of bytes that a side file's name reserves for a suffix. [`SideFile::set_aside`]
+/// appends the suffix.
 const MAX_STALE_SUFFIX_BYTES: usize = ".stale-999999".len();
 
-/// The largest number of new names that are tried when a side file is renamed, because it does not
-/// belong to the HDF5 file.
+/// The largest number of new names that are tried for a side file that does not belong to the HDF5
+/// file and must be renamed.
 const MAX_STALE_NAMES: u32 = 999_999;
 
-/// A file beside the HDF5 file, such as the journal, which need not exist.
+/// A file beside the HDF5 file, such as the journal. The side file need not exist.
 pub trait SideFile: Send + Sync + Debug {
     /// Returns the name of the side file for messages.
     fn name(&self) -> &str;
@@ -49,8 +49,8 @@ pub trait SideFile: Send + Sync + Debug {
     /// [`DriverError::Io`] if the file cannot be removed.
     fn remove(&self) -> Result<()>;
 
-    /// Renames the side file, and returns the new name: the old name with the first of the suffixes
-    /// `.stale-1`, `.stale-2`, … whose name is unused.
+    /// Renames the side file to its old name with a suffix, and returns the new name. The suffix is
+    /// the first of `.stale-1`, `.stale-2`, … that leads to an unused name.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the file does not exist or cannot be renamed.
@@ -100,9 +100,9 @@ impl PathSideFile {
         Self { path, name, main: None }
     }
 
-    /// Creates the description of a side file in the folder of the file `main`, whose name is the
-    /// name of `main` followed by `suffix`. If this name is too long, a hash replaces the name of
-    /// `main`.
+    /// Creates the description of a side file in the folder of the file `main`. The name of the
+    /// side file is the name of `main` followed by `suffix`. If this name is too long, a hash
+    /// replaces the name of `main`.
     pub fn beside(main: &Path, suffix: &str) -> Self {
         // A path that ends in `..` has no file name, so the name consists of the suffix alone.
         let file_name = main.file_name().unwrap_or_default();
@@ -171,7 +171,7 @@ impl PathSideFile {
     }
 }
 
-/// Returns a hash of a long file name, as a short name for the side file.
+/// Returns a hash of a long file name. The hash serves as a short name for the side file.
 fn short_name(name: &OsStr) -> OsString {
     format!(".{:016x}", xxhash3_64::Hasher::oneshot(name.as_encoded_bytes())).into()
 }

@@ -35,8 +35,8 @@ struct Window {
 }
 
 impl Window {
-    /// Converts a file offset to an index in the buffer of the buffered file driver, up to the end
-    /// of the buffer. Returns `None` for an offset outside of the buffer.
+    /// Converts a file offset to an index in the buffer of the buffered file driver. The end of the
+    /// buffer is also an index. Returns `None` for an offset outside of the buffer.
     fn position(&self, offset: u64) -> Option<usize> {
         let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         (at <= self.bytes.len()).then_some(at)
@@ -74,7 +74,8 @@ impl Window {
     }
 
     /// Copies `bytes` for a file offset to the buffer of the buffered file driver. Returns `None`
-    /// unless they overlap with or follow the bytes of the buffer, and fit in the buffer.
+    /// if `bytes` do not fit in the buffer, or neither overlap with nor follow the bytes in the
+    /// buffer.
     fn copy_from(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
         let at = self.position(offset)?;
         let end = at.checked_add(bytes.len()).filter(|end| *end <= BUFFER_BYTES)?;

@@ -36,14 +36,14 @@ pub(crate) const TOKEN: u8 = b'A';
 pub(crate) const ACCEPTED: u8 = b'+';
 pub(crate) const REJECTED: u8 = b'-';
 
-/// A secret that a stream server, which offers a file image, shares with its clients: random bytes,
-/// created for each server.
+/// A secret of a stream server, which offers a file image to clients: random bytes, created for
+/// each server. Clients must know the secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StreamToken(pub [u8; 32]);
 
 impl StreamToken {
-    /// Returns whether two tokens of stream servers are equal. The duration does not depend on the
-    /// position of the first difference.
+    /// Returns whether two tokens of stream servers are equal. The comparison takes the same time
+    /// at each position of the first difference.
     pub(crate) fn matches(&self, other: &[u8; 32]) -> bool {
         let differences = self.0.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other));
         std::hint::black_box(differences) == 0

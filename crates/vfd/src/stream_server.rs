@@ -41,8 +41,8 @@ struct Shared {
 }
 
 impl StreamServer {
-    /// Starts a stream server at an address (port 0 for any free port) that sends the file image to
-    /// clients. Clients cannot replace the image.
+    /// Starts a stream server that sends the file image to clients at the given address. Port 0
+    /// means any free port. Clients cannot replace the image.
     ///
     /// # Errors
     /// [`DriverError::Io`] if the server cannot listen at the address.
@@ -54,8 +54,8 @@ impl StreamServer {
         Self::listen(address, image.into(), options, false)
     }
 
-    /// Starts a stream server like [`bind`](Self::bind), with a file image that clients with the
-    /// token can replace.
+    /// Starts a stream server like [`bind`](Self::bind). Clients with the token can replace the
+    /// file image.
     ///
     /// ```
     /// use hyperslab_vfd::{Access, Driver, Stream, StreamOptions, StreamServer, StreamToken};

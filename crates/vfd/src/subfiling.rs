@@ -28,9 +28,9 @@ pub struct Subfiling {
 }
 
 impl Subfiling {
-    /// Returns the path of the subfiling configuration that belongs to the stub file `stub`: a file
-    /// named `STUB.subfile_NUMBER.config` in the same folder. If several files have a name of this
-    /// form, returns the file whose number is the inode of the stub.
+    /// Returns the path of the subfiling configuration file of the stub file `stub`. It is in the
+    /// same folder and has the name `STUB.subfile_NUMBER.config`. If several files have such a
+    /// name, returns the file whose number is the inode of the stub.
     ///
     /// Returns `None` if there is no such file, or if none of several has the number of the inode.
     ///

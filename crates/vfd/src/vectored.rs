@@ -6,22 +6,22 @@ use hyperslab_exact::to_u64;
 
 use crate::{Driver, ReadRequest, Result, WriteRequest};
 
-/// The largest gap, in bytes, between two file reads that a driver joins to one read. To read such
-/// a gap is cheaper than a second read.
+/// The largest gap, in bytes, between two file reads that a driver joins to one read. Reading the
+/// gap is cheaper than a second read.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// The largest length, in bytes, of a read or write that joins several requests to a file driver.
-/// Larger requests are passed on directly.
+/// The largest length, in bytes, of a read or write that joins several requests to a file driver. A
+/// longer request goes to the driver alone.
 const MAX_JOINED_BYTES: u64 = 1 << 20;
 
-/// The shortest duration of a driver's read that counts as slow, because it waits for a disk or a
+/// The shortest duration of a slow read of a driver. A slow read probably waits for a disk or a
 /// network.
 const SLOW_READ_TIME: Duration = Duration::from_micros(40);
 
 /// The number of later read requests that are announced to a slow file driver.
 const ANNOUNCED_REQUESTS: usize = 64;
 
-/// The number of a driver's reads after a fast read for which the duration is not measured.
+/// The number of a driver's reads, after a fast read, whose duration is not measured.
 const UNTIMED_READS: usize = 15;
 
 /// Reads the bytes of all read requests from the file, and joins small neighbouring requests. After
@@ -52,8 +52,8 @@ pub(crate) fn read_many<D: Driver + ?Sized>(driver: &D, requests: &mut [ReadRequ
     Ok(())
 }
 
-/// Returns the number of read requests, at the start of a list sorted by file offset, that one read
-/// of the driver can fill.
+/// Returns the number of leading read requests, in a list sorted by file offset, that one read of
+/// the driver can fill together.
 fn neighbours(sorted: &[&mut ReadRequest<'_>]) -> usize {
     let Some(start) = sorted.first().map(|request| request.offset) else { return 0 };
     let mut end = start;
@@ -112,8 +112,8 @@ fn read_joined<D: Driver + ?Sized>(
     Some(())
 }
 
-/// Fills the buffers `parts` with one read of the driver into an intermediate buffer, from which
-/// the bytes are copied.
+/// Fills the buffers `parts` with one read of the driver: reads into an intermediate buffer, and
+/// copies the bytes from this buffer to `parts`.
 pub(crate) fn read_parts<D: Driver + ?Sized>(driver: &D, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
     let length = parts.iter().map(|part| part.len()).sum();
     let mut joined = vec![0; length];
@@ -146,8 +146,8 @@ pub(crate) fn write_many<D: Driver + ?Sized>(driver: &D, requests: &[WriteReques
     Ok(())
 }
 
-/// Returns the number of write requests, at the start of the list, that are adjacent in the file
-/// and that one write of the driver can store.
+/// Returns the number of leading write requests in a list that are adjacent in the file. One write
+/// of the driver can store these requests together.
 fn adjacent(requests: &[WriteRequest<'_>]) -> usize {
     let Some(start) = requests.first().map(|request| request.offset) else { return 0 };
     let mut end = start;

@@ -11,8 +11,8 @@ use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// A function that decides whether a walk over a version 1 B-tree visits the child with a given
-/// index of a node.
+/// A function for a walk over a version 1 B-tree. The function decides whether the walk visits a
+/// child of a node; the arguments are the node and the index of the child.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
 /// A function that a walk over a version 1 B-tree calls for each leaf node. The result `Break` ends
@@ -79,7 +79,7 @@ fn visit(
 }
 
 /// Returns the leaf of a version 1 B-tree that may contain a key, and the index of the key's child
-/// in the leaf. `compare` compares the child with a given index of a node with the key: `Equal`
+/// in the leaf. `compare` compares a child of a node, given by its index, with the key. `Equal`
 /// means that the key lies between the keys of the child.
 pub fn descend(
     store: &Store,

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::store::{AddressSet, Store};
 
-/// Number of block addresses that a walk over a structure compares one by one, before it uses a
-/// hash set. The path from the root of a tree to a leaf rarely has more blocks.
+/// Number of block addresses that a walk over a structure keeps in a list. With more blocks, the
+/// walk uses a hash set. The path from the root of a tree to a leaf rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
 /// The set of blocks that one walk over a structure of the file has visited.
@@ -29,8 +29,8 @@ impl VisitedBlocks {
         Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }
     }
 
-    /// Records the visit of the block at `address` by a walk over a structure. Returns an error for
-    /// a block that was visited before, and for too many blocks.
+    /// Records that a walk over a structure visits the block at `address`. Returns an error if the
+    /// walk has visited the block before, or has visited too many blocks.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if

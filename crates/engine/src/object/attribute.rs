@@ -118,8 +118,8 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     for_each_named(container, header, None, visit)
 }
 
-/// Calls `visit` for each attribute of an object if `wanted` is `None`; otherwise for some
-/// attributes that include all with the name `wanted`.
+/// Calls `visit` for attributes of an object. If `wanted` is `None`, visits all attributes.
+/// Otherwise, visits at least all attributes with the name `wanted`.
 fn for_each_named(
     container: &Container,
     header: &ObjectHeader,

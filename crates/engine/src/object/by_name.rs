@@ -1,7 +1,7 @@
 //! Sorting of many names by their bytes.
 
-/// A key for sorting names: some bytes of a name after the common start of all names, and the index
-/// of the name.
+/// A key for sorting names: some bytes of a name, and the index of the name. The bytes follow the
+/// bytes with which all names begin.
 type Key = (u64, usize);
 
 /// Smallest number of link or attribute names that are sorted with a radix sort.
@@ -51,8 +51,8 @@ pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<u
     keys.into_iter().map(|(_, position)| position).collect()
 }
 
-/// Sorts the keys of names with a stable radix sort, from the last byte with differences to the
-/// first.
+/// Sorts the keys of names with a stable radix sort. The sort begins with the last byte in which
+/// the keys differ and ends with the first one.
 fn sort_by_heads(keys: &mut Vec<Key>) {
     let Some((first, _)) = keys.first().copied() else { return };
     let differing = keys.iter().fold(0, |differing, (head, _)| differing | (head ^ first));
@@ -91,8 +91,8 @@ fn common_length(one: &[u8], other: &[u8], maximum: usize) -> usize {
     one.iter().zip(other).take(maximum).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns eight bytes of a name, from `start` on, as a big-endian number, so that the numbers have
-/// the order of the names. A shorter name is filled with zeros.
+/// Returns eight bytes of a name, from `start` on, as a big-endian number. The numbers of two names
+/// are in the order of these bytes. If the name is too short, the missing bytes are zero.
 fn head(name: &[u8], start: usize) -> u64 {
     let mut bytes = name.iter().skip(start);
     (0..8).fold(0, |head, _| head << 8 | u64::from(bytes.next().copied().unwrap_or(0)))

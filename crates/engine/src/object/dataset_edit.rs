@@ -21,9 +21,9 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// Flags of a message for a dataspace that can change its shape, in a file with shared messages.
-/// libhdf5 2.0 writes a new dataspace over the bytes of a reference to a shared dataspace. A
-/// dataspace that can change must therefore not be shared.
+/// Flags of the message for a dataspace that can change its shape, in a file with shared messages.
+/// The flags prevent sharing. If such a dataspace were shared, libhdf5 2.0 would write the new
+/// dataspace over the reference to the shared message.
 const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
 /// Creates the object header of a dataset from its description. `header` has the other properties:
@@ -47,8 +47,9 @@ pub fn create(
     Ok(editor.address())
 }
 
-/// Allocates the object header of a dataset like [`create`], but does not write it, and returns the
-/// editor of the header. The caller saves the header, and counts the use of a committed datatype.
+/// Allocates the object header of a dataset like [`create`], but does not write it. Returns the
+/// editor of the object header. The caller saves the object header, and counts the use of a
+/// committed datatype.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -97,7 +98,7 @@ pub fn update(
     header.save(edit)
 }
 
-/// Overwrites the dataspace or the layout of a dataset in the editor of its object header.
+/// Overwrites the dataspace or the layout of a dataset in the object header that an editor changes.
 ///
 /// # Errors
 /// Returns the errors of shared messages.
@@ -117,8 +118,9 @@ pub(super) fn restate(
     header.touch(header_edit::now())
 }
 
-/// Overwrites the dataspace in the object header of a dataset, in the same version. A shared
-/// dataspace becomes a message of its own; the other users keep the shared message.
+/// Overwrites the dataspace in the object header of a dataset, in the same version. If the
+/// dataspace is a shared message, the dataset gets its own message, and the other users keep the
+/// shared message.
 fn set_dataspace(
     container: &Container,
     edit: &mut Edit<'_>,

@@ -19,8 +19,8 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, Store};
 
 /// A function that frees the raw data of an object: the blocks and the chunk index of a dataset,
-/// and the global heap objects that elements and attributes refer to. The deletion calls the
-/// function with the object header before it frees the header.
+/// and the global heap objects of elements and attributes. The deletion of an object calls the
+/// function before it frees the object header.
 pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + 'a;
 
 /// Increases the reference count of an object by one: for a new hard link, or for a use of a
@@ -54,8 +54,8 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     Ok(())
 }
 
-/// Decreases the reference count in the editor of an object header. An object without links is
-/// deleted later, after its last handle.
+/// Decreases the reference count of an object in the editor of its object header. If the object has
+/// no more links, it is deleted later, after its last handle.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the count is 0.
@@ -71,8 +71,8 @@ pub(super) fn uncount_reference(store: &Store, header: &mut HeaderEditor) -> Res
 }
 
 /// Decreases the reference count of an object. If no links remain, deletes the object: calls `raw`
-/// to free raw data, removes the links of a group, and frees all blocks. An object with handles
-/// stays unchanged with a count of 0, until [`delete_unlinked`] deletes the object.
+/// to free raw data, removes the links of a group, and frees all blocks. If handles keep the object
+/// open, only sets the count to 0; [`delete_unlinked`] later deletes the object.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if more links refer to an object than its count states, and the
@@ -113,8 +113,8 @@ pub fn delete_unlinked(
     deletion.drop_all(edit)
 }
 
-/// Decreases the reference count of an object that another object replaces. If no links remain, the
-/// object is deleted even if handles keep it open. The handles then refer to no object.
+/// Decreases the reference count of an object whose link now leads to another object. If no links
+/// remain, the object is deleted even if handles keep it open. The handles then refer to no object.
 ///
 /// # Errors
 /// Returns the same errors as [`drop_reference`].
@@ -131,7 +131,7 @@ pub fn drop_replaced(
     drop_reference(container, edit, object, raw)
 }
 
-/// The state of a deletion of objects. The state has a list of objects to delete and needs no
+/// The state of a deletion of objects, with a list of objects to delete. The list replaces
 /// recursion, because trees of groups can be deeper than the stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,

@@ -30,8 +30,7 @@ fn no_entry() -> FormatError {
     FormatError::internal(NAME, "each record has an entry")
 }
 
-/// Returns the creation order of an attribute in the form that the B-tree records of dense storage
-/// hold.
+/// Returns the creation order of an attribute in the form of the B-tree records of dense storage.
 fn attribute_order(order: u64) -> Result<u32, FormatError> {
     u32::try_from(order)
         .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
@@ -76,14 +75,13 @@ pub(super) struct DenseEntry {
 }
 
 impl DenseEntry {
-    /// Returns the heap ID of a shared message, if the entry of dense storage is a shared
-    /// attribute.
+    /// Returns the heap ID of an attribute in dense storage that is a shared message.
     pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }
 
-    /// Returns the reference that an object header would store in place of a shared attribute in
-    /// dense storage.
+    /// Returns the reference to a shared message for an attribute in dense storage. An object
+    /// header would store this reference in place of the attribute.
     pub(super) fn shared_reference(&self, params: FileParams) -> Result<Option<Vec<u8>>> {
         Ok(self.shared_id().map(|id| SharedReference::heap(id).to_bytes(params)).transpose()?)
     }
@@ -409,7 +407,7 @@ impl Dense {
         }
     }
 
-    /// Returns whether the message of a dense storage entry is a shared message of the file.
+    /// Returns whether the message of a dense storage entry is a shared message.
     fn is_shared(&self, entry: &DenseEntry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }
@@ -456,8 +454,8 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
     id
 }
 
-/// A comparison of dense storage records with a name. The comparison keeps the first error from
-/// reading names in the heap.
+/// A comparison of dense storage records with a name. If reading a name from the heap fails, the
+/// comparison keeps the first error.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,
@@ -491,8 +489,8 @@ impl<'a> ByName<'a> {
         Ok(kind.name(self.container, &body)?.as_slice().cmp(self.name))
     }
 
-    /// Returns the result of a search with this comparison of dense storage names, or the first
-    /// error from reading the heap.
+    /// Returns the result of a search with this comparison of dense storage names. If reading the
+    /// heap failed, returns the first error.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

@@ -65,8 +65,8 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Group
     message::find(container, header)
 }
 
-/// Returns the limits, from a group's object header, for the number of links at which the group
-/// changes between compact and dense storage.
+/// Returns the numbers of links at which a group changes between compact and dense storage, from
+/// the group's object header.
 ///
 /// # Errors
 /// Returns read errors.
@@ -177,8 +177,8 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     Ok(count)
 }
 
-/// Calls `visit` for the links of damaged dense storage to which at least one of the B-tree indexes
-/// still refers.
+/// Calls `visit` for the links of damaged dense storage. Finds each link to which at least one of
+/// the B-tree indexes still refers.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;

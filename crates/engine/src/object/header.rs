@@ -40,9 +40,9 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// Returns the limits, from the prefix of an object header, for the number of attributes at
-    /// which the object changes between compact and dense storage. For a version 1 object header,
-    /// which has no dense storage, returns the default limits.
+    /// Returns the numbers of attributes at which an object changes between compact and dense
+    /// storage, from the prefix of its object header. A version 1 object header has no dense
+    /// storage; for it, returns the default numbers.
     pub(crate) fn attribute_phase_change(&self) -> AttributePhaseChange {
         let stored = match self {
             Self::V1(_) => None,
@@ -103,9 +103,9 @@ impl ObjectHeader {
         &self.prefix
     }
 
-    /// Returns the limits, from the object header, for the number of attributes at which an object
-    /// changes between compact and dense storage. For a version 1 object header, which has no dense
-    /// storage, returns the default limits.
+    /// Returns the numbers of attributes at which an object changes between compact and dense
+    /// storage, from the object header. A version 1 object header has no dense storage; for it,
+    /// returns the default numbers.
     pub fn attribute_phase_change(&self) -> AttributePhaseChange {
         self.prefix.attribute_phase_change()
     }
@@ -132,8 +132,8 @@ impl ObjectHeader {
         self.chunks.len()
     }
 
-    /// Returns the size in bytes of each header chunk of the object header: its messages and its
-    /// gap.
+    /// Returns the size in bytes of each header chunk of the object header. The size counts the
+    /// messages and the gap.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
@@ -329,8 +329,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks a message of an object header whose flag requires that readers know its type. Returns an
-/// error if this version of the library does not know the type.
+/// Checks a message of an object header whose flag says that a reader must know its type. If this
+/// library does not know the type, returns an error.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());

@@ -40,7 +40,7 @@ pub enum LinkTarget {
     },
 }
 
-/// A view of a link, with borrowed names. [`Link`] is the same with names of its own.
+/// A view of a link with borrowed names. A [`Link`] has the same content, but owns its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkView<'a> {
     /// The bytes of the name, as stored.
@@ -53,8 +53,8 @@ pub struct LinkView<'a> {
     pub target: TargetView<'a>,
 }
 
-/// A view of the target of a link, with borrowed names. [`LinkTarget`] is the same with names of
-/// its own.
+/// A view of the target of a link with borrowed names. A [`LinkTarget`] has the same content, but
+/// owns its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetView<'a> {
     /// An object of this file: the address of its object header.

@@ -39,15 +39,15 @@ impl Body {
         Self { bytes, committed: None }
     }
 
-    /// Returns the bytes of the object header message's body, which share the memory of the file's
-    /// block.
+    /// Returns the bytes of the object header message's body, without copying them. The result
+    /// shares the memory of the metadata block in the file's cache.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 }
 
 /// Returns the body of the message `message` in the object header `header`. If the message is a
-/// reference to a shared message, returns the shared body.
+/// reference to a shared message, returns the body of the shared message.
 pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMessage) -> Result<Body> {
     if !message.flags.contains(MessageFlags::SHARED) {
         return Ok(Body::own(header.body_bytes(message)));
@@ -56,8 +56,9 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// Returns the body of a message, from its flags and its stored bytes in the object header at
-/// `owner`. Resolves a reference to a shared message.
+/// Returns the body of a message in the object header at `owner`, from the flags and the stored
+/// bytes of the message. If the stored bytes are a reference to a shared message, returns the body
+/// of the shared message.
 pub(super) fn resolve_body(
     container: &Container,
     owner: Address,

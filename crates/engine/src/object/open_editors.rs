@@ -21,7 +21,7 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason in the errors of all writes to a file after the write of an open editor has failed.
+/// The reason in the errors of writes to a file after an open editor could not be written.
 const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
 /// The open editors of the objects of one file. An object has at most one open editor: for its
@@ -61,8 +61,8 @@ impl OpenEditors {
 }
 
 impl OpenEditors {
-    /// Writes and closes the open editors of a file, and returns shared access to the file. A
-    /// thread may have shared access several times, but not together with an [`Edit`].
+    /// Writes and closes the open editors of a file. Returns shared access to the file. A thread
+    /// may hold shared access several times, but not together with an [`Edit`].
     ///
     /// # Errors
     /// Returns the errors of writing the open editors.
@@ -113,9 +113,9 @@ impl OpenEditors {
         }
     }
 
-    /// Writes an object's open editor. The operation that made the change has already returned
-    /// success. If the write fails, later commits are therefore refused, and the file stays in its
-    /// committed state.
+    /// Writes the changes of an object's open editor. The operations that made the changes have
+    /// already returned success. If the write fails, later commits are therefore refused, and the
+    /// file keeps its committed state.
     fn finish_object(container: &Container, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
         let finished = AttributeEditor::resume(container, object).finish(edit);
         finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
@@ -134,7 +134,7 @@ impl OpenEditors {
     }
 
     /// Returns whether the editors of a file's objects may stay open. In a file with shared
-    /// messages, a change of one object header can change another, so editors never stay open.
+    /// messages, they may not, because a change of one object header can change another one.
     fn stays_open(container: &Container) -> bool {
         container.shared_messages.is_none()
     }
@@ -213,7 +213,7 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Keeps the object header of a new object in an open editor, so that the header is written
+    /// Keeps the object header of a new object in an open editor. The object header is written
     /// later.
     ///
     /// # Errors
@@ -228,8 +228,8 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Calls `work` with the editor of an object's object header, if the object has an open editor
-    /// for its attributes.
+    /// If an object has an open editor for its attributes, calls `work` with the editor of the
+    /// object header.
     fn with_open_header<T>(
         &self,
         address: Address,

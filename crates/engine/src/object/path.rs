@@ -43,9 +43,9 @@ pub enum Resolved {
     },
 }
 
-/// Finds the object or link at the path `path`, which begins at the group at `start`. A path that
-/// begins with `/` starts at the root group. The same rule holds for targets of soft links. Empty
-/// names and `.` are skipped.
+/// Finds the object or link at the path `path`, which begins at the group at `start`. If the path
+/// begins with `/`, it starts at the root group instead. The same rule holds for the paths of soft
+/// links. Empty names and `.` are skipped.
 pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
     resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
 }
@@ -105,8 +105,8 @@ fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
 }
 
-/// Returns the path of an external link in the other file, extended by the remaining names of the
-/// resolved path.
+/// Returns the path of an external link in the other file, followed by the names of the resolved
+/// path that remain.
 fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     for name in names.iter().rev() {
         path.push(b'/');
@@ -116,8 +116,8 @@ fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
 }
 
 impl Resolved {
-    /// Returns the object header of the object that the resolution of a path has found, or an error
-    /// if the path leads out of the file.
+    /// Returns the object header of the object that the resolution of a path has found. If the path
+    /// leads out of the file, returns an error.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a

@@ -16,8 +16,8 @@ use crate::store::{Bytes, Store};
 /// Number of bytes in one read of the search for object headers.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Number of bytes in one read of the search for object headers, in a part of the file that cannot
-/// be read as a whole.
+/// Number of bytes in one read of the search for object headers, if the read of a longer part of
+/// the file has failed.
 const SECTOR_BYTES: usize = 4096;
 
 /// Largest number of messages in a version 1 object header that the search for object headers
@@ -34,9 +34,9 @@ const MAX_CHUNK_BYTES: u32 = 1 << 20;
 /// and the kind of the object.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
-/// Searches the file for object headers outside of `raw`, the ranges of raw data in ascending order
-/// (start and end). Accepts version 2 object headers by their checksum, and version 1 object
-/// headers if all their content is plausible.
+/// Searches the file for object headers. Skips `raw`, the ranges of raw data in ascending order
+/// (start and end). Accepts a version 2 object header if its checksum is right, and a version 1
+/// object header if all its content is plausible.
 ///
 /// # Errors
 /// Returns no errors at present: bytes that cannot be read contain no header.
@@ -59,9 +59,9 @@ pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'
     Ok(())
 }
 
-/// Reads bytes of the file for the search for object headers: `length` bytes and the prefix of an
-/// object header that begins at the last of these bytes, up to `end`. Returns `None` if the bytes
-/// cannot be read.
+/// Reads bytes of the file for the search for object headers. Reads `length` bytes, and also the
+/// bytes after them, up to `end`, that the prefix of an object header needs if it begins at the
+/// last of the `length` bytes. Returns `None` if the bytes cannot be read.
 fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {
     let length = (length + to_u64(PrefixV1::SIZE)).min(end - start);
     store.read(Address::new(start), length, "object header").ok()
@@ -106,8 +106,8 @@ fn seems_version_1(bytes: &[u8]) -> bool {
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// Returns the kind of the object whose object header is at `address`, or `None` if the bytes at
-/// this address are no object header.
+/// Returns the kind of the object whose object header is at `address`. Returns `None` if the bytes
+/// at this address are not an object header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();

@@ -30,7 +30,8 @@ impl Placed {
     }
 }
 
-/// Reads a shared message that is still in the object header of its only user.
+/// Reads a message that is registered as a shared message, but is still in the object header of its
+/// only user.
 pub(crate) fn message_in_header(
     store: &Store,
     header: Address,
@@ -46,9 +47,9 @@ pub(crate) fn message_in_header(
     Err(Error::corrupt("shared message record", "object header address", expected, header.address()))
 }
 
-/// Stores a message as a shared message if the file shares messages of this type and length, and
-/// returns the stored form. Adds one user to the shared message. The caller must first store the
-/// shared parts of an attribute.
+/// Stores a message as a shared message, if the file shares messages of this type and length.
+/// Returns the stored form, and adds one user to the shared message. Before a call for an
+/// attribute, the caller must store the attribute's shared datatype and dataspace.
 pub(super) fn place(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -99,9 +100,9 @@ pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut
     Ok(())
 }
 
-/// Releases a message of the object header at `owner`: `flags` and `body` are the stored bytes.
-/// Returns the addresses of the committed datatypes that the message no longer uses. The caller
-/// decreases their reference counts.
+/// Releases a message of the object header at `owner`. `flags` and `body` are the flags and the
+/// bytes that the object header stores. Returns the addresses of the committed datatypes that the
+/// message no longer uses; the caller decreases their reference counts.
 pub(super) fn release(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -141,9 +142,9 @@ fn release_reference(
     }
 }
 
-/// Returns the references to the shared parts of a message: the datatype and the dataspace of an
-/// attribute. A shared attribute counts as one user of its parts, independent of the number of its
-/// own users.
+/// Returns the references to the shared parts of a message: an attribute's datatype and dataspace.
+/// If the attribute is a shared message, it counts as one user of its parts, even if it has several
+/// users itself.
 pub(super) fn parts(
     container: &Container,
     owner: Address,
@@ -167,8 +168,8 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Releases the shared parts of a message, which are the datatype and the dataspace of an
-/// attribute. Returns the committed datatypes that are no longer used, like [`release`].
+/// Releases the shared parts of a message: an attribute's datatype and dataspace. Like [`release`],
+/// returns the committed datatypes that are no longer used.
 pub(super) fn release_parts(
     container: &Container,
     edit: &mut Edit<'_>,

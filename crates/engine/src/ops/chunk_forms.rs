@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
 
-/// Returns the source of flat chunks, without the chunk index, for the dataset with the object
-/// header at `owner`. Also returns the properties that determine the chunk index.
+/// Returns the source of a dataset's flat chunks, without the chunk index, and the properties that
+/// determine the chunk index. The dataset has the object header at `owner`.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the chunk shape contradicts the dataspace, [`Error::Limit`] if a

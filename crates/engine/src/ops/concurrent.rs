@@ -19,7 +19,7 @@ use crate::data::transfer::{ChunkCache, Due, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of dirty chunks for which a dataset's chunks are encoded without an
+/// Smallest number of bytes of dirty chunks at which a dataset's chunks are encoded without an
 /// `Edit`, the exclusive access to the file.
 const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 
@@ -78,9 +78,9 @@ impl ChunkAccess for WriterAccess<'_> {
 }
 
 impl DatasetWriter {
-    /// Returns the source of a dataset's chunks, if threads can write the chunks concurrently.
-    /// Returns `None` if elements refer to the global heap, or if the first write allocates all
-    /// chunks.
+    /// Returns the source of a dataset's chunks, if several threads can write the chunks at the
+    /// same time. Returns `None` if elements refer to the global heap, or if the first write
+    /// allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
@@ -104,10 +104,10 @@ impl OpenFile {
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 
-    /// Writes the selected elements of a dataset chunk by chunk without an `Edit`, the exclusive
-    /// access to the file, as far as possible. Returns `None` if all elements are written.
-    /// Otherwise, returns the number of written chunks. If all elements were selected, also returns
-    /// the selection of the elements that the dataset had at the start.
+    /// Writes the selected elements of a dataset chunk by chunk, as far as possible without an
+    /// `Edit`, the exclusive access to the file. Returns `None` if all elements are written;
+    /// otherwise, the number of written chunks. If all elements were selected, also returns a
+    /// selection: the elements that the dataset had at the start of the write.
     ///
     /// # Errors
     /// As [`write_concurrently`].
@@ -133,8 +133,9 @@ impl OpenFile {
         Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
     }
 
-    /// Encodes the chunks that an append adds to a dataset, if the dataset has filters and the
-    /// appended bytes fill a chunk. Other threads can read and write at the same time.
+    /// Encodes the chunks that an append adds to a dataset. Does nothing if the dataset has no
+    /// filters or the appended elements do not fill a chunk. Other threads can read and write at
+    /// the same time.
     ///
     /// # Errors
     /// Returns filter and conversion errors.

@@ -86,8 +86,8 @@ pub enum NewLayout {
     },
 }
 
-/// Returns whether libhdf5 can open a dataset with the given dataspace and a chunk index of HDF5
-/// 1.10. See [`NewDataset::index_in`].
+/// Returns whether libhdf5 can open a dataset with a chunk index of HDF5 1.10 and the given
+/// dataspace. See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }
@@ -142,8 +142,8 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements of a new dataset have blocks of their own in the file. The
-    /// alternatives are the object header, external files and other datasets.
+    /// Returns whether the elements of a new dataset have separate blocks in the file. Elements
+    /// without such blocks are in the object header, in external files or in other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }
@@ -305,10 +305,10 @@ impl NewDataset {
         }
     }
 
-    /// Returns the version bounds under which libhdf5 can read the chunks of a new dataset, and
-    /// whether chunks at the edges are unfiltered. In a file whose lengths have less than 8 bytes,
-    /// libhdf5 does not recognize the unlimited dimension of an extensible array. A version 1
-    /// B-tree does not need the unlimited dimension, but filters all chunks.
+    /// Returns two values for a new dataset: version bounds under which libhdf5 can read the
+    /// chunks, and whether chunks at the edges are unfiltered. If the lengths in the file have less
+    /// than 8 bytes, libhdf5 does not recognize the unlimited dimension of an extensible array. A
+    /// version 1 B-tree does not need the unlimited dimension, but filters all chunks.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if a version 1 B-tree is needed and chunks at the edges are
@@ -392,8 +392,8 @@ impl NewDataset {
     }
 }
 
-/// Returns the filters of a new dataset's structured chunk sections in the form that the object
-/// header stores. Sections without filters are omitted.
+/// Returns the filters of a new dataset's structured chunk sections, in the form of the object
+/// header. Omits sections without filters.
 ///
 /// # Errors
 /// Returns an error if a filter cannot be stored.
@@ -410,7 +410,7 @@ fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     Ok(Filters::Sections(FilterPipeline { version: 3, filters: FilterDescriptions::Sections(sections) }))
 }
 
-/// Returns whether elements of a datatype contain references with data in the global heap.
+/// Returns whether elements of a datatype contain references whose data is in the global heap.
 fn contains_heap_reference(datatype: &Datatype) -> bool {
     use hyperslab_datatype::{DatatypeClass, ReferenceKind};
     match &datatype.class {

@@ -12,9 +12,9 @@ use crate::object::{delete, group_edit};
 use crate::store::{Edit, JournalOutcome};
 
 impl OpenFile {
-    /// Removes a link from a group. If the object has no other link, deletes the object and all
-    /// objects that only the deleted object links to, and frees their file space. An object with
-    /// handles is deleted after its last handle is dropped.
+    /// Removes a link from a group. If the object has no other link, deletes the object, frees its
+    /// file space, and also deletes all objects to which only the deleted object links. If handles
+    /// keep the object open, it is deleted after its last handle is dropped.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`](crate::Error::NotFound) if the group has no link with this name.
@@ -24,8 +24,8 @@ impl OpenFile {
         })
     }
 
-    /// Decreases the reference count of an object that another object replaces in a link. The
-    /// handles of the replaced object become invalid.
+    /// Decreases the reference count of an object whose link will lead to another object. The
+    /// handles of the old object become invalid.
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -44,8 +44,8 @@ impl OpenFile {
         delete::add_reference(edit, object)
     }
 
-    /// Decreases the reference count of the object at the address `object`. An object without
-    /// references is deleted as [`remove_link`](Self::remove_link) states.
+    /// Decreases the reference count of the object at the address `object`. If no references
+    /// remain, the object is deleted by the rules of [`remove_link`](Self::remove_link).
     ///
     /// # Errors
     /// Returns the errors of deleting the object.
@@ -56,7 +56,7 @@ impl OpenFile {
         })
     }
 
-    /// Deletes an object with a link count of 0, and all objects that only this object links to.
+    /// Deletes an object without links, and all objects to which only this object links.
     /// [`Store::unlinked_objects`](crate::store::Store::unlinked_objects) lists the objects without
     /// links that a crashed process left.
     ///
@@ -72,8 +72,8 @@ impl OpenFile {
             .map_err(|error| error.context(format!("cannot delete the unlinked object at {object}")))
     }
 
-    /// Deletes the unlinked objects that the previous writer of the file held open when the writer
-    /// ended, and commits. The journal of that writer lists these objects.
+    /// Deletes unlinked objects that the previous writer of the file held open at its end, and
+    /// commits. The journal of that writer lists these objects.
     ///
     /// # Errors
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
@@ -104,9 +104,9 @@ impl OpenFile {
         })
     }
 
-    /// Deletes the objects of the file that have lost their last link and their last handle. At the
-    /// close of the file, deletes unlinked objects with handles as well. In a file with SWMR
-    /// readers, which may still read the objects, no object is deleted before the close.
+    /// Deletes the objects of the file that have neither links nor handles. When the file is
+    /// closed, also deletes objects that have handles but no links. In a file with SWMR readers, no
+    /// object is deleted before the close, because the readers may still read the object.
     ///
     /// Logs an error if an object cannot be deleted, and loses its space: the call that removed the
     /// link has already returned.

@@ -30,7 +30,7 @@ impl OpenFile {
     }
 
     /// Returns an [`Edit`], the exclusive right to change the file, without writing the open
-    /// editors. The blocks in the file of the edited objects are out of date.
+    /// editors. The blocks of the edited objects in the file may therefore be out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).

@@ -54,8 +54,7 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
 }
 
 /// Writes the blocks of a metadata cache image to their addresses, and removes the message that
-/// refers to the image. Otherwise, later changes of these blocks would be hidden by the metadata
-/// cache image.
+/// refers to the image. If the image stayed, it would hide later changes of these blocks.
 fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
     let blocks = container.store.end_overlay();
     let mut edit = container.store.edit()?;

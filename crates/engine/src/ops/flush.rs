@@ -9,7 +9,7 @@ use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Largest number of attempts to flush datasets before a read of the file without exclusion of
+/// Largest number of attempts to flush datasets before a read of the file that does not exclude
 /// writers. After the last attempt, the reader excludes writers.
 const MAX_FLUSHES: usize = 3;
 
@@ -49,7 +49,7 @@ impl OpenFile {
     }
 
     /// Flushes a dataset, or all datasets of the file, and returns the right to read the file.
-    /// While the caller holds this right, the flushed datasets have no dirty chunks.
+    /// While the caller holds this right, these datasets have no dirty chunks.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -70,8 +70,8 @@ impl OpenFile {
         Ok(edit.into_reading())
     }
 
-    /// Completes an operation that changed the file: deletes unlinked objects without handles, and
-    /// commits if the dirty data exceeds its limit.
+    /// Completes an operation that changed the file. Deletes unlinked objects without handles. If
+    /// the dirty data exceeds its limit, also commits.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -94,9 +94,9 @@ impl OpenFile {
         edit.commit()
     }
 
-    /// Flushes and closes the open file. Truncates free space at the end of the file, and stores
-    /// the free-space managers if the file has persistent free space. Only reads are possible
-    /// afterwards.
+    /// Flushes and closes the open file. Truncates free space at the end of the file. If the file
+    /// has persistent free space, stores the free-space managers. Afterwards, only reads are
+    /// possible.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 impl OpenFile {
     /// Returns the value of a variable-length element. The heap `foreign` holds the values of
-    /// elements that come from other files.
+    /// elements from other files.
     ///
     /// # Errors
     /// Returns an error if the descriptor refers to no heap object.
@@ -38,8 +38,8 @@ impl VariableSource for OpenFile {
     }
 }
 
-/// A heap for the variable-length elements of virtual datasets, whose data may come from other
-/// files.
+/// A heap for the variable-length elements of virtual datasets. The data of the elements may come
+/// from other files.
 #[derive(Debug)]
 pub struct SharedHeap {
     /// The file.
@@ -63,8 +63,8 @@ impl VariableSource for SharedHeap {
     }
 }
 
-/// Returns whether the descriptor of a variable-length element is null: the address between the
-/// length and the object index is zero.
+/// Returns whether the descriptor of a variable-length element is null. In a null descriptor, the
+/// address is zero. The address lies between the length and the object index.
 fn is_null(descriptor: &[u8]) -> bool {
     let address = descriptor.get(4..).and_then(|rest| rest.split_last_chunk::<4>());
     address.is_some_and(|(address, _)| address.iter().all(|byte| *byte == 0))

@@ -56,7 +56,7 @@ pub struct MemberRange {
 }
 
 impl Members {
-    /// Reads from an HDF5 file into which member files it is divided. `driver` stores the first
+    /// Reads the description of the member files from an HDF5 file. `driver` stores the first
     /// member file or the whole file.
     ///
     /// # Errors
@@ -139,16 +139,16 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Passes the member files that the driver information block states to the store, if the member
-/// files have ends of their own.
+/// Passes the member files that the driver information block states to the store, if each member
+/// file has its own end.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
         store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Passes the member files that the driver info message states to the store, if the member files
-/// have ends of their own.
+/// Passes the member files that the driver info message states to the store, if each member file
+/// has its own end.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);
@@ -158,8 +158,8 @@ pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &Ob
     }
 }
 
-/// Checks that the driver of the store has opened the member files that the HDF5 file states. Other
-/// code checks the length of a family of files.
+/// Checks that the driver of the store has opened the member files that the HDF5 file states. Does
+/// not check the length of the members of a file family.
 ///
 /// # Errors
 /// Returns [`Error::Unsupported`] if parts of the file lie in members that the driver does not

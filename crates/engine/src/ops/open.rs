@@ -19,13 +19,13 @@ use crate::store::{Store, StoreOptions};
 
 /// A trait of resolvers that open the other files that links and datasets name.
 pub trait FileResolver: RawFileResolver {
-    /// Opens the HDF5 file with the name `name`, which a link or a dataset stores.
+    /// Opens an HDF5 file for reading. A link or a dataset stores the file name `name`.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or must not be opened.
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>>;
 
-    /// Opens the HDF5 file with the name `name`, which a link or a dataset stores, for writing.
+    /// Opens an HDF5 file for writing. A link or a dataset stores the file name `name`.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if the file must not be changed.
@@ -40,14 +40,13 @@ pub trait FileResolver: RawFileResolver {
         let _ = folder;
     }
 
-    /// Returns whether the file name `name` of a link refers to the file itself that contains the
-    /// link.
+    /// Returns whether the file name `name` in a link refers to the file that contains the link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }
 
-    /// Returns the HDF5 file with the name `name` if the program has it open. The resolver neither
-    /// keeps nor closes this file.
+    /// Returns the HDF5 file with the name `name` if the program has it open. The resolver of file
+    /// names does not keep or close this file.
     fn find_open(&self, _name: &[u8]) -> Option<Arc<OpenFile>> {
         None
     }

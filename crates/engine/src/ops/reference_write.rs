@@ -16,8 +16,9 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl OpenFile {
-    /// Returns the element of `size` bytes of the reference type `kind` that stores a reference to
-    /// `target`. Stores the parts of the reference that an element cannot hold in the global heap.
+    /// Returns an element of the reference type `kind` that refers to `target`. The element has
+    /// `size` bytes. Parts of the reference that do not fit in the element are stored in the global
+    /// heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a reference of this kind cannot refer to `target`, and the

@@ -62,7 +62,7 @@ impl OpenFile {
         Ok(elements)
     }
 
-    /// Converts elements of the datatype `memory` to the variable-length datatype `stored`, stores
+    /// Converts elements of the datatype `memory` to the variable-length datatype `stored`. Stores
     /// their variable-length data, and returns the converted elements.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Removes the global heap objects of a dataset's fill value from `ids`, because elements that
-    /// were never written refer to the fill value's objects.
+    /// Removes the global heap objects of a dataset's fill value from `ids`. Elements that were
+    /// never written refer to these objects.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -150,8 +150,8 @@ impl OpenFile {
     }
 
     /// Sets an attribute of an object: creates the attribute, or replaces the attribute with the
-    /// same name. Frees the variable-length data of the replaced attribute, except in files with
-    /// shared messages, where several objects may share the attribute.
+    /// same name. Frees the variable-length data of the replaced attribute. In files with shared
+    /// messages, does not free it, because several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -187,8 +187,8 @@ impl OpenFile {
         self.free_heap_objects(edit, contents)
     }
 
-    /// Returns the IDs of an attribute's global heap objects; none in files with shared messages,
-    /// where several objects may share the attribute.
+    /// Returns the IDs of an attribute's global heap objects. In a file with shared messages,
+    /// returns no IDs, because several objects may share the attribute.
     ///
     /// # Errors
     /// Returns the errors of reading the attribute.
@@ -202,7 +202,7 @@ impl OpenFile {
     }
 
     /// Returns the IDs of the global heap objects of all attributes of the object with the given
-    /// object header; none in files with shared messages.
+    /// object header. In a file with shared messages, returns no IDs.
     ///
     /// # Errors
     /// Returns the errors of reading the attributes.
@@ -321,8 +321,8 @@ fn block_bytes(element_size: usize) -> Result<usize> {
     byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }
 
-/// Returns whether no element of a dataset can refer to the global heap, because no element is
-/// stored.
+/// Returns whether no element of a dataset is stored. The elements then cannot refer to the global
+/// heap.
 fn is_unwritten(description: &DatasetDescription) -> bool {
     match &description.layout.layout {
         Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),

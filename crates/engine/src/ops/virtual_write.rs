@@ -49,7 +49,8 @@ struct Targets<'a> {
     steps: Steps,
 }
 
-/// The shapes of the source datasets that a virtual dataset in the file `file` names, for a write.
+/// The shapes of source datasets for a write to a virtual dataset. The virtual dataset in the file
+/// `file` names these source datasets.
 #[derive(Debug)]
 struct TargetShapes<'a> {
     targets: &'a Targets<'a>,

@@ -77,8 +77,8 @@ impl OpenFile {
     }
 
     /// Writes elements with variable-length data to a dataset, and frees the variable-length data
-    /// that the new elements replace. `store` stores the new data in the global heap, and returns
-    /// the elements as stored, of `element_size` bytes each.
+    /// of the replaced elements. `store` stores the new data in the global heap, and returns the
+    /// elements as stored, of `element_size` bytes each.
     ///
     /// # Errors
     /// As [`write_elements_with`](Self::write_elements_with), and the errors of `store`. A virtual

@@ -11,9 +11,9 @@ pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHa
 /// A set of file addresses, or of values that contain a file address.
 pub type AddressSet<T = Address> = HashSet<T, BuildHasherDefault<AddressHasher>>;
 
-/// A fast hasher for file addresses, which are looked up for every node of a walk and for every
-/// handle. The hasher multiplies once. The hasher does not resist chosen addresses: the author of
-/// the addresses would only slow down work on the same file.
+/// A fast hasher for file addresses. Each node of a walk and each handle needs a look-up of an
+/// address. The hasher multiplies once. It does not resist chosen addresses: their author would
+/// only slow down work on the same file.
 #[derive(Debug, Default)]
 pub struct AddressHasher(u64);
 

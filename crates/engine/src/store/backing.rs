@@ -29,8 +29,8 @@ pub(super) struct Backing {
 }
 
 impl Backing {
-    /// Creates the description of a file's driver and ends: the file has `length` bytes, of which
-    /// the driver stores `stored` bytes.
+    /// Creates the description of a file's driver and of the ends of its bytes. The file has
+    /// `length` bytes, of which the driver stores `stored` bytes.
     pub(super) fn new(driver: Arc<dyn Driver>, base: u64, length: u64, stored: u64) -> Self {
         Self {
             driver,
@@ -42,7 +42,7 @@ impl Backing {
         }
     }
 
-    /// Returns the end of the file as an offset: the length that the file has after all changes.
+    /// Returns the end of the file as an offset. This is the length of the file after all changes.
     pub(super) fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
@@ -52,20 +52,20 @@ impl Backing {
         self.stored.load(Ordering::Acquire)
     }
 
-    /// Returns the end of the file's bytes that were ever written, or `None` if not even the user
-    /// block was written.
+    /// Returns the end of the bytes of the file that were ever written. Returns `None` if not even
+    /// the user block was written.
     pub(super) fn touched(&self) -> Option<u64> {
         self.touched.load(Ordering::Acquire).checked_sub(self.base)
     }
 
-    /// Returns the driver and the end of its bytes, as the source of file pages for reads without a
-    /// journal.
+    /// Returns the driver and the end of its bytes. Reads of file pages without a journal use these
+    /// two values.
     pub(super) fn source(&self) -> PageSource<'_> {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }
 
-    /// Returns the offset in the file of an address; `None` if the address is undefined or the
-    /// offset exceeds 64 bits.
+    /// Returns the offset in the file of an address. Returns `None` if the address is undefined or
+    /// the offset exceeds 64 bits.
     pub(super) fn offset_of(&self, address: Address) -> Option<u64> {
         address.get()?.checked_add(self.base)
     }

@@ -20,8 +20,8 @@ impl Bytes {
         Some(Self { buffer, range })
     }
 
-    /// Returns a part of these bytes of the file, given by the range `range`, in the same shared
-    /// buffer; `None` if `range` exceeds the bytes.
+    /// Returns the part of these bytes of the file in the range `range`, in the same shared buffer.
+    /// Returns `None` if `range` exceeds the bytes.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;
@@ -65,8 +65,8 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Returns the bytes for a range of file offsets from the buffer `bytes`, which begins at the file
-/// offset `start`.
+/// Returns the bytes for a range of file offsets from the buffer `bytes`. The buffer begins at the
+/// file offset `start`.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the range exceeds `bytes`.
@@ -77,8 +77,8 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
     part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
-/// Returns the number of bytes of a file range that lie before the file offset `end`. The range has
-/// `length` bytes and begins at `offset`.
+/// Returns the number of bytes of a file range before the file offset `end`. The range begins at
+/// `offset` and has `length` bytes.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
     match end.checked_sub(offset) {
         Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),

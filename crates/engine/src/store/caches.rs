@@ -21,8 +21,8 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    /// Creates empty caches of a file with limits in bytes for clean and for dirty pages of the
-    /// page buffer.
+    /// Creates empty caches of a file. The page buffer has two limits in bytes: for clean pages and
+    /// for dirty pages.
     pub(super) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         Self {
             pages: Pages::new(clean_bytes, dirty_bytes),
@@ -44,7 +44,7 @@ impl Caches {
     }
 
     /// Returns the first `length` bytes of the block that the metadata cache image holds for
-    /// `address`; `None` if the image holds no block of that length.
+    /// `address`. Returns `None` if the image has no block of that length for this address.
     pub(super) fn image_block(&self, address: Address, length: u64) -> Option<Bytes> {
         self.image.get(&address)?.slice(0..usize::try_from(length).ok()?)
     }

@@ -9,20 +9,21 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The set of threads that run a callback of the caller for one file.
+/// The set of threads that currently run a function of the caller (a callback) for one file.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     count: AtomicUsize,
     threads: Mutex<Vec<ThreadId>>,
 }
 
-/// A guard for a running callback of a file's caller. The callback ends when the guard is dropped.
+/// A guard for a running function of the caller (a callback) for a file. When the guard is dropped,
+/// the callback counts as ended.
 #[derive(Debug)]
 pub struct Callback<'a>(&'a Store);
 
 impl Store {
-    /// Begins a callback of the file's caller and returns its guard. Until the guard is dropped, a
-    /// change of the file by this thread is an error.
+    /// Records that a function of the caller (a callback) for the file begins, and returns its
+    /// guard. Until the guard is dropped, a change of the file by this thread is an error.
     pub fn begin_callback(&self) -> Callback<'_> {
         let callbacks = &self.sharing.callbacks;
         callbacks.threads.lock().push(thread::current().id());
@@ -30,7 +31,8 @@ impl Store {
         Callback(self)
     }
 
-    /// Checks that the calling thread runs no callback of the file's caller.
+    /// Checks that the calling thread does not run a function of the caller (a callback) for the
+    /// file.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] inside of a callback.

@@ -14,13 +14,13 @@ use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
 use crate::error::Result;
 
-/// Largest number of attempts at a commit to reserve space for the section lists of free-space
-/// managers. Each attempt changes the lists.
+/// Largest number of attempts of a commit to reserve space for the section lists of free-space
+/// managers. Each attempt can change the lists.
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Commits all changes of the file, so that the file on disk gets the state of the file in
-    /// memory. File space that was freed before the commit can then be allocated again.
+    /// Commits all changes of the file. Afterwards, the file on disk has the state of the file in
+    /// memory, and new blocks can use the file space that was freed before the commit.
     ///
     /// # Errors
     /// Returns I/O errors.
@@ -30,7 +30,7 @@ impl Edit<'_> {
     }
 
     /// Commits all changes of the file for the last time and removes the journal. Truncates the
-    /// file as far as possible, and stores its free space if the creation options require that.
+    /// file as far as possible. If the creation options require it, also stores the free space.
     /// Returns the numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors
@@ -102,8 +102,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether a commit has no changes of the file to write. A file that is only opened and
-    /// closed keeps all its bytes.
+    /// Returns whether the file has no changes for a commit to write. A file that is only opened
+    /// and closed keeps all its bytes.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
@@ -126,9 +126,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Removes the free-space managers from the file after file space was allocated or freed,
-    /// because the contents of the managers are out of date. The space of the managers becomes
-    /// free.
+    /// Removes the free-space managers from the file and frees their space. After an allocation or
+    /// a release of file space, the contents of the managers are out of date.
     fn disown_managers(&mut self) -> Result<()> {
         let writing = self.writing()?;
         if !writing.space.has_changed() {
@@ -148,8 +147,8 @@ impl Edit<'_> {
         self.write_record()
     }
 
-    /// Removes the stored free space from the file before SWMR writing: the free space changes
-    /// later, but the file space info message must not change then.
+    /// Removes the stored free space from the file before SWMR writing. During SWMR writing, the
+    /// free space changes, but the file space info message must not change.
     pub(super) fn drop_stored_free_space(&mut self) -> Result<()> {
         self.writing()?.space.release_blocks();
         if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
@@ -170,7 +169,7 @@ impl Edit<'_> {
     }
 
     /// Stores the free space of the file in free-space managers. The space of the managers is
-    /// itself not free, so that their space must be reserved before its size is known.
+    /// itself not free. This space must therefore be reserved before its size is known.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
         let header_size = to_u64(FreeSpaceHeader::size(&params));
@@ -233,8 +232,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether each free-space manager that the file needs exists, and its section list has
-    /// exactly the file space that the list needs.
+    /// Returns whether the free-space managers of the file are exact. Each necessary manager must
+    /// exist, and its section list must have exactly the file space that the list needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;
@@ -276,7 +275,7 @@ impl Edit<'_> {
     }
 
     /// Reserves file space for the section list of a free-space manager. Returns whether the
-    /// earlier reservation was exact.
+    /// previous reservation had the right size.
     fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
@@ -306,8 +305,8 @@ impl Store {
         addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
     }
 
-    /// Commits a file that has no changes in memory: syncs the bytes that were written to the file
-    /// before the commit.
+    /// Commits a file that has no changes in memory. Waits until the disk has the bytes that were
+    /// written to the file before the commit.
     fn sync_unchanged(&self) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

@@ -158,8 +158,8 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of a new file's version 1 B-trees for the superblock extension, or `None`
-    /// if they have the default values.
+    /// Returns the ranks of a new file's version 1 B-trees for the superblock extension. Returns
+    /// `None` if the ranks have the default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,
@@ -169,9 +169,9 @@ impl CreateOptions {
         (ranks != BTreeK::DEFAULT).then_some(ranks)
     }
 
-    /// Returns the parts of a new file's superblock extension, if the file needs one: the object
-    /// header with the file space info message, and the offset of the message's body. `shared` is
-    /// the address of the table of shared messages.
+    /// Returns the parts of a new file's superblock extension, if the file needs one. The parts are
+    /// the object header with the file space info message, and the offset of the message's body.
+    /// `shared` is the address of the table of shared messages.
     fn extension(&self, superblock: &Superblock, shared: Address) -> Result<Option<Extension>> {
         if !matches!(superblock.version, SuperblockVersion::New { .. }) {
             return Ok(None);

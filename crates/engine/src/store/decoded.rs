@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Returns the decoded metadata block at `address` like [`shared`](Self::shared), but does not
-    /// add the block to the cache. The function is for blocks that a walk visits once.
+    /// add the block to the cache. Callers use this function for blocks that a walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -87,9 +87,9 @@ impl Store {
         }
     }
 
-    /// Returns the value that the cache of decoded blocks holds for `address` and `context`.
-    /// Without such a value, calls `make`, and adds the returned value to the cache. `bytes` is the
-    /// size of the block in the file.
+    /// Returns the value that the cache of decoded blocks holds for `address` and `context`. If the
+    /// cache has no such value, calls `make`, and adds the returned value to the cache. `bytes` is
+    /// the size of the block in the file.
     ///
     /// # Errors
     /// Returns the errors of `make`.

@@ -11,13 +11,13 @@ use super::journal::{MAX_SMALL_COMMIT_BYTES, WrittenSectors};
 use super::write_state::FileRange;
 use crate::error::Result;
 
-/// Size in bytes of the smallest write to the file for which another thread computes the checksums
-/// during the write.
+/// Size in bytes of the smallest write to the file during which another thread computes the
+/// checksums of the written bytes.
 const MIN_SHARED_SUM_BYTES: usize = 256 << 10;
 
 impl Store {
-    /// Splits a range of the file into parts that may be written directly, and parts that must go
-    /// through the journal.
+    /// Splits a range of the file into two kinds of parts: parts that may be written directly, and
+    /// parts that must be written through the journal.
     pub(super) fn ranges(&self, start: u64, end: u64) -> Result<SmallVec<[FileRange; 3]>> {
         let state = &self.write_state;
         if !state.journal.is_enabled() || start >= state.direct_from() {
@@ -58,8 +58,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes bytes to the driver of the file at the offset `start`. If a commit will rely on the
-    /// bytes, also computes their checksums.
+    /// Writes bytes to the driver of the file at the offset `start`. If a commit will later rely on
+    /// these bytes, also computes their checksums.
     fn write_and_sum(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let driver = &self.backing.driver;
         let journal = &self.write_state.journal;

@@ -89,7 +89,8 @@ impl DirtyBlock {
 
 impl Store {
     /// Returns the value of the dirty metadata block at `address`, if a dirty block of the type `T`
-    /// exists there. The function is for structures whose context depends on their first bytes.
+    /// exists there. Callers use this function for structures whose context depends on their first
+    /// bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }

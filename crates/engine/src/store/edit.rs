@@ -74,7 +74,7 @@ impl Store {
         }
     }
 
-    /// Returns the generation of the file's contents: a number that every edit of the file
+    /// Returns the generation of the file's contents, a number that each edit of the file
     /// increases.
     pub fn generation(&self) -> u64 {
         self.write_state.generation()
@@ -82,8 +82,8 @@ impl Store {
 }
 
 impl<'a> Edit<'a> {
-    /// Converts the right to change the file to a `Reading`, the right to read the file. No other
-    /// thread changes the file while the returned `Reading` exists.
+    /// Converts the right to change the file to a `Reading`, the right to read the file. While the
+    /// returned `Reading` exists, no other thread changes the file.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
@@ -105,8 +105,8 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
-    /// Sets the version bounds of the file: the versions of the library that must be able to read
-    /// all structures that are written from now on.
+    /// Sets the version bounds of the file. All structures that are written from now on can be read
+    /// by the versions of the library within these bounds.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is open for reading only.
@@ -157,8 +157,8 @@ impl<'a> Edit<'a> {
     }
 
     /// Shrinks the block at `address` of the file from `old` to `new` bytes and frees the bytes
-    /// after it. Returns false without a change if this is impossible: in a file with paged
-    /// allocation, a short block cannot stay at the address of a long block.
+    /// after it. If this is impossible, returns false and changes nothing: with paged allocation, a
+    /// short block cannot stay at the address of a long block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.
@@ -181,7 +181,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Allocates bytes of the file like [`allocate`](Self::allocate), and sets the bytes to zero.
-    /// Does not write the zeros beyond the last byte that was ever written.
+    /// Does not write zeros after the last byte of the file that was ever written.
     ///
     /// # Errors
     /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
@@ -256,7 +256,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Removes the dirty or decoded metadata block at `address` from memory. The block lies inside
-    /// a larger block that the caller [`free`](Self::free)s.
+    /// a larger block, which the caller frees with [`free`](Self::free).
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }
@@ -286,9 +286,10 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Takes the block of metadata at `address` out of the cache for a change. The caller
-    /// [`put`](Self::put)s the block back, under the same or another context, at the same or
-    /// another address. Until then, earlier changes of the block are only in the returned value.
+    /// Removes the block of metadata at `address` from the cache for a change, and returns the
+    /// block. The caller later puts the block back with [`put`](Self::put), under the same or
+    /// another context and address. Until then, only the returned value has earlier changes of the
+    /// block.
     ///
     /// # Errors
     /// Returns the same errors as [`Store::get`].
@@ -344,8 +345,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Writes raw data to allocated file space. Raw data that cannot be written now stays in memory
-    /// until the commit.
+    /// Writes raw data to allocated file space. If raw data cannot be written now, keeps it in
+    /// memory until the commit.
     ///
     /// # Errors
     /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
@@ -380,8 +381,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Returns whether a commit of the file is due after the present operation: dirty data exceeds
-    /// its limit, or a commit would make enough pending space free.
+    /// Returns whether a commit of the file is due after the present operation. A commit is due if
+    /// dirty data exceeds its limit, or if the commit would make enough freed space available.
     pub fn is_over_limit(&self) -> bool {
         let state = &self.store.write_state;
         let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();

@@ -11,8 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The outcome for a journal: the action that the opening of a file took on the journal beside the
-/// file.
+/// The action that the opening of a file took on the journal beside the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
@@ -40,7 +39,7 @@ pub enum JournalOutcome {
 
 impl JournalOutcome {
     /// Returns the addresses of unlinked objects that the previous writer of the file held open.
-    /// The file holds the object headers of these objects, but no link leads to them.
+    /// The object headers of these objects are in the file, but no link leads to the objects.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -79,8 +78,8 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A journal that was left beside a file, and the report on the recovery of the file to the state
-/// of its last commit.
+/// A journal that was left beside a file, and the report about the recovery of the file to its last
+/// commit.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -89,8 +88,8 @@ pub(super) struct LeftJournal {
 }
 
 impl LeftJournal {
-    /// Recovers the file from the journal beside it, if there is one. Returns the driver of the
-    /// recovered file, and the left journal.
+    /// Recovers the file from the journal beside it, if a journal exists. Returns the driver of the
+    /// recovered file, and the journal.
     pub(super) fn recover(
         driver: Arc<dyn Driver>,
         options: &StoreOptions,
@@ -120,7 +119,7 @@ impl LeftJournal {
         }
     }
 
-    /// Adds the report about a journal that does not belong to the file to an error about the file.
+    /// Adds a report to an error about the file: a journal beside the file does not belong to it.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
@@ -130,16 +129,16 @@ impl LeftJournal {
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
     }
 
-    /// Passes a left journal that lists unlinked objects to the journal of the new writer of the
-    /// file.
+    /// Passes a journal that was left beside the file and lists unlinked objects to the journal of
+    /// the file's new writer.
     pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
         if let Some(kept) = self.kept.take() {
             journal.adopt(kept, length);
         }
     }
 
-    /// Sets aside a journal that does not belong to the file, after the file could be opened.
-    /// Returns the action that was taken on the journal.
+    /// Sets aside a journal that does not belong to the file, after the file was opened
+    /// successfully. Returns the action that was taken on the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };

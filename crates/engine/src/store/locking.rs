@@ -79,8 +79,8 @@ impl Store {
         self.sharing.lock.release()
     }
 
-    /// Refuses later changes of the file and makes the lock of the file shared: other programs may
-    /// read the file while handles of this program still read it.
+    /// Refuses later changes of the file and changes its lock to a shared lock. Other programs may
+    /// then read the file, while handles of this program still read it.
     pub(crate) fn end_writing(&self) -> Result<()> {
         self.write_state.close();
         self.sharing.lock.share()

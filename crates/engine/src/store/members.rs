@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 const MULTI_KINDS: [SpaceKind; 6] = SpaceKind::ALL;
 
 impl Store {
-    /// Creates a separate file space with its own end for each member file of the driver. New
-    /// blocks go to the first member until [`assign_members`](Self::assign_members) is called.
+    /// Creates a separate file space for each member file of the driver, with its own end. Until
+    /// [`assign_members`](Self::assign_members) is called, all new blocks go to the first member.
     pub(super) fn spread_over_members(&self) -> Result<()> {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut() else { return Ok(()) };
@@ -32,9 +32,9 @@ impl Store {
         Ok(())
     }
 
-    /// Assigns new blocks of each kind to the member file that the HDF5 file states for that kind.
-    /// From now on, each commit updates the ends of the members that the HDF5 file states. Must be
-    /// called before any change of the file.
+    /// Assigns new blocks of each kind to the member file that the HDF5 file states for this kind.
+    /// From then on, each commit updates the ends of the members in the HDF5 file. Must be called
+    /// before any change of the file.
     pub(crate) fn assign_members(&self, information: &MultiInformation, location: MembersLocation) {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut().filter(|writing| writing.space.has_members()) else { return };
@@ -59,9 +59,9 @@ impl Store {
         writing.stated_members = Some(StatedMembers { information: information.clone(), location });
     }
 
-    /// Writes dirty pages to the member files and truncates or extends each member file to its end.
-    /// A crash during the writes may leave a damaged file, because files with members have no
-    /// journal.
+    /// Writes dirty pages to the member files and sets the length of each member file to its end.
+    /// If a crash interrupts the writes, the file may be damaged, because files with members have
+    /// no journal.
     pub(super) fn publish_members(&self, ends: &[MemberEnd]) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

@@ -131,7 +131,8 @@ impl Store {
         self.backing.length()
     }
 
-    /// Returns the source of the file's pages: the driver, and the journal with spilled pages.
+    /// Returns the source from which the file's pages are read: the driver and the journal with
+    /// spilled pages.
     fn source(&self) -> PageSource<'_> {
         PageSource { journal: Some(&self.write_state.journal), ..self.backing.source() }
     }
@@ -143,8 +144,8 @@ impl Store {
             && self.write_state.new_from() > 0
     }
 
-    /// Refuses all further commits of the file, with a reason, because an operation failed after it
-    /// had reported success. The file keeps the state of its last commit.
+    /// Refuses all further commits of the file, with a reason. This is necessary if an operation
+    /// has failed after it reported success. The file keeps the state of its last commit.
     pub(crate) fn refuse_writes(&self, why: &'static str) {
         self.write_state.journal.refuse_writes(why);
     }
@@ -208,7 +209,8 @@ impl Store {
         Ok(start)
     }
 
-    /// Returns whether `length` bytes at `address` lie before the known end of the store's file.
+    /// Returns whether `length` bytes at `address` lie before the end of the file that is known to
+    /// the store.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = self.backing.offset_of(address);
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
@@ -223,8 +225,8 @@ impl Store {
     }
 }
 
-/// Returns the result `result`, with the address `address` of a block in an error from the block's
-/// decoding.
+/// Returns the result `result` of decoding a block. If the result is an error, adds the address
+/// `address` of the block.
 pub(crate) fn at<T>(result: std::result::Result<T, FormatError>, address: Address) -> Result<T> {
     result.map_err(|error| error.at(address).into())
 }

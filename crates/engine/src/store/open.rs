@@ -71,8 +71,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the action that was taken on the journal beside the file at the opening of the file,
-    /// if the journal had a complete commit.
+    /// Returns the action that the opening of the file took on the journal beside the file, if the
+    /// journal had a complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()
     }
@@ -130,8 +130,8 @@ impl Store {
 }
 
 impl Store {
-    /// Manages the file space of the file as its file space info message states, and takes over the
-    /// stored free space. The message lies at `location`. Must be called before any change of the
+    /// Applies the file space info message of the file: takes over its rules and the stored free
+    /// space. `location` is the location of the message. Must be called before any change of the
     /// file.
     ///
     /// # Errors

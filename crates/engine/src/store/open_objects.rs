@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
-/// The life number that stands for a deleted object. No handle has this life number.
+/// The number that stands for a deleted object instead of a life number. No handle has this number.
 const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
@@ -46,14 +46,14 @@ struct OpenState {
 }
 
 /// The entry of one open object in the table of open objects: the number of its handles, and its
-/// life number.
+/// life number. The life number tells successive objects at the same address apart.
 #[derive(Debug, Clone, Copy)]
 struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The record in the table of open objects that the object at an address was deleted.
+/// A record in the table of open objects about the deletion of the object at an address.
 #[derive(Debug, Clone, Copy)]
 struct DeletedObject {
     /// The number of the deletion, counted from 1.
@@ -63,14 +63,15 @@ struct DeletedObject {
 }
 
 impl OpenState {
-    /// Returns the life number of the object at an address: the number of the last deletion of an
-    /// object at this address, or 0 without a deletion.
+    /// Returns the life number of the object at an address, which tells objects at the same address
+    /// apart. It is the number of the last deletion of an object at this address, or 0 if no object
+    /// was deleted there.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether the object at an address was deleted or is about to be deleted, without a
-    /// new object at the address.
+    /// Returns whether the object at an address was deleted or will be deleted, and no new object
+    /// is at the address.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
@@ -93,14 +94,15 @@ impl ObjectHandle {
         self.address
     }
 
-    /// Returns the life number of the handle's object, which differs from the numbers of earlier
-    /// objects at the same address.
+    /// Returns the life number of the object that this handle keeps open. Earlier objects at the
+    /// same address had other life numbers.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Checks that the object of this handle was not deleted. The close of a file deletes unlinked
-    /// objects with handles, and the replacement of a file's contents deletes the old root group.
+    /// Checks that the object of this handle was not deleted. When a file is closed, unlinked
+    /// objects are deleted even if they have handles. When the contents of a file are replaced, the
+    /// old root group is deleted.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the object was deleted.
@@ -161,9 +163,8 @@ impl Store {
         self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of an object to which a link leads, or that was just created. The caller
-    /// holds the right to read or change the file: a [`Reading`](super::Reading) or an
-    /// [`Edit`](super::Edit).
+    /// Opens a handle of an object that has a link or was just created. The caller holds the right
+    /// to read or change the file: a [`Reading`](super::Reading) or an [`Edit`](super::Edit).
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in
@@ -172,8 +173,8 @@ impl Store {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold), if the
-    /// object still has the [`life`](ObjectHandle::life) number `life`.
+    /// Opens a handle of the object at the address `object`, like [`hold`](Self::hold). Returns an
+    /// error if the object there has another [`life`](ObjectHandle::life) number than `life`.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
@@ -210,9 +211,9 @@ impl Store {
         self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) number of the object that was at the address
-    /// `object` when the number of [`deletions`](Self::deletions) was `deletions`. If the object
-    /// was deleted since, returns a number that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) number that the object at the address `object` had
+    /// at an earlier time. At that time, the number of [`deletions`](Self::deletions) was
+    /// `deletions`. If the object was deleted since, returns a number that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
@@ -223,21 +224,21 @@ impl Store {
         }
     }
 
-    /// Returns whether the object at an address has no links and exists only because of its
-    /// handles.
+    /// Returns whether the object at an address has no links. Such an object exists only because of
+    /// its handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the addresses of the unlinked objects that exist only because of their handles, or
-    /// that must be deleted. A commit writes these objects into the file although no link leads to
-    /// them. After a crash, [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees
-    /// their space.
+    /// Returns the addresses of unlinked objects: objects that exist only because of their handles,
+    /// and objects that must be deleted. A commit writes these objects to the file although no link
+    /// leads to them. After a crash,
+    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
         self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// Checks that an object has no handles and was not deleted since the file was opened.
+    /// Checks that an object has no handles and that it was not deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
         let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
@@ -249,7 +250,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the last link of an object was removed. Returns whether handles keep the object
+    /// Records that the last link to an object was removed. Returns whether handles keep the object
     /// in the file.
     pub(crate) fn unlink(&self, object: Address) -> bool {
         let mut state = self.sharing.open_objects.state.lock();
@@ -260,7 +261,7 @@ impl Store {
         held
     }
 
-    /// Records that an object lost its last link, which was a link from the object to itself. The
+    /// Records that an object has lost its last link, which led from the object to itself. The
     /// object is deleted later, after its last handle.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
@@ -271,7 +272,7 @@ impl Store {
         }
     }
 
-    /// Records that a link leads to an unlinked object again.
+    /// Records that a link leads to an object again that had no links.
     pub(crate) fn relink(&self, object: Address) {
         let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {
@@ -280,8 +281,9 @@ impl Store {
         }
     }
 
-    /// Removes and returns the list of addresses of the objects that must be deleted: the unlinked
-    /// objects without handles, or all unlinked objects if the file is closed.
+    /// Removes the addresses of the objects that must be deleted from the table, and returns them.
+    /// These are the unlinked objects without handles. If the file is closed, these are all
+    /// unlinked objects.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
         let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {

@@ -78,8 +78,8 @@ impl Default for StoreOptions {
     }
 }
 
-/// The durability of commits: the guarantee for the contents of a file if the writer, or the whole
-/// machine, stops at any instant.
+/// The durability of commits: the guarantee for the contents of a file if the writer or the whole
+/// machine stops at any moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Durability {
     /// A writer that stops may leave a damaged file. Changes are written to the file at any time,

@@ -42,8 +42,8 @@ const SEPARATORS: &[(char, &str)] = &[
     ('\t', "text with fields between tabs (csv)"),
 ];
 
-/// Returns the name of the file format that the first bytes of a file suggest, with its article,
-/// such as "a PNG image". Returns `None` if the bytes suggest no known format.
+/// Returns the name of the file format that the first bytes of a file suggest, with an article, for
+/// example "a PNG image". Returns `None` if the bytes suggest no known format.
 pub(super) fn resembles(first_bytes: &[u8]) -> Option<&'static str> {
     if first_bytes.is_empty() {
         return Some("an empty file");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_exact::to_u64;
 
 /// Size in bytes of a page of the page buffer. One page holds the object headers of many small
-/// objects, because these lie next to each other.
+/// objects, which lie next to each other.
 pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 
 /// Size in bytes of a page of the page buffer, as a `usize`.
@@ -45,8 +45,8 @@ pub(super) fn skip_of(offset: u64) -> usize {
     (offset % PAGE) as usize
 }
 
-/// Returns the number of the page with the last byte of a range of the file, or with the range's
-/// start if the range is empty. A range that exceeds the largest offset ends there.
+/// Returns the number of the page with the last byte of a range of the file. For an empty range,
+/// returns the page of its start. A range that exceeds the largest offset ends there.
 pub(super) fn last_page(start: u64, length: u64) -> u64 {
     let Some(rest) = length.checked_sub(1) else { return start / PAGE };
     start.checked_add(rest).map_or(LAST_PAGE, |last| last / PAGE)
@@ -62,8 +62,8 @@ pub(super) fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
     Arc::make_mut(page).split_at_mut(skip).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
 }
 
-/// Copies bytes from one buffer to another, where the file ranges of the buffers overlap. Each
-/// buffer has the file offset of its first byte.
+/// Copies bytes from one buffer to another, in the part of the file that both buffers cover. Each
+/// buffer comes with the file offset of its first byte.
 pub(super) fn copy_shared(from_start: u64, from: &[u8], to_start: u64, to: &mut [u8]) {
     let (from_skip, to_skip) = match to_start.checked_sub(from_start) {
         Some(skip) => (skip, 0),

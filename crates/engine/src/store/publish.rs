@@ -45,8 +45,8 @@ impl InPlace {
     }
 }
 
-/// Returns the byte ranges of a page of the file in which the sectors of the bytes `old` and `new`
-/// differ. The sector at `single` gets a separate range.
+/// Returns byte ranges of a page of the file. In these ranges, the sectors of the bytes `old` and
+/// `new` differ. The sector at `single` has a separate range.
 fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -65,7 +65,7 @@ fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize
 }
 
 impl Store {
-    /// Writes dirty pages to the file at a commit and truncates or extends the file to `file_end`.
+    /// Writes dirty pages to the file at a commit and sets the length of the file to `file_end`.
     pub(super) fn publish(&self, file_end: u64) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let journal = &self.write_state.journal;
@@ -82,8 +82,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the changes of a commit to the file without a journal. A crash during the write may
-    /// leave a damaged file.
+    /// Writes the changes of a commit to the file without a journal. If a crash interrupts the
+    /// write, the file may be damaged.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let written = self.caches.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {});
@@ -131,8 +131,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a commit after the first commit of a file: writes new space, syncs the file, writes
-    /// the in-place changes to the journal, and then to the file.
+    /// Writes a commit that is not the first commit of a file. Writes new space, syncs the file,
+    /// and then writes the changes of existing bytes to the journal and to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
@@ -202,8 +202,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the in-place changes of dirty pages before the file offset `border`, in ascending
-    /// order. The sector of the superblock is a change of its own.
+    /// Returns the changes of existing bytes in dirty pages before the file offset `border`, in
+    /// ascending order. The sector of the superblock is a separate change.
     fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
         for (offset, page) in self.caches.pages.dirty_before(border) {
@@ -293,9 +293,9 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the last sector of a file that a commit truncates inside of a sector, before and
-    /// after the commit. The journal records this sector, because its checksum must not depend on
-    /// the truncated bytes.
+    /// Returns the last sector of a file before and after a commit, if the commit truncates the
+    /// file inside of this sector. The journal records the sector, because its checksum must not
+    /// depend on the truncated bytes.
     fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
         let start = file_end - file_end % SECTOR;
         let length = self.backing.driver.len().map_err(write_failed)?;
@@ -311,7 +311,7 @@ impl Store {
     }
 
     /// Returns three versions of the file sector of the superblock: before the commit, during the
-    /// commit with the status flag of a writer, and after the commit.
+    /// commit (with the status flag of a writer), and after the commit.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
         let length = count_before(border, self.base(), SECTOR_BYTES);
         let mut before = vec![0; length];
@@ -331,7 +331,8 @@ impl Store {
     }
 }
 
-/// The form of a commit: properties that determine how the commit is written to the journal.
+/// The form of a commit in the journal. The form says two things: if the journal also holds the new
+/// space of the commit, and if the commit is appended to earlier commits.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
     /// True if the journal also holds the new space of the commit.
@@ -340,8 +341,8 @@ struct CommitForm {
     append: bool,
 }
 
-/// The file sector in which the committed file ends and new space begins: before the commit, and
-/// with the new bytes, which are written before the commit.
+/// The file sector in which the committed file ends and new space begins, in two versions: before
+/// the commit, and with the new bytes. The new bytes are written before the commit.
 struct Seam {
     start: u64,
     before: Vec<u8>,
@@ -350,7 +351,8 @@ struct Seam {
     new_at: usize,
 }
 
-/// The last sector of a file that a commit truncates, before and after the commit.
+/// The last sector of a file before and after a commit that truncates the file inside of this
+/// sector.
 struct EndSector {
     start: u64,
     old: Vec<u8>,
@@ -358,8 +360,8 @@ struct EndSector {
 }
 
 impl Seam {
-    /// Returns the new bytes of the file sector in which the committed file ends. The new bytes
-    /// follow the committed bytes.
+    /// Returns the new bytes of the file sector in which the committed file ends. They follow the
+    /// committed bytes of this sector.
     fn new_bytes(&self) -> &[u8] {
         self.after.split_at(self.new_at).1
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-/// A set of disjoint ranges of numbers: the end of each range, by the start of the range.
+/// A set of ranges of numbers that do not overlap. The set maps the start of each range to its end.
 #[derive(Debug, Default)]
 pub(super) struct Ranges(BTreeMap<u64, u64>);
 
@@ -41,8 +41,8 @@ impl Ranges {
         ranges.filter(|(from, to)| from < to).collect()
     }
 
-    /// Removes the range from `start` up to `end` from the set of ranges. Returns, in ascending
-    /// order, the parts of the range that were in the set.
+    /// Removes the range between `start` and `end` from the set of ranges. Returns the removed
+    /// ranges in ascending order.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> RangeList {
         let mut removed = RangeList::new();
         if start >= end {

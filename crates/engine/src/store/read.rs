@@ -10,8 +10,8 @@ use super::{Store, at};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// Largest size in bytes of a raw data read that uses the page buffer, like metadata, because a
-/// read of the neighbouring bytes is likely to follow.
+/// Largest size in bytes of a raw data read that uses the page buffer, like metadata. After such a
+/// short read, a read of the neighbouring bytes is likely.
 const MAX_BUFFERED_READ_BYTES: usize = 2048;
 
 /// Largest size in bytes of a raw data read that is copied from a page of the page buffer.
@@ -47,9 +47,9 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata at a file address without use of the clean pages of the page
-    /// buffer. The function is for scattered blocks, because the neighbouring blocks on their pages
-    /// are not read soon.
+    /// Returns bytes of metadata at a file address, without the clean pages of the page buffer.
+    /// Callers use this function for scattered blocks, because the neighbouring blocks will
+    /// probably not be read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).
@@ -131,8 +131,8 @@ impl Store {
         read.map_err(|source| Self::raw_error(address, source))
     }
 
-    /// Reads contiguous raw data at a file address into several buffers, if that saves a copy.
-    /// Returns whether the raw data was read.
+    /// Reads contiguous raw data at a file address into several buffers. Returns false, without
+    /// reading, if this does not save a copy.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -158,9 +158,9 @@ impl Store {
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
     }
 
-    /// Reads all raw data of one dataset into the caller's buffer. Reads small data through the
-    /// page buffer, together with neighbouring bytes, because a read of the neighbours is likely to
-    /// follow.
+    /// Reads all raw data of one dataset into the caller's buffer. If the data is small, reads it
+    /// through the page buffer together with neighbouring bytes, because a read of the neighbours
+    /// is likely to follow.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -174,8 +174,8 @@ impl Store {
         Ok(())
     }
 
-    /// Reads raw data at a file address into a new buffer, which is allocated only if the file has
-    /// `length` bytes at `address`.
+    /// Reads `length` bytes of raw data at a file address into a new buffer. Allocates the buffer
+    /// only if the file has these bytes.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the buffer does not fit in memory, and the errors of

@@ -27,8 +27,8 @@ pub struct RepairOptions {
     pub increment: Option<u64>,
 }
 
-/// The result of a repair of a file: the corrections of the journal, the status flags and the
-/// stated end.
+/// The result of a repair of a file: the corrections of three things, namely the journal, the
+/// status flags and the stated end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -175,8 +175,8 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Returns the end of a file that the superblock states, and the length of the file. Changes
-/// nothing, and ignores a journal.
+/// Returns two values without a change of the file: the end of the file that the superblock states,
+/// and the length of the file. Ignores a journal.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
@@ -187,8 +187,8 @@ pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
-/// Returns the length of the file, or of its first member if the members have ends of their own,
-/// because the superblock then states the end of the first member.
+/// Returns the length of the file. If the members of the file have their own ends, returns the
+/// length of the first member, because the superblock then states the end of this member.
 fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
     match driver.member_ranges()?.first() {
         Some(first) => Ok(first.end),
@@ -229,7 +229,7 @@ fn repair_journal(
 }
 
 /// Compares the journal in the side file `side` with the file beside it, without changes. Returns
-/// `None` if there is no journal, or if the journal has no complete commit.
+/// `None` if no journal exists, or if the journal has no complete commit.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
@@ -245,8 +245,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
-/// whatever the result of a comparison of journal and file.
+/// Writes the changes of the journal in the side file `side` to a copy of the journal's file. Does
+/// this even if journal and file do not match.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

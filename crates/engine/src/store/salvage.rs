@@ -48,8 +48,8 @@ impl Damage {
     }
 }
 
-/// The record that a salvage of a file keeps: the damage that was found, and the ranges of raw data
-/// that were read.
+/// The record that a salvage of a file keeps. It has two lists: the damage that was found, and the
+/// ranges of raw data that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
     damages: Mutex<Damages>,
@@ -70,8 +70,8 @@ impl Store {
         self.salvaging.is_some()
     }
 
-    /// Returns the value of the result `result`. If the file is open for salvage, records an error
-    /// as damage and returns `None` in place of the error.
+    /// Returns the value of the result `result`. In a file that is open for salvage, records an
+    /// error as damage and returns `None`.
     ///
     /// # Errors
     /// Returns the error of the result, if the file is not being salvaged.
@@ -86,15 +86,15 @@ impl Store {
         }
     }
 
-    /// Returns and clears the list of damages of the file that a salvage recorded since the last
-    /// call. Each damage occurs once.
+    /// Returns the damages of the file that a salvage recorded since the last call, each once.
+    /// Clears the list of these damages.
     pub fn take_damages(&self) -> Vec<Damage> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner)).noted
     }
 
-    /// Returns and clears the list of address ranges from which a salvage has read raw data since
-    /// the last call, as start and end, in ascending order.
+    /// Returns the address ranges from which a salvage has read raw data since the last call, as
+    /// start and end in ascending order. Clears the list of these ranges.
     pub fn take_raw_ranges(&self) -> Vec<(u64, u64)> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         let mut ranges = std::mem::take(&mut *salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner));

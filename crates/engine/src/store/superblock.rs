@@ -9,9 +9,9 @@ use super::bytes::count_before;
 use super::other_formats::resembles;
 use crate::error::{Error, Result};
 
-/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset. File
-/// addresses count from that offset, even if the superblock states another base address. libhdf5
-/// does the same, because a program may have inserted a user block before a finished file.
+/// Finds the superblock at the offset 0, 512, 1024, 2048, …. Returns the superblock and its offset.
+/// File addresses count from this offset, even if the superblock states another base address,
+/// because a program may have inserted a user block later. libhdf5 does the same.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     let mut first_bytes = Vec::new();
@@ -40,9 +40,8 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
     Err(Error::NotHdf5 { resembles: resembles(&first_bytes) })
 }
 
-/// Returns a substitute for a damaged superblock. If only the checksum is wrong, uses the
-/// superblock's contents; otherwise returns a superblock with the usual widths and without a root
-/// group.
+/// Returns a substitute for a damaged superblock. If only the checksum is wrong, the substitute has
+/// the contents of the superblock. Otherwise, it has the usual widths and no root group.
 pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
     if driver.read_at(0, &mut bytes).is_ok()
@@ -67,8 +66,8 @@ pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the status flags of a superblock name no active writer. A SWMR writer is permitted
-/// if `swmr_read` is true.
+/// Checks that no active writer is named by the status flags of a superblock. If `swmr_read` is
+/// true, a SWMR writer is permitted.
 pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Result<()> {
     if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
         return Ok(());
@@ -115,8 +114,8 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// Returns the length of the HDF5 file, without the user block, that the superblock states. The
-/// stored end counts from the start of the file, as the stored base address does.
+/// Returns the length of the HDF5 file, without the user block, that the superblock states. Like
+/// the stored base address, the stored end counts from the start of the file.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
     // Saturates: a damaged superblock may state an end before the base address.
@@ -141,7 +140,8 @@ pub(super) fn stored_end(superblock: &Superblock, length: u64) -> Result<Address
     })
 }
 
-/// Returns the limit of addresses in a file: the undefined address, an address with all bits set.
+/// Returns the limit of addresses in a file. The limit is the undefined address, in which all bits
+/// are set.
 pub(super) fn address_limit(params: FileParams) -> u64 {
     match params.size_of_offsets {
         bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,

@@ -21,8 +21,8 @@ pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Calls a function by which a SWMR reader reads a block. Repeats the call if the block seems
-/// corrupt, because a writer may be in the middle of a write.
+/// Calls a function with which a SWMR reader reads a block. If the block seems corrupt, repeats the
+/// call, because a writer may be writing the block.
 fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
     for number in 0..MAX_RETRIES {
@@ -51,8 +51,8 @@ impl Store {
         self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
-    /// Calls a function that reads a block of metadata. If a SWMR writer may be in the middle of a
-    /// write, repeats a failed call of the function at most a hundred times.
+    /// Calls a function that reads a block of metadata. If the call fails while a SWMR writer may
+    /// be writing the block, repeats it at most a hundred times.
     ///
     /// # Errors
     /// Returns the errors of `read`.
@@ -63,8 +63,8 @@ impl Store {
         }
     }
 
-    /// Reads the length and the superblock of the file again, if another program may have changed
-    /// the file. Changes the generation of the file, so that the callers read their metadata again.
+    /// Reads the length and the superblock of the file again, if the file is open as a SWMR reader.
+    /// Increases the generation of the file, so that the callers read their metadata again.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// Calls the read function `read`. Repeats the call if it fails in a SWMR reader, because another
+/// Calls the read function `read`. If the call fails in a SWMR reader, repeats it, because another
 /// program may be writing the file.
 pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
     if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }

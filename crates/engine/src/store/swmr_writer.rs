@@ -24,8 +24,8 @@ use super::bytes::part;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
-/// The rank of a changed metadata block in a SWMR write: all blocks of a rank are written before
-/// the blocks of the next rank. Blocks point only to blocks of lower ranks.
+/// The rank of a changed metadata block in a SWMR write. All blocks of a rank are written before
+/// the blocks of the next rank. A block points only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteRank {
     /// The superblock, which states the length of the file. The file has that length already.
@@ -75,8 +75,8 @@ pub(super) struct SwmrWriter {
     blocks: Mutex<SwmrBlocks>,
 }
 
-/// The new, changed and retired (freed, but kept for readers) metadata blocks of a SWMR writer, by
-/// their file offsets.
+/// The metadata blocks of a SWMR writer by their file offsets: new blocks, changed blocks, and
+/// retired blocks. A retired block is freed, but kept for readers.
 #[derive(Debug, Default)]
 struct SwmrBlocks {
     /// Blocks that were changed since the last flush, with their ends and ranks.
@@ -113,14 +113,14 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether the store's file is open for SWMR writing: other programs may read the file,
-    /// so that it must be consistent at every instant.
+    /// Returns whether the store's file is open for SWMR writing. Other programs may then read the
+    /// file, so it must be consistent at every moment.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
 
-    /// Checks that the file is not open for SWMR writing, during which only elements may change,
-    /// and datasets may grow.
+    /// Checks that the file is not open for SWMR writing. During SWMR writing, only two changes are
+    /// possible: writes of elements, and the growth of datasets.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] with the refused operation `subject` if the file is open for SWMR
@@ -145,9 +145,9 @@ impl Store {
         }
     }
 
-    /// Writes all dirty pages of a SWMR writer in an order in which readers find a consistent file
-    /// at every instant: first the bytes outside of changed blocks, then the changed blocks rank by
-    /// rank.
+    /// Writes all dirty pages of a SWMR writer in a safe order: first the bytes outside of changed
+    /// blocks, then the changed blocks rank by rank. Readers then find a consistent file at every
+    /// moment.
     pub(super) fn publish_in_order(&self, file_end: u64) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, pages) = (&*self.backing.driver, &self.caches.pages);
@@ -197,8 +197,8 @@ impl Store {
 
 impl Edit<'_> {
     /// Begins SWMR writing of the file: commits all changes, removes the journal, writes the status
-    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows that the
-    /// writer is alive to programs that repair files.
+    /// flags of a SWMR writer and makes the lock of the file shared. The shared lock shows repair
+    /// programs that the writer is alive.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`]
@@ -238,8 +238,7 @@ impl Edit<'_> {
         store.write_status_flags(ConsistencyFlags::empty())
     }
 
-    /// Returns whether the edited file is open for SWMR writing, so that other programs may read
-    /// it.
+    /// Returns whether the edited file is open for SWMR writing. Other programs may then read it.
     pub fn is_swmr_writer(&self) -> bool {
         self.store().is_swmr_writer()
     }
@@ -255,8 +254,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Keeps a freed block of the file unchanged if SWMR readers may still visit the block. Returns
-    /// whether the block must be kept.
+    /// Keeps a freed block of the file unchanged during SWMR writing, because SWMR readers may
+    /// still visit the block. Returns whether the block must be kept.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
         if !store.is_swmr_writer() {
@@ -270,8 +269,8 @@ impl Edit<'_> {
         true
     }
 
-    /// Returns whether the metadata block at `address` is new, so that no SWMR reader knows its
-    /// address.
+    /// Returns whether the metadata block at `address` is new. No SWMR reader knows the address of
+    /// a new block.
     pub fn is_new(&self, address: Address) -> bool {
         let store = self.store();
         let Some(start) = store.backing.offset_of(address) else { return false };

@@ -16,8 +16,8 @@ use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
 impl Store {
-    /// Returns whether a thread that holds a lock of the file may divide its work among threads;
-    /// see [`share`](Self::share).
+    /// Returns whether a thread that holds a lock of the file may divide its work among several
+    /// threads. See [`share`](Self::share).
     pub fn may_share(&self) -> bool {
         if !self.write_state.is_writable || parallel::current_thread_index().is_none() {
             return parallel::current_num_threads() > 1;
@@ -26,8 +26,8 @@ impl Store {
         own.is_some_and(|own| own.current_thread_index().is_some())
     }
 
-    /// Calls `work` on the file's thread pool, where `work` can divide itself among threads, if
-    /// [`may_share`](Self::may_share) returns true.
+    /// Calls `work`. If [`may_share`](Self::may_share) returns true, runs `work` on the file's
+    /// thread pool, where it can divide itself among threads.
     pub fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.own_threads() {
             Some(threads) => threads.install(work),
@@ -35,8 +35,8 @@ impl Store {
         }
     }
 
-    /// Calls `work` with the file's thread pool like [`share`](Self::share), but on the calling
-    /// thread.
+    /// Calls `work` on the calling thread. `work` can add jobs for the file's thread pool. (The
+    /// function [`share`](Self::share) runs `work` itself on the pool.)
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),

@@ -13,8 +13,8 @@ use super::pages::ByteRows;
 use super::write_state::FileRange;
 use crate::error::{Error, Result};
 
-/// Size in bytes of the largest raw data write that stays in memory until the commit, which writes
-/// the raw data together with its neighbours.
+/// Size in bytes of the largest raw data write that stays in memory until the commit. The commit
+/// then writes the raw data together with its neighbours.
 const MAX_BUFFERED_WRITE_BYTES: usize = 16 << 10;
 
 /// Largest number of rows of raw data that are written during one access to the dirty pages.
@@ -109,8 +109,8 @@ impl Store {
         self.caches.pages.write(self.source(), start, bytes)
     }
 
-    /// Encodes the dirty metadata block at `address`, if this block exists, and writes its bytes to
-    /// pages in memory.
+    /// Encodes the dirty metadata block at `address` and writes its bytes to pages in memory. Does
+    /// nothing if the block does not exist.
     pub(super) fn encode_dirty_block(&self, address: Address) -> Result<()> {
         let Some(block) = self.caches.dirty_blocks.get(address) else { return Ok(()) };
         let bytes = block.encode().map_err(|error| error.at(address))?;
@@ -126,8 +126,8 @@ impl Store {
         self.spill()
     }
 
-    /// Spills dirty pages of the file if the amount is over its limit: the pages of new space into
-    /// the file, and the pages of the committed file into the journal.
+    /// Spills dirty pages of the file if they exceed their limit. Writes pages of new space to the
+    /// file, and pages of the committed file to the journal.
     pub(super) fn spill(&self) -> Result<()> {
         if !self.caches.pages.should_spill() {
             return Ok(());

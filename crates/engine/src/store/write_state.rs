@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::space::{BlockPlacement, Fresh, Space, SpaceRecord, StatedMembers};
 use crate::versions::LibverBounds;
 
-/// The state of a writable file that an edit (an exclusive right to change the file) uses.
+/// The state of a writable file for an edit, which is an exclusive right to change the file.
 #[derive(Debug)]
 pub(crate) struct Writing {
     pub(super) space: Space,
@@ -23,8 +23,8 @@ pub(crate) struct Writing {
     pub(super) stated_members: Option<StatedMembers>,
 }
 
-/// The write state of an open file. A file that is open for reading only also has this state, but
-/// without the part [`Writing`].
+/// The write state of an open file. If the file is open for reading only, the part [`Writing`] is
+/// missing.
 #[derive(Debug)]
 pub(super) struct WriteState {
     pub(super) is_writable: bool,
@@ -49,8 +49,8 @@ pub(super) struct WriteState {
 }
 
 impl WriteState {
-    /// Creates the write state of an open file without changes. No byte from the file offset
-    /// `new_from` on is part of the committed file.
+    /// Creates the write state of an open file without changes. The committed part of the file ends
+    /// before the file offset `new_from`.
     pub(super) fn new(
         writing: Option<Writing>,
         journal: Journal,
@@ -79,14 +79,13 @@ impl WriteState {
         self.new_from.load(Ordering::Acquire)
     }
 
-    /// Records that all bytes at the file offset `from` and after it are not part of the committed
-    /// file.
+    /// Records that the committed part of the file ends before the file offset `from`.
     pub(super) fn set_new_from(&self, from: u64) {
         self.new_from.store(from, Ordering::Release);
     }
 
-    /// Returns the first file offset from which on bytes are written without the journal: no commit
-    /// contains these bytes, and the journal has no record of them.
+    /// Returns the file offset from which on bytes are written without the journal. No commit
+    /// contains the bytes from this offset on, and the journal has no record of them.
     pub(super) fn direct_from(&self) -> u64 {
         match self.new_from() {
             0 => 0,
@@ -94,8 +93,8 @@ impl WriteState {
         }
     }
 
-    /// Records that bytes were written into new space of the file. The first commit of a new file
-    /// does not rely on the journal.
+    /// Records that bytes were written into new space of the file. Before the first commit of a new
+    /// file, records only that a write happened.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         match self.new_from() {
             0 => self.journal.note_write(),
@@ -103,9 +102,9 @@ impl WriteState {
         }
     }
 
-    /// Splits a range of the file into parts that must be written through the journal, because the
-    /// journal has a record of their bytes, and parts that need no journal. A range of the
-    /// committed file is written through the journal as a whole.
+    /// Splits a range of the file into two kinds of parts: parts that must be written through the
+    /// journal, because the journal has a record of their bytes, and other parts. If the range
+    /// belongs to the committed file, the whole range must be written through the journal.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();
@@ -133,7 +132,7 @@ impl WriteState {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns whether the file was closed, so that edits of the file are refused.
+    /// Returns whether the file was closed. Edits of a closed file are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::history::{put, resize};
 use super::{Files, History, Operation, SECTOR_BYTES, SECTOR_BYTES_U64};
 
-/// The number of bytes of a write to a simulated disk that the kill of a process leaves either
-/// complete or undone.
+/// The number of bytes in a page of a write to a simulated disk. If the process is killed, each
+/// page of the write is either complete or undone.
 const PAGE_BYTES: u64 = 4096;
 
 /// The kind of a crash of a simulated disk.
@@ -28,8 +28,8 @@ impl Crash {
     pub const ALL: [Self; 3] = [Self::ProcessEnd, Self::PowerLoss, Self::Torn];
 }
 
-/// A replay of the operations on a simulated disk, which returns the remaining files after a
-/// simulated crash at any point.
+/// A replay of the operations on a simulated disk. At each point, the replay can return the files
+/// that remain after a simulated crash.
 #[derive(Debug, Clone)]
 pub struct Replay<'h> {
     history: &'h History,
@@ -47,8 +47,8 @@ struct State {
     unsynced: Vec<usize>,
 }
 
-/// The file of a simulated disk that a name refers to now, and the file that the name referred to
-/// at the last sync of the folder.
+/// A file name on a simulated disk with two files: the file of this name now, and the file of this
+/// name at the last sync of the folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -129,8 +129,8 @@ impl<'h> Replay<'h> {
         files.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect()
     }
 
-    /// Returns the contents of all files at the current point of the replay of a simulated disk,
-    /// and the file number of each name.
+    /// Returns the state of a simulated disk at the current point of a replay: the contents of all
+    /// files, and the file number of each name.
     pub(super) fn now(&self) -> (Vec<Vec<u8>>, BTreeMap<String, usize>) {
         let names = self.names.iter().filter_map(|(name, entry)| Some((name.to_string(), entry.now?)));
         (self.states.iter().map(|state| state.now.clone()).collect(), names.collect())
@@ -222,7 +222,7 @@ impl<'h> Replay<'h> {
     }
 }
 
-/// The effect of a file operation on the sectors of a simulated disk.
+/// The effect of one file operation on the sectors of a simulated disk.
 enum Step {
     /// The whole sectors of a write, with zeros after the end of the file, and the end of the
     /// write.
@@ -234,8 +234,9 @@ enum Step {
 }
 
 impl Step {
-    /// Applies the effect of an operation to the bytes of a file of a simulated disk, or only its
-    /// effect on the sectors for which `survives` returns true.
+    /// Applies the effect of an operation to the bytes of a file of a simulated disk. Calls
+    /// `survives` for each sector or change of length, and applies only those for which the result
+    /// is true.
     fn apply_to(&self, bytes: &mut Vec<u8>, lengths: &Lengths, mut survives: impl FnMut() -> bool) {
         match self {
             Self::Sectors { sectors, end } => {
@@ -259,8 +260,8 @@ impl Step {
     }
 }
 
-/// Divides operations on a file of a simulated disk into writes of whole sectors, with the content
-/// of each sector after the write.
+/// Divides operations on a file of a simulated disk into writes of whole sectors. Each write states
+/// the content of its sector after the write.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();
@@ -316,7 +317,7 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
 }
 
 /// The set of unsynced operations that take effect in a simulated crash. Each file has its own set:
-/// all operations on one file and none on another may take effect.
+/// the operations on one file may take effect while the operations on another file are lost.
 #[derive(Debug, Clone, Copy)]
 enum Survivors {
     Nothing,
@@ -361,8 +362,8 @@ fn apply(content: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// Divides the bytes of a write to a simulated disk at the offsets in the file that are multiples
-/// of `size`.
+/// Divides the bytes of a write to a simulated disk into pieces. Pieces end at file offsets that
+/// are multiples of `size`.
 fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);

@@ -83,8 +83,9 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Creates a simulated disk in the state after all operations of a history, for a process that
-    /// starts after the first process ended. Unsynced operations remain unsynced.
+    /// Creates a simulated disk in the state after all operations of a history. The disk is for a
+    /// second process that starts after the first process ended. Unsynced operations remain
+    /// unsynced.
     pub fn after(history: History) -> Self {
         let mut replay = history.replay();
         replay.go_to(history.len());
@@ -203,8 +204,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns an error if the next operation on the simulated disk is planned to fail. A planned
-    /// partial failure has no effect on the disk here.
+    /// Returns an error if the next operation on the simulated disk is planned to fail. If the
+    /// planned failure is a partial one, the operation also has no effect on the disk.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),

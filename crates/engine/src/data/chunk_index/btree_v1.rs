@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Bytes, Store, at};
 
-/// Highest level of a version 1 B-tree root for which a chunk index keeps all leaves in memory. A
-/// B-tree below this level has few leaves.
+/// Highest level of a version 1 B-tree root for which a chunk index keeps all leaves in memory. Up
+/// to this level, a B-tree has few leaves.
 const MAX_KEPT_ROOT_LEVEL: u8 = 2;
 
 /// A chunk index in the format of HDF5 before 1.10: a version 1 B-tree.
@@ -51,8 +51,8 @@ impl BTreeV1Index {
         self.leaf.get(address, || uncached().map(Arc::new))
     }
 
-    /// Returns the coordinates of a chunk's first element in the dataset, or `None` if a coordinate
-    /// exceeds 64 bits. The B-tree cannot contain a chunk with such a coordinate.
+    /// Returns the coordinates of a chunk's first element in the dataset. Returns `None` if a
+    /// coordinate exceeds 64 bits; a B-tree cannot contain such a chunk.
     fn first_element(&self, scaled: &[u64]) -> Option<Dims> {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size)).collect()
     }

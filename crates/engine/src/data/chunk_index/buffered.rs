@@ -16,14 +16,14 @@ use crate::store::{Edit, Store};
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
 /// Largest number of dirty chunk index entries in a buffered table if the entries arrived in any
-/// order. With more dirty entries, more entries lie in the same block of the chunk index.
+/// order. The limit is high because many entries then lie in the same block of the chunk index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
 /// Largest number of entries that a buffered table inserts into the chunk index with one call.
 const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// Smallest number of neighbouring chunk entries that a buffered table inserts into the chunk index
-/// without the buffer.
+/// Smallest number of neighbouring chunk entries that a buffered table inserts directly into the
+/// chunk index, without buffering them.
 const MIN_DIRECT_ENTRIES: usize = 128;
 
 /// A table of chunk locations that buffers new chunk index entries before it writes them into the

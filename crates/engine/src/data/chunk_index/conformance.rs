@@ -8,9 +8,9 @@ use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// Checks that walks and look-ups of a chunk index over a grid of `counts` chunks agree. Look-ups
-/// must find exactly the chunks that a walk of the whole grid finds, and walks of boxes must find
-/// exactly the chunks in these boxes. Returns the number of stored chunks.
+/// Checks that walks and look-ups of a chunk index agree, over a grid of `counts` chunks. Look-ups
+/// must find exactly the chunks of a walk over the whole grid. Walks over boxes must find exactly
+/// the chunks in these boxes. Returns the number of stored chunks.
 ///
 /// # Errors
 /// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.
@@ -56,8 +56,8 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// Returns boxes of a grid of chunks for tests: the first and last half of the grid in each
-/// dimension, a box in the middle, and each corner.
+/// Returns test boxes in a grid of chunks: the first and last half of the grid in each dimension, a
+/// box in the middle, and each corner.
 fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
     let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();
@@ -117,9 +117,9 @@ impl<E> std::fmt::Debug for Draw<'_, E> {
     }
 }
 
-/// Changes a chunk index over a grid of `counts` chunks at random, and compares the entries that
-/// the chunk index returns with a map of the expected entries. Returns the map. `stored` holds the
-/// entries before the changes.
+/// Changes a chunk index over a grid of `counts` chunks at random. Compares the entries of the
+/// chunk index with a map of the expected entries, and returns the map. `stored` holds the entries
+/// before the changes.
 ///
 /// # Errors
 /// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.

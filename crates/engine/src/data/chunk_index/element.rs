@@ -42,16 +42,17 @@ impl<E: Entry> Elements<E> {
         matches!(self.layout.form(), ChunkElementForm::Plain)
     }
 
-    /// Decodes the chunk index entry in the array element `number` of the bytes `elements`. Returns
-    /// `None` if the array element has no chunk.
+    /// Decodes the chunk index entry in the array element with the number `number`. `elements`
+    /// holds the bytes of the array elements. Returns `None` if the array element has no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
         let is_stored = element.address.is_defined();
         Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Encodes a chunk index entry into the array element `number` of the bytes `elements`. Without
-    /// an entry, encodes an array element without a chunk.
+    /// Encodes a chunk index entry into the array element with the number `number`. `elements`
+    /// holds the bytes of the array elements. Without an entry, encodes an array element without a
+    /// chunk.
     pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
@@ -66,7 +67,7 @@ impl<E: Entry> Elements<E> {
     }
 }
 
-/// The block of a fixed or extensible array that was read last, and its address. Most walks read
+/// The block of a fixed or extensible array that was read last, and its address. Most walks visit
 /// neighbouring elements one after the other, and these elements lie in the same block.
 #[derive(Debug)]
 pub(super) struct LatestBlock<T> {
@@ -91,8 +92,8 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// Locks the memory of the latest block of a fixed or extensible array. The value is always
-    /// replaced as a whole, so it is valid even after a panic under the lock.
+    /// Locks the latest block of a fixed or extensible array. The value is always replaced as a
+    /// whole. It is therefore valid even if a thread panicked while it held the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -122,15 +123,15 @@ impl<T> OnceBlock<T> {
 /// The number of slots in [`BlockSlots`], the cache of blocks of a fixed or extensible array.
 const SLOT_COUNT: u64 = 256;
 
-/// Largest number of elements in an array block of a chunk index that stays in memory: the usual
-/// length of a page. The memory of these blocks counts toward no limit.
+/// Largest number of elements in an array block of a chunk index that stays in memory. This is the
+/// usual length of a page. No cache limit counts the memory of these blocks.
 const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// A small cache of the blocks of a fixed or extensible array that were read, by their numbers. A
-/// slot keeps the first block that is stored in it; one more block is kept, the latest block
-/// without a slot. The slots are allocated when the second block is needed. Random accesses to
-/// single chunks find a block here without a lock, while the file's cache is shared by all datasets
-/// and threads. No block is kept if another process writes the file.
+/// A small cache of the blocks of a fixed or extensible array, by block number. A slot keeps the
+/// first block that is stored in it. The cache also keeps the latest block without a slot. The
+/// slots are allocated when the second block is needed. A read of a single chunk finds a block here
+/// without a lock; all datasets and threads share the file's other cache. If another process writes
+/// the file, this cache keeps no block.
 #[derive(Debug)]
 pub(super) struct BlockSlots<T> {
     first: Slot<T>,

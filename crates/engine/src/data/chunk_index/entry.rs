@@ -30,7 +30,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// entry.
     const ARRAY_VERSION: u8;
     /// True if reads of a chunk index check rules that old writers of flat chunks may have
-    /// violated: the totals and the order of B-tree records, and the headers of paged blocks.
+    /// violated. The rules concern the totals and the order of B-tree records, and the headers of
+    /// paged blocks.
     const STRICT: bool;
 
     /// Returns the address of the first byte of the stored chunk that a chunk index entry
@@ -59,12 +60,12 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     /// Returns the record type of new version 2 B-trees with this type of chunk entry.
     fn record_type(rules: &Self::Rules) -> u8;
 
-    /// Returns the form of a chunk entry in a new chunk index: of an array element or a B-tree
-    /// record.
+    /// Returns the form of a chunk entry in a new chunk index. The entry is an array element or a
+    /// B-tree record.
     fn form(rules: &Self::Rules) -> ChunkElementForm;
 
-    /// Returns the form of the elements of a fixed or extensible array of chunk entries, as the
-    /// header of the array states the form.
+    /// Returns the form of the elements of a fixed or extensible array of chunk entries, according
+    /// to the header of the array.
     ///
     /// # Errors
     /// Returns an error if the array belongs to the other type of chunks, or if the size of its
@@ -76,8 +77,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         element_size: u8,
     ) -> Result<ChunkElementLayout, FormatError>;
 
-    /// Returns the form of the records of a version 2 B-tree of chunks, as the header of the B-tree
-    /// states the form.
+    /// Returns the form of the records of a version 2 B-tree of chunks, according to the header of
+    /// the B-tree.
     ///
     /// # Errors
     /// Returns an error if the tree belongs to the other type of chunks, or if the size of its
@@ -110,8 +111,8 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
     }
 }
 
-/// The part of a layout message that changes of the chunk index can change: the address of the
-/// chunk index, or the location of the only chunk.
+/// The part of a layout message that a change of the chunk index affects: the address of the chunk
+/// index, or the location of the only chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
     /// The address of the index; undefined if there is none.
@@ -120,8 +121,8 @@ pub enum Note<E> {
     Single(Option<E>),
 }
 
-/// The properties that all entries of a chunk index of flat chunks have in common, and that the
-/// entries do not store.
+/// The properties that all entries of a chunk index of flat chunks have in common. The entries do
+/// not store these properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
     /// The number of bytes of a decoded chunk.

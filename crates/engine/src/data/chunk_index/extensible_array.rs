@@ -75,9 +75,10 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// Returns a data block of the extensible array of chunk entries, or the header of a data block
-    /// with pages. The data block is given by its number and its number of elements. The offset
-    /// that the block stores must be `offset` or the number of the block's first element.
+    /// Returns a data block of the extensible array of chunk entries. If the data block has pages,
+    /// returns its header. The caller gives the number of the data block and its number of
+    /// elements. The offset in the data block must be `offset` or the number of the block's first
+    /// element.
     fn data_block(
         &self,
         store: &Store,

@@ -37,8 +37,8 @@ impl ChunkMetadataBytes {
     /// offsets of eight bytes.
     pub const MAX_BYTES: usize = 52;
 
-    /// Creates the metadata of a structured chunk from its stored bytes; `None` for more than
-    /// [`MAX_BYTES`](Self::MAX_BYTES) bytes.
+    /// Creates the metadata of a structured chunk from its stored bytes. Returns `None` for more
+    /// than [`MAX_BYTES`](Self::MAX_BYTES) bytes.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX_BYTES] };
         metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);

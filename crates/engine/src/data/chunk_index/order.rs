@@ -33,8 +33,8 @@ pub(super) enum ElementLookup<E> {
 
 impl<E> ElementLookup<E> {
     /// Returns the look-up result for the element `number` of an array of chunk entries: the entry
-    /// of the chunk, or the information that the element has no chunk. The number is less than the
-    /// length of an array, so the next number fits.
+    /// of the chunk, or the result that the element has no chunk. An array element's number is less
+    /// than the length of the array, so the next number fits in 64 bits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
@@ -49,8 +49,8 @@ impl<E> ElementLookup<E> {
 }
 
 impl ArrayOrder {
-    /// Creates the mapping from chunk coordinates to array element numbers, for chunks of shape
-    /// `chunk` in a dataset that grows up to `max_dims`.
+    /// Creates the mapping from chunk coordinates to array element numbers. The chunks have the
+    /// shape `chunk`, and the dataset can grow up to `max_dims`.
     pub(super) fn new(chunk: &[u64], max_dims: &[Option<u64>]) -> Result<Self> {
         let counts: Vec<Option<u64>> = max_dims
             .iter()
@@ -95,7 +95,7 @@ impl ArrayOrder {
     }
 
     /// Returns the number of the array element for the chunk with the given scaled coordinates.
-    /// Returns `None` if the number exceeds 64 bits, so that no array has the element.
+    /// Returns `None` if the number does not fit in 64 bits; no array has such an element.
     pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         scaled
             .iter()
@@ -104,9 +104,9 @@ impl ArrayOrder {
     }
 
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, in the order of the array
-    /// of chunk entries, which has `elements` elements. `look` looks up an array element. The walk
-    /// skips runs of empty elements, so that its cost depends on the existing blocks and not on the
-    /// shape of the dataset.
+    /// of chunk entries. The array has `elements` elements, and `look` looks up an element. The
+    /// walk skips runs of empty elements. The cost of the walk depends on the existing blocks, not
+    /// on the shape of the dataset.
     pub(super) fn for_each_in<E>(
         &self,
         store: &Store,
@@ -159,9 +159,8 @@ impl ArrayOrder {
         }
     }
 
-    /// Returns the array element number and the scaled coordinates of the first chunk of a box
-    /// whose number is at least `number`. Returns `None` if the box has no chunk from this number
-    /// on.
+    /// Returns the first chunk of a box whose array element number is at least `number`: its array
+    /// element number and its scaled coordinates. Returns `None` if the box has no such chunk.
     fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
         let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
         let mut scaled = chunks.first.clone();

@@ -7,8 +7,8 @@ use hyperslab_format::message::{
 
 use super::ChunkIndexKind;
 
-/// The shape and other properties of a dataset, besides the layout message, that determine its
-/// chunk index.
+/// The properties of a dataset that determine its chunk index, in addition to the layout message:
+/// the shape and others.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
     /// Maximum sizes of the dataset; `None` for an unlimited dimension.

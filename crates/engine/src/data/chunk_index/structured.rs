@@ -30,8 +30,8 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// The properties that all entries of one chunk index of structured chunks have in common, and that
-/// the entries do not store.
+/// The properties that all entries of a chunk index of structured chunks have in common. The
+/// entries do not store these properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
     /// The width of the size of a chunk in a new index, or in the layout message.

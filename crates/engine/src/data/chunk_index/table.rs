@@ -46,14 +46,14 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Returns whether the chunk index keeps its chunks in order. Inserting many chunks in order is
-    /// then much faster than inserting each chunk separately.
+    /// Returns whether the chunk index keeps its chunks in order. If it does, inserting many chunks
+    /// in order is much faster than inserting each chunk separately.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// Returns whether the table of chunk locations has dirty entries, so that
-    /// [`flush`](Self::flush) is needed.
+    /// Returns whether the table of chunk locations has dirty entries. If it has,
+    /// [`flush`](Self::flush) must be called.
     fn is_dirty(&self) -> bool {
         false
     }
@@ -64,13 +64,13 @@ pub trait ChunkTable: Send + std::fmt::Debug {
 
     /// Allocates the file space of all possible chunks at once, if this kind of chunk index
     /// requires that and the space is not yet allocated. Returns the address and the number of
-    /// bytes. If `zeroed` is true, fills the space with zeros.
+    /// bytes of the space. If `zeroed` is true, fills the space with zeros.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// Returns whether the chunks in this table of chunk locations keep their file space
-    /// permanently. If so, [`remove`](Self::remove) removes no chunk.
+    /// Returns whether all chunks in this table of chunk locations keep their file space
+    /// permanently. If they do, [`remove`](Self::remove) removes no chunk.
     fn keeps_all(&self) -> bool {
         false
     }

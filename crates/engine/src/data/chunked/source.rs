@@ -40,9 +40,9 @@ impl ChunkedSource {
         Ok(self.chunk_and_length(store, scaled, location)?.0)
     }
 
-    /// Returns the elements of a chunk, including elements outside the shape of the dataset, and
-    /// the number of bytes that the stored chunk decodes to. A chunk that decodes to fewer bytes
-    /// than its elements take is short.
+    /// Returns two values: the elements of a chunk, including elements outside the shape of the
+    /// dataset, and the number of bytes that result from decoding the stored chunk. If this number
+    /// is less than the size of the elements, the chunk is short.
     pub(crate) fn chunk_and_length(
         &self,
         store: &Store,
@@ -74,21 +74,21 @@ impl ChunkedSource {
         encoded.map_err(|source| Error::Filter { address, source })
     }
 
-    /// Returns whether the dataset stores the chunk with the given coordinates without filters,
-    /// whatever its filter mask.
+    /// Returns whether the dataset stores the chunk with the given coordinates without filters. The
+    /// filter mask of the chunk does not matter.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the stored bytes of a chunk are unfiltered: the dataset has no filters for
-    /// the chunk, or the filter mask skips all of them.
+    /// Returns whether the stored bytes of a chunk are unfiltered. Either the dataset has no
+    /// filters for the chunk, or the filter mask skips all of them.
     pub(crate) fn is_plain(&self, scaled: &[u64], location: &ChunkLocation) -> Result<bool> {
         Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
     }
 
     /// Returns the location of a stored chunk that must be decoded. Returns `None` if the stored
-    /// bytes are the elements of the whole chunk. An unfiltered chunk that is too short is decoded
-    /// with all filters skipped, which adds the missing elements.
+    /// bytes are the elements of the whole chunk. An unfiltered chunk that is too short must also
+    /// be decoded, with all filters skipped: decoding adds the missing elements.
     pub(in crate::data) fn to_decode(
         &self,
         scaled: &[u64],
@@ -101,8 +101,8 @@ impl ChunkedSource {
         Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// Returns the location of the part of a chunk's stored bytes that a reader needs. For an
-    /// unfiltered chunk, the part is the bytes of the elements; for other chunks, all bytes.
+    /// Returns the location of the stored bytes that a reader needs of a chunk. If the chunk is
+    /// unfiltered, these are the bytes of the elements; otherwise, all stored bytes.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the chunk has no bytes.
@@ -116,8 +116,8 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// Checks the decoded size of a chunk against its stored size, because a few stored bytes must
-    /// not decode to very many bytes.
+    /// Checks the decoded size of a chunk against its stored size. A few stored bytes must not
+    /// decode to very many bytes.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {
@@ -140,9 +140,9 @@ impl ChunkedSource {
         zeros(self.chunk_bytes, "chunk")
     }
 
-    /// Decodes the stored bytes of a chunk into a buffer of the chunk's decoded size. Elements at
-    /// the end that the decoded chunk lacks get the fill value; libhdf5 also reads such chunks, but
-    /// leaves these elements undefined.
+    /// Decodes the stored bytes of a chunk into a buffer of the chunk's decoded size. If the
+    /// decoded chunk is too short, the missing elements at its end get the fill value. libhdf5 also
+    /// reads such chunks, but leaves these elements undefined.
     pub(in crate::data) fn decode(
         &self,
         store: &Store,
@@ -155,7 +155,7 @@ impl ChunkedSource {
     }
 
     /// Decodes the stored bytes of a chunk into a buffer like [`decode`](Self::decode). Returns the
-    /// number of bytes that the stored chunk decodes to.
+    /// number of bytes that result from decoding the stored chunk.
     fn decode_length(
         &self,
         store: &Store,

@@ -55,8 +55,8 @@ impl Source for ContiguousSource {
 }
 
 impl ContiguousSource {
-    /// Reads a short run of elements of a contiguous dataset that is contiguous in the file and
-    /// needs no conversion. Returns whether the selection is a short run.
+    /// Reads a short run of elements of a contiguous dataset. The run must be contiguous in the
+    /// file and need no conversion. Returns false, without reading, for every other selection.
     fn read_short_run(
         &self,
         context: ReadContext<'_>,
@@ -144,9 +144,9 @@ impl ContiguousSink {
         self.elements.and_then(|elements| elements.checked_mul(u64::from(self.element_size)))
     }
 
-    /// Returns the address of the first element in contiguous storage. Allocates the storage if it
-    /// does not exist, and writes fill values to it if `is_seen` is true and the dataset requires
-    /// fill values.
+    /// Returns the address of the first element in contiguous storage. If the storage does not
+    /// exist, allocates it. If `is_seen` is true and the dataset requires fill values, writes fill
+    /// values to the new storage.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));

@@ -13,7 +13,7 @@ use crate::store::RawFile;
 
 /// A trait of types that open the external raw data files of a dataset.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
-    /// Opens an external raw data file by the file name that the dataset stores.
+    /// Opens an external raw data file. The dataset stores the file name.
     ///
     /// # Errors
     /// Returns an error if the file does not exist or cannot be opened.
@@ -21,8 +21,8 @@ pub trait OpenRaw: Send + Sync + std::fmt::Debug {
 }
 
 /// The source from which reads of a dataset with external raw data files take elements. Each file
-/// is opened when it is first needed. If an external file is shorter than the dataset requires, the
-/// missing bytes read as zeros.
+/// is opened when it is first needed. If an external file is too short for the dataset, the missing
+/// bytes read as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
@@ -61,8 +61,8 @@ impl ExternalFilePart {
         pieces.map(piece).collect()
     }
 
-    /// Returns the offset in the external file of the dataset's byte `at`, which belongs to this
-    /// external file part.
+    /// Returns the offset in the external file of the dataset's byte with the index `at`. The byte
+    /// belongs to this external file part.
     fn file_offset(&self, at: u64) -> Result<u64> {
         let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
         offset.ok_or_else(|| {
@@ -112,8 +112,8 @@ impl LinearBytes for ExternalSource {
     }
 }
 
-/// A dataset with elements in external raw data files that is open for writes. The external files
-/// are open only during a write.
+/// A dataset that is open for writes and has its elements in external raw data files. The external
+/// files are open only during a write.
 #[derive(Debug)]
 pub struct ExternalSink {
     /// The shape; empty for a scalar.
@@ -176,8 +176,8 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// Returns the external file part that holds the dataset's byte `at`, with the index of the
-    /// part.
+    /// Returns the external file part that holds the dataset's byte with the index `at`, and the
+    /// index of the part.
     fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);

@@ -18,22 +18,23 @@ const BLOCK_BYTES: u64 = 1 << 20;
 /// several threads.
 const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Largest gap in bytes between two runs of selected elements that a read of linear storage
-/// includes rather than skips.
+/// Largest gap in bytes between two runs of selected elements that a read of linear storage reads
+/// together with the runs. Larger gaps are skipped.
 const MAX_GAP_BYTES: u64 = 4 << 10;
 
 /// Largest number of runs of selected elements that a read of linear storage passes to the driver
 /// in one call.
 const BATCH_RUNS: usize = 16 << 10;
 
-/// Size in bytes of the largest run of selected elements that is read in one call together with
-/// other runs.
+/// Size in bytes of the largest run of selected elements that is read together with other runs in
+/// one call.
 const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
 /// Number of runs of selected elements that one task of a thread reads from linear storage.
 const TASK_RUNS: usize = 256;
 
-/// Largest number of tiles of a selection that a read of linear storage lists before it reads them.
+/// Largest number of blocks of a selection (tiles) that a read of linear storage lists before it
+/// reads them.
 const LISTED_TILES: usize = 16 << 10;
 
 /// A request to read bytes of linear storage: the offset from the first element, and the buffer to
@@ -47,8 +48,8 @@ pub(in crate::data) trait LinearBytes: Sync {
         None
     }
 
-    /// Checks that linear storage has `length` bytes at an offset, before memory is allocated for
-    /// these bytes. Storage that reads as zeros after its end accepts every offset.
+    /// Checks that linear storage has `length` bytes at an offset. Callers then allocate memory for
+    /// these bytes. If the bytes after the end of the storage read as zeros, every offset is valid.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
@@ -100,8 +101,8 @@ fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) ->
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// Returns the shape of blocks of a selection of about [`BLOCK_BYTES`] bytes, each of which is read
-/// as one run of bytes.
+/// Returns the shape of the blocks into which a read divides a selection. A block has about
+/// [`BLOCK_BYTES`] bytes and is read as one run of bytes.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
@@ -186,8 +187,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Returns the number of tiles that one task of a thread reads, so that a task has enough work
-    /// for a thread.
+    /// Returns the number of blocks of a selection (tiles) that one task of a thread reads. The
+    /// number is large enough to keep a thread busy.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);

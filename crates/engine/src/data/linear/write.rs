@@ -18,8 +18,8 @@ const BLOCK_BYTES: u64 = 1 << 20;
 /// longer run is written directly from the caller's buffer.
 const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Largest average distance in bytes between runs of selected elements at which a write also
-/// rewrites the bytes between the runs.
+/// Largest average distance in bytes between runs of selected elements at which a write rewrites
+/// the bytes between the runs. At larger distances, only the runs are written.
 const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
 /// Largest number of blocks of a selection that a write lists before it writes them.
@@ -73,7 +73,7 @@ pub(in crate::data) fn write(
 }
 
 /// Returns whether a write should write each run of selected elements directly from the caller's
-/// buffer, because the runs are long or far apart.
+/// buffer. This is better if the runs are long or far apart.
 fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
@@ -85,8 +85,8 @@ fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     from.as_stored(0, first.length).is_some_and(|first| first.len() > MAX_COPIED_RUN_BYTES)
 }
 
-/// Returns whether `runs` runs of elements in a span of `span` bytes are so far apart that the
-/// bytes between the runs should not be rewritten.
+/// Returns whether `runs` runs of elements in a span of `span` bytes are far apart. If they are, a
+/// write does not rewrite the bytes between the runs.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
     runs < span.div_ceil(MAX_RUN_DISTANCE_BYTES)
 }

@@ -329,8 +329,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Returns whether the row of elements at `offset` in a structured chunk lies in the box
-    /// `inside`, which begins at the chunk's first element.
+    /// Returns whether a row of elements in a structured chunk lies in the box `inside`. The row
+    /// begins at `offset`, and the box begins at the chunk's first element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();

@@ -12,20 +12,21 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Smallest size in bytes of the byte planes of a structured chunk's section (one plane for each
-/// byte of an element) that are encoded with codes of their own. Sections are small, and their byte
+/// Smallest size of the byte planes of a structured chunk's section that are encoded with separate
+/// codes, in bytes. A byte plane holds one byte of each element. Sections are small, and their byte
 /// planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
 /// Size in bytes of the largest section of a structured chunk that may be encoded with the
-/// encoder's fast level, because preparing the encoder takes longer than encoding.
+/// encoder's fast level. In such small sections, preparing the encoder takes longer than encoding.
 const MAX_FAST_BYTES: usize = 4 << 10;
-/// Largest ratio by which the encoder's fast level may enlarge the encoded size of a structured
-/// chunk's section.
+/// Largest ratio of the encoded size of a structured chunk's section with the encoder's fast level
+/// to the size with other levels. At a larger ratio, the fast level is not used.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Largest ratio by which a search for only repetitions of one byte, which takes less time, may
-/// enlarge the encoded size of a structured chunk's section.
+/// Largest ratio of two encoded sizes of a structured chunk's section. The first size results from
+/// a fast search for only repetitions of one byte, the second from a complete search. At a larger
+/// ratio, the complete search is used.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
@@ -72,8 +73,9 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    /// Chooses the encoder options of each section of structured chunks by encoding a chunk with
-    /// each option: a search for repetitions of one byte only, and the fastest level.
+    /// Chooses the encoder options of each section of structured chunks. Encodes a chunk with three
+    /// options: a complete search for repetitions, a search for repetitions of one byte only, and
+    /// the fastest level.
     ///
     /// # Errors
     /// Returns errors of mandatory filters.

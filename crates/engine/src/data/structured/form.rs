@@ -114,8 +114,8 @@ impl ChunkKind {
         }
     }
 
-    /// Returns whether the structured chunks of a dataset are sparse, so that elements may be
-    /// undefined.
+    /// Returns whether the structured chunks of a dataset are sparse. In sparse chunks, elements
+    /// may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
@@ -179,8 +179,9 @@ impl StructuredForm {
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
     }
 
-    /// Calls `visit` for each run of selected elements in a structured chunk: the first element in
-    /// the chunk, the number of elements, and the index of the first element in the selection.
+    /// Calls `visit` for each run of selected elements in a structured chunk, with three values:
+    /// the offset of the first element in the chunk, the number of elements, and the index of the
+    /// first element in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
@@ -212,8 +213,8 @@ impl StructuredForm {
     }
 
     /// Returns the set of selected elements of a structured chunk whose defined elements are
-    /// `defined`, or `None` if the selection contains the whole chunk. The returned set may lack
-    /// selected elements that are undefined.
+    /// `defined`. Returns `None` if the selection contains the whole chunk. The returned set may
+    /// lack selected elements that are undefined.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -261,13 +262,13 @@ impl StructuredForm {
     }
 
     /// Returns whether no section of the structured chunk with the given coordinates passes through
-    /// filters.
+    /// a filter.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the stored metadata of each structured chunk of a dataset has only one
-    /// possible order of its fields.
+    /// Returns whether the fields of structured chunk metadata have only one possible order in a
+    /// dataset.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }

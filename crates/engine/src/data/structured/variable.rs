@@ -24,8 +24,8 @@ pub struct VariableFields {
     fields: Vec<Field>,
 }
 
-/// A function that returns the variable-length items to which a variable-length descriptor refers,
-/// from the descriptor and the size of an item.
+/// A function that returns the variable-length items of an element. The arguments are the element's
+/// variable-length descriptor and the size of an item.
 type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +84,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `from` to a new heap, and
-    /// changes the variable-length descriptors in `elements` to refer to the new heap. Returns the
-    /// new heap.
+    /// returns the new heap. Changes the variable-length descriptors in `elements`, which then
+    /// refer to the new heap.
     ///
     /// # Errors
     /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
@@ -98,7 +98,7 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the heap `foreign` to the chunk heap
-    /// `heap`, and changes the variable-length descriptors in `elements` to refer to `heap`.
+    /// `heap`. Changes the variable-length descriptors in `elements`, which then refer to `heap`.
     ///
     /// # Errors
     /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
@@ -128,8 +128,8 @@ impl VariableFields {
         self.put(elements, &source, heap, limit)
     }
 
-    /// Copies variable-length items from `source` to the heap `heap`, and changes the descriptors
-    /// in `elements` to refer to `heap`.
+    /// Copies variable-length items from `source` to the heap `heap`. Changes the descriptors in
+    /// `elements`, which then refer to `heap`.
     fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {
@@ -151,7 +151,8 @@ impl VariableFields {
     }
 
     /// Copies the variable-length items of `elements` from the chunk heap `heap` to the heap
-    /// `foreign`, and changes the variable-length descriptors in `elements` to refer to `foreign`.
+    /// `foreign`. Changes the variable-length descriptors in `elements`, which then refer to
+    /// `foreign`.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.

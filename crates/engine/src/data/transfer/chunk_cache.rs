@@ -11,11 +11,12 @@ use crate::store::cache;
 /// Estimated memory in bytes of an entry of the chunk cache, without the chunk.
 const ENTRY_BYTES: u64 = 128;
 
-/// The key of a chunk in the chunk cache: the address of a dataset's object header, and the address
-/// of the chunk. In a damaged file, two datasets may share a chunk and decode it differently.
+/// The key of a chunk in the chunk cache: the addresses of the dataset's object header and of the
+/// chunk. Both are necessary, because two datasets in a damaged file may share a chunk and decode
+/// it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
-/// A trait of decoded chunks that a cache of decoded chunks ([`ChunkCache`]) can keep.
+/// A trait of decoded chunks that the chunk cache ([`ChunkCache`]) can keep.
 pub trait CachedChunk: Clone + Send + Sync {
     /// Returns the number of bytes that the decoded chunk takes in memory, which counts toward the
     /// limit of the chunk cache.
@@ -28,9 +29,9 @@ impl CachedChunk for Arc<[u8]> {
     }
 }
 
-/// A cache of decoded chunks by their addresses, with a limit in bytes. The cache is divided into
-/// shards with a lock each. The cache evicts chunks that were used once before chunks that were
-/// used again, so that a walk over a whole dataset does not evict the working set of other readers.
+/// A cache of decoded chunks by their addresses, with a limit in bytes. Its shards (parts) have
+/// separate locks. Chunks that were used only once are evicted first. A walk over a whole dataset
+/// therefore does not evict the chunks that other readers use repeatedly.
 pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
     /// The chunks. Created when the first chunk is inserted.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
@@ -68,12 +69,12 @@ impl<C: CachedChunk> ChunkCache<C> {
     }
 
     /// Returns whether the chunk cache accepts chunks of `bytes` bytes in total. The chunk cache
-    /// refuses chunks that would fill more than half of it.
+    /// refuses chunks that need more than half of its memory.
     pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
         bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Removes a chunk from the chunk cache, because the chunk's bytes in the file change.
+    /// Removes a chunk from the chunk cache, because the stored bytes of the chunk change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);

@@ -29,8 +29,8 @@ impl DefinedChunk {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
-    /// Returns the values of `count` defined elements of a decoded structured chunk, from the
-    /// defined element with the number `position` on.
+    /// Returns the values of `count` defined elements of a decoded structured chunk. The first of
+    /// them is the defined element with the number `position`.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if the chunk has fewer values than defined elements.

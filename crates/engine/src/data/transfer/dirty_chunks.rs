@@ -73,8 +73,8 @@ impl<C> Dirty<C> {
     }
 }
 
-/// The choice of the dirty chunks that a flush of a dataset encodes: all, complete, or least
-/// recently changed.
+/// The choice of the dirty chunks that a flush of a dataset encodes: all chunks, chunks that lack
+/// no elements, or the least recently changed chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// All chunks.
@@ -101,7 +101,7 @@ pub(in crate::data) struct Load {
     pub(in crate::data) complete: usize,
 }
 
-/// A copy of a dirty chunk's state at one moment, from which a thread encodes the chunk.
+/// A copy of a dirty chunk's state at one moment. A thread encodes the chunk from this copy.
 pub(in crate::data) struct Snapshot<C> {
     pub(in crate::data) scaled: Dims,
     pub(in crate::data) chunk: Arc<C>,
@@ -155,8 +155,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.before = self.changes;
     }
 
-    /// Inserts a dirty chunk into the table of dirty chunks. The chunk is likely to be complete
-    /// after `missing` further element writes.
+    /// Inserts a dirty chunk into the table of dirty chunks. The chunk probably lacks `missing`
+    /// elements, which later writes add.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
         self.bytes += bytes;
@@ -172,8 +172,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         (self.peak_bytes = self.peak_bytes.max(self.bytes));
     }
 
-    /// Inserts a dirty chunk of `elements` elements, of which `written` elements were written, into
-    /// the table of dirty chunks.
+    /// Inserts a dirty chunk into the table of dirty chunks. The chunk has `elements` elements, of
+    /// which `written` elements were written.
     pub(in crate::data) fn insert_partial(&mut self, scaled: Dims, chunk: C, elements: u64, written: u64) {
         self.insert(scaled, chunk, still_missing(elements, written));
     }
@@ -211,8 +211,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 
     /// Returns a dirty chunk for a change that writes `written` elements. The caller does not
-    /// change the size of the chunk. Threads that encode the chunk keep its state before the
-    /// change.
+    /// change the size of the chunk. Threads that currently encode the chunk still use its state
+    /// before the change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
         self.changes += 1;
@@ -257,8 +257,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the largest change number of the dirty chunks that a flush of the least recently
-    /// changed chunks includes. Returns the largest possible number for other flushes.
+    /// Returns the largest change number of the dirty chunks that a flush includes, if the flush is
+    /// limited to the least recently changed chunks. For other flushes, returns the largest
+    /// possible number.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -326,16 +327,16 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Records that a thread begins to read a stored chunk from the file for a change. Returns a
-    /// number that identifies the read.
+    /// Records that a thread begins to read a stored chunk from the file, to change the chunk.
+    /// Returns a number that identifies the read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
         self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }
 
-    /// Records that a thread has finished using the chunk that it read from the file: the thread
-    /// has inserted the chunk into the table of dirty chunks or dropped it.
+    /// Records that a thread no longer uses a chunk that it has read from the file. The thread has
+    /// either inserted the chunk into the table of dirty chunks or dropped it.
     pub(in crate::data) fn fetched(&mut self, scaled: &Dims, number: u64) {
         if let Some(numbers) = self.fetched.get_mut(scaled) {
             numbers.retain(|other| *other != number);
@@ -345,8 +346,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Returns whether no thread has replaced the stored chunk since the read of the chunk that has
-    /// the given number.
+    /// Returns whether a read of a stored chunk is still current: no thread has replaced the stored
+    /// chunk since the read. The given number identifies the read.
     pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
@@ -365,14 +366,15 @@ impl<C: DirtyChunk> DirtyChunks<C> {
 }
 
 /// Returns the number of elements that a dirty chunk lacks after `written` further element writes.
-/// Saturates because an element may be written twice.
+/// If more elements are written than the chunk lacks, returns 0, because an element may be written
+/// twice.
 fn still_missing(missing: u64, written: u64) -> u64 {
     missing.saturating_sub(written)
 }
 
 impl DirtyChunks<Vec<u8>> {
     /// Returns a buffer of `length` bytes for a new dirty chunk, if possible from the memory of
-    /// removed chunks. The values of the buffer's bytes are not defined.
+    /// removed chunks. The bytes of the buffer have undefined values.
     pub(in crate::data) fn memory(&mut self, length: usize) -> Vec<u8> {
         self.spare.pop().filter(|memory| memory.len() == length).unwrap_or_else(|| vec![0; length])
     }

@@ -11,14 +11,14 @@ use crate::store::Store;
 /// thread takes about as long as copying this many bytes.
 const MIN_PARALLEL_BYTES: u128 = 256 << 10;
 
-/// Returns whether an operation on `bytes` bytes of raw data should use several threads, for a
-/// caller that holds a lock of the file.
+/// Returns whether an operation on `bytes` bytes of raw data should use several threads. The caller
+/// holds a lock of the file.
 pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> bool {
     bytes.into() >= MIN_PARALLEL_BYTES && store.may_share()
 }
 
-/// Returns whether an operation on `count` chunks should use several threads, for a caller that
-/// holds no lock of the file.
+/// Returns whether an operation on `count` chunks should use several threads. The caller holds no
+/// lock of the file.
 pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
     chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
         && crate::store::parallel::current_num_threads() > 1
@@ -44,8 +44,9 @@ pub(in crate::data) fn map<J: Send, D: Send>(
     items.into_iter().map(work).collect()
 }
 
-/// Divides the tiles of a selection into groups of `per_task` tiles and calls `work` with each
-/// group. A single group runs on the calling thread, and so does work on few `bytes`.
+/// Divides the tiles of a selection (its parts in single chunks or blocks) into groups of
+/// `per_task` tiles. Calls `work` with each group. A single group, or groups with few `bytes`, run
+/// on the calling thread.
 pub(in crate::data) fn each_group<'c>(
     store: &Store,
     tiles: Tiles<'c>,
@@ -57,8 +58,8 @@ pub(in crate::data) fn each_group<'c>(
     each(store, tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// Divides the tiles of a selection into groups of the given sizes and calls `work` with each group
-/// of tiles and the value that belongs to the group.
+/// Divides the tiles of a selection (its parts in single chunks or blocks) into groups of the given
+/// sizes. Calls `work` with each group of tiles and the value of the group.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

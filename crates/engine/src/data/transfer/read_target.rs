@@ -41,8 +41,8 @@ impl<'a> ReadTarget<'a> {
         self.transform
     }
 
-    /// Returns the buffer of the read target if the elements are not converted, and `None`
-    /// otherwise.
+    /// Returns the buffer of the read target if the elements are not converted. Returns `None` if
+    /// they are converted.
     pub fn as_stored(&mut self) -> Option<&mut [u8]> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }
@@ -57,14 +57,14 @@ impl<'a> ReadTarget<'a> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// Returns the buffer of the read target as the canvas into which tiles of the selection are
-    /// copied.
+    /// Returns the buffer of the read target as a canvas. The parts of the selection in single
+    /// chunks (tiles) are copied into it.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the part of the read target's buffer that holds `count` elements, from the
-    /// selection's element with the index `position` on.
+    /// Returns the bytes of the read target's buffer for `count` elements. The first of them is the
+    /// selection's element with the index `position`.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -74,8 +74,8 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
-    /// Converts stored elements and writes them to the read target's buffer, from the selection's
-    /// element with the index `position` on.
+    /// Converts stored elements and writes them to the read target's buffer. The first of them is
+    /// the selection's element with the index `position`.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

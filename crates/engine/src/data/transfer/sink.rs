@@ -73,8 +73,8 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Declares that the caller will write all elements of the dataset. Storage that is then
-    /// allocated needs no fill values.
+    /// Declares that the caller will write all elements of the dataset. Newly allocated storage
+    /// then needs no fill values.
     fn expect_all(&mut self) {}
 }
 

@@ -9,16 +9,16 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
 
-/// Size in bytes of the largest stage of a write: a buffer that one thread fills and one thread
-/// writes. With this size, the system writes at full speed, and a stage still stays in a
-/// processor's cache.
+/// Size in bytes of the largest stage of a write. A stage is a buffer that one thread fills and
+/// another thread writes to the file. With this size, the system writes at full speed, and the
+/// buffer still stays in a processor's cache.
 pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
-/// Number of filled stage buffers per filling thread that may wait for the thread that writes to
-/// the file.
+/// Number of filled buffers for each filling thread of a write that may wait for the thread that
+/// writes to the file.
 const WAITING_PER_THREAD: usize = 2;
-/// Smallest and largest number of filled stage buffers that may wait for the thread that writes to
-/// the file.
+/// Smallest and largest limit for the number of filled buffers that may wait for the thread that
+/// writes to the file.
 const WAITING_STAGES: (usize, usize) = (4, 16);
 
 /// Writes the bytes of chunks to the file one after the other. Combines small chunks that are
@@ -47,8 +47,8 @@ pub(in crate::data) fn write_joined<'c>(
     if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
 
-/// The reusable buffer of one stage of a write. At first, the buffer holds the bytes of an earlier
-/// stage.
+/// The reusable buffer of one stage (one part) of a write. Before it is filled, the buffer holds
+/// the bytes of an earlier stage.
 #[derive(Debug, Default)]
 pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
@@ -56,8 +56,8 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns two parts of a stage buffer: `length` bytes with undefined contents to fill, and the
-    /// buffers for conversions.
+    /// Returns two parts of the buffer for one stage of a write: `length` bytes with undefined
+    /// contents to fill, and the buffers for conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
@@ -80,9 +80,9 @@ impl StageBuffer {
     }
 }
 
-/// Fills a stage buffer for each of `stages` stages of a write and writes each buffer to the file.
-/// All threads fill stages if `parallel` is true; one thread writes the buffers, in approximate
-/// order.
+/// Fills a buffer for each of the `stages` stages (parts) of a write and writes each buffer to the
+/// file. If `parallel` is true, all threads fill buffers. One thread writes the buffers, in
+/// approximate order.
 pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
     F: Fn(usize, &mut StageBuffer) -> Result<()> + Sync,
@@ -140,8 +140,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the number of the next stage of a write to fill, and a buffer for this stage, if a
-    /// stage remains.
+    /// Returns the number of the next stage (part) of a write to fill, and a buffer for this stage.
+    /// Returns `None` if no stage remains.
     fn start(&mut self) -> Option<(usize, StageBuffer)> {
         if self.next >= self.stages {
             return None;
@@ -154,7 +154,8 @@ impl State {
     }
 }
 
-/// A guard that ends the filling of all stages of a write when the guard is dropped.
+/// A guard for the stages (parts) of a write. When the guard is dropped, no further stages are
+/// filled.
 struct End<'a>(&'a Stages);
 
 impl Drop for End<'_> {
@@ -164,8 +165,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// A guard that ends the filling of one stage of a write when the guard is dropped, also after a
-/// panic.
+/// A guard for one stage (part) of a write. When the guard is dropped, also after a panic, the
+/// stage counts as no longer being filled.
 struct Filling<'a> {
     line: &'a Stages,
     done: Option<Result<(usize, StageBuffer)>>,
@@ -188,7 +189,7 @@ impl Drop for Filling<'_> {
 }
 
 impl Stages {
-    /// Fills stage buffers until all stages of the write are filled.
+    /// Fills the buffers of a write's stages (parts), until all stages are filled.
     fn fill_all(&self, fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync)) {
         loop {
             let mut state = self.state.lock();
@@ -202,8 +203,8 @@ impl Stages {
         }
     }
 
-    /// Writes the filled stage buffers to the file. While no filled stage is ready, fills a stage
-    /// on this thread.
+    /// Writes the filled buffers of a write's stages to the file. While no filled buffer is ready,
+    /// fills a stage on this thread.
     fn write_all(
         &self,
         fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync),

@@ -61,8 +61,9 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Fills a tile of the read target with elements of its chunk, copied or converted. The bytes
-    /// `chunk` begin at the chunk's element `first`.
+    /// Fills a tile of the read target: the part for the selected elements of one chunk. The
+    /// elements are copied or converted. `chunk` holds the bytes of the chunk from its element
+    /// `first` on.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,
@@ -76,7 +77,8 @@ impl<'a> Transform<'a> {
         tile.convert_from(chunk, first, self.source_size, scratch, &mut |from, to| self.run(from, to))
     }
 
-    /// Fills a tile of the read target with the fill value.
+    /// Fills a tile of the read target, the part for the selected elements of one chunk, with the
+    /// fill value.
     pub(in crate::data) fn fill_tile(&self, fill: &FillElement, tile: &mut Tile<'_>) -> Result<()> {
         tile.for_each_run(|run| self.fill_run(fill, run))
     }

@@ -32,8 +32,8 @@ impl<'a> WriteSource<'a> {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// Sets whether the conversion of the write source skips members of the elements. If so, the
-    /// write first reads the elements that it replaces.
+    /// Sets whether the conversion of the write source skips members of the elements. If it does,
+    /// the write first reads the elements that it replaces.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
@@ -64,15 +64,16 @@ impl<'a> WriteSource<'a> {
         self.transform.size()
     }
 
-    /// Returns the total size in the file of all elements of the write source, in bytes, as an
-    /// estimate of the work. Saturates because the estimate is only compared with limits.
+    /// Returns an estimate of the work of a write in bytes: the total size in the file of all
+    /// elements of the write source. If the product is too large for 64 bits, returns the largest
+    /// number of 64 bits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
     }
 
-    /// Checks that the buffer of the write source holds exactly `elements` elements, the number of
-    /// selected elements.
+    /// Checks that the buffer of the write source holds exactly as many elements as are selected.
+    /// `elements` is the number of selected elements.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the buffer has another number of elements.
@@ -85,8 +86,8 @@ impl<'a> WriteSource<'a> {
         Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
     }
 
-    /// Returns the bytes in the write source's buffer of `count` elements, from the selection's
-    /// element with the index `position` on.
+    /// Returns the bytes of `count` elements in the write source's buffer. The first of them is the
+    /// selection's element with the index `position`.
     fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
         let size = self.transform.source_size();
         let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
@@ -94,14 +95,15 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// Returns the stored bytes of `count` elements of the write source, from the index `position`
-    /// in the selection on. Returns `None` if the write converts elements.
+    /// Returns the stored bytes of `count` elements of the write source. The first of them is the
+    /// selection's element with the index `position`. Returns `None` if the write converts
+    /// elements.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
 
-    /// Converts `count` elements of the write source, from the index `position` in the selection
-    /// on, and stores them in the buffer `to`.
+    /// Converts `count` elements of the write source and stores them in the buffer `to`. The first
+    /// of them is the selection's element with the index `position`.
     pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }

@@ -16,11 +16,11 @@ use crate::error::{Error, Result};
 const NAME: &str = "element of another file";
 
 /// Estimated bytes of memory for an entry of a foreign heap besides its items: a pointer, two
-/// counts, and the overhead of the memory allocator.
+/// counts, and memory for the allocator.
 const ENTRY_BYTES: u64 = 48;
 
-/// A foreign heap: a heap for the variable-length data that one read of a virtual dataset collects
-/// from source files.
+/// A heap for one read of a virtual dataset (a foreign heap). The heap holds the variable-length
+/// data that the read collects from source files.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -35,7 +35,7 @@ struct Contents {
 }
 
 /// Returns the width of addresses in a variable-length descriptor, from the length of the
-/// descriptor. A descriptor has a count and an index of four bytes each besides the address.
+/// descriptor. Besides the address, a descriptor has a count and an index of four bytes each.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
@@ -47,8 +47,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the global heap collection address that marks elements of a foreign heap: the largest
-/// address of the given width, except for the undefined address.
+/// Returns the global heap collection address that marks elements of a foreign heap. It is the
+/// largest address of the given width that is not the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));
@@ -62,8 +62,8 @@ impl ForeignHeap {
     }
 
     /// Returns the number of items and the items of a variable-length element, from its descriptor.
-    /// Returns `None` if the data of the element is not in this foreign heap, but in the file of
-    /// the virtual dataset.
+    /// Returns `None` if the data of the element is in the file of the virtual dataset and not in
+    /// this foreign heap.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
         let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);

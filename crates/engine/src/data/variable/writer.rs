@@ -10,7 +10,7 @@ use hyperslab_format::global_heap::GlobalHeapId;
 use crate::index::global_heap::GlobalHeapWriter;
 
 /// A writer of variable-length data during one write of elements. The writer stores the items of
-/// each element, and writes the descriptor of the element: a length (4 bytes) and a global heap ID.
+/// each element. It returns the descriptor of the element: a length (4 bytes) and a global heap ID.
 #[derive(Debug, Clone)]
 pub struct VariableWriter {
     heap: Arc<GlobalHeapWriter>,

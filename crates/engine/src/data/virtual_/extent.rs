@@ -6,7 +6,8 @@ use super::mapping::{Growth, beyond};
 use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
-/// The choice of the shape of a virtual dataset with sources of different lengths (H5D_vds_view_t).
+/// The choice of the shape of a virtual dataset whose sources have different lengths
+/// (H5D_vds_view_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum VirtualView {
     /// Up to the last element of any source. Missing elements of other sources have the fill value.
@@ -77,8 +78,8 @@ pub fn extent(
         .collect())
 }
 
-/// Returns the number of numbered source datasets of a virtual dataset's mapping, up to the last
-/// source dataset that exists.
+/// Returns the number of a virtual dataset's numbered source datasets, up to the last one that
+/// exists. The search ends after more than `gap` consecutive missing source datasets.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
     // `number` is never less than `available`.

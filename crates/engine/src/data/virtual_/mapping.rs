@@ -36,8 +36,8 @@ pub(super) enum Growth {
     Datasets(Slices),
 }
 
-/// The unlimited dimension of a virtual dataset's hyperslab, with either an unlimited number of
-/// blocks or one unlimited block.
+/// The unlimited dimension of a hyperslab in a virtual dataset's mapping. Along this dimension, the
+/// hyperslab has either an unlimited number of blocks or one unlimited block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slices {
     pub(super) dimension: usize,
@@ -47,8 +47,8 @@ pub(super) struct Slices {
     pub(super) block: u64,
 }
 
-/// The name of a source file or source dataset of a virtual dataset. The name may contain the
-/// number of a block.
+/// The name of a source file or source dataset of a virtual dataset. The name may have a
+/// placeholder for the number of a block.
 #[derive(Debug)]
 pub(super) struct Name {
     /// The parts of the name between the numbers.
@@ -132,8 +132,8 @@ impl Slices {
     }
 
     /// Returns the smallest size of a hyperslab's unlimited dimension that contains `slices`
-    /// selected coordinates. If `with_gap` is true, the size includes the gap after the last
-    /// selected coordinate. Returns `None` if the size exceeds 64 bits.
+    /// selected coordinates. If `with_gap` is true, the size also includes the unselected
+    /// coordinates after the last selected one. Returns `None` if the size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });
@@ -200,14 +200,14 @@ impl Mapping {
         !matches!(self.growth, Growth::None)
     }
 
-    /// Returns the coordinate after the last one that a mapping selects, in each dimension of the
-    /// virtual dataset. The coordinate is 0 for an unlimited dimension.
+    /// Returns the end (exclusive) of a mapping's selection in each dimension of the virtual
+    /// dataset. In an unlimited dimension, the end is 0.
     pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
 
-    /// Returns the selection of the virtual dataset whose elements come from the source dataset
-    /// with the number `block` of a mapping.
+    /// Returns the selection of the virtual dataset for one block of a mapping. The elements of the
+    /// block come from the source dataset with the number `block`.
     pub(super) fn shown_block(&self, slices: &Slices, block: u64) -> Option<Selection> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = &self.shown else { return None };
         let mut slab: RegularHyperslab = slab.clone();
@@ -218,8 +218,8 @@ impl Mapping {
     }
 }
 
-/// Returns the coordinate after the last one of a selection in each dimension. The coordinate is 0
-/// for an unlimited or empty dimension.
+/// Returns the end (exclusive) of a selection in each dimension. In an unlimited or empty
+/// dimension, the end is 0.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if an end exceeds 64 bits.

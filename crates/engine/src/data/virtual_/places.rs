@@ -8,8 +8,8 @@ use crate::memory::zeros;
 
 const NAME: &str = "virtual data";
 
-/// The positions, in a read or write request to a virtual dataset, of the elements that lie in one
-/// source dataset. The positions are in the order of the source's elements.
+/// The positions of the elements of one source dataset in a read or write request to a virtual
+/// dataset. The positions are in the order of the source's elements.
 #[derive(Debug)]
 pub enum Places {
     /// A selection of the requested box.
@@ -46,7 +46,7 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// Converts runs of a virtual dataset's mapped elements to two values: the blocks of the source
+    /// Converts runs of a virtual dataset's mapped elements to two lists: the blocks of the source
     /// dataset, and the positions of the elements in the request.
     ///
     /// # Errors
@@ -88,9 +88,8 @@ impl Places {
         }
     }
 
-    /// Returns the positions in a request to a virtual dataset as one run: the number of elements
-    /// before the run, and the length of the run. Returns `None` if the positions form no single
-    /// run.
+    /// Returns the positions in a request to a virtual dataset as one run: the index of the first
+    /// element, and the length of the run. Returns `None` if the positions form no single run.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -128,9 +127,9 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the elements of a request to a virtual dataset that one source dataset holds, in the
-    /// order of the source dataset. If two elements have the same position in the source, the later
-    /// element counts.
+    /// Returns the elements of a request to a virtual dataset that belong to one source dataset, in
+    /// the order of the source dataset. If two elements have the same position in the source
+    /// dataset, the later element counts.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `elements`.
@@ -153,8 +152,8 @@ impl Places {
         Ok(packed)
     }
 
-    /// Marks the elements of a request to a virtual dataset that one source dataset holds: sets
-    /// `covered` to true for these elements. `covered` has a value for each requested element.
+    /// Marks the elements of a request to a virtual dataset that belong to one source dataset: sets
+    /// their values in `covered` to true. `covered` has a value for each requested element.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a position is outside `covered`.
@@ -215,8 +214,8 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// Creates an internal error about a position outside the elements of a virtual dataset's mapping,
-/// although the positions were checked.
+/// Creates an internal error about a position outside the elements of a virtual dataset's mapping.
+/// An earlier check should have found this position.
 pub(super) fn beyond() -> Error {
     Error::internal(NAME, "positions of elements fit in 64 bits")
 }

@@ -85,8 +85,8 @@ struct ElementRequest {
     region: Option<Region>,
 }
 
-/// A part of a virtual dataset's mapping: a pair of selections with the same elements in the same
-/// order, one of the virtual dataset and one of a source dataset.
+/// A part of a virtual dataset's mapping: a selection of the virtual dataset and a selection of a
+/// source dataset. Both have the same elements in the same order.
 struct MappingPart<'a> {
     shown: &'a Selection,
     shown_dims: Dims,
@@ -184,9 +184,9 @@ impl VirtualMap<'_> {
     }
 
     /// Passes the requested elements of a virtual dataset's mapping, or of one block of the
-    /// mapping, to `each`. `cut` takes the shape of the source. `cut` returns the shape at which
-    /// the unlimited selection of the source ends, and the dimension and the size at which the
-    /// unlimited selection of the virtual dataset ends.
+    /// mapping, to `each`. `cut` takes the shape of the source and returns two ends. The first is
+    /// the shape at which the source's unlimited selection ends. The second is the dimension and
+    /// the size at which the virtual dataset's unlimited selection ends.
     fn part(
         &self,
         wanted: &ElementRequest,
@@ -288,8 +288,8 @@ impl VirtualMap<'_> {
     }
 }
 
-/// Returns the sizes at which both unlimited selections of a virtual dataset's mapping have the
-/// same number of slices: the shape of the source, and the size of the virtual dataset along its
+/// Limits both unlimited selections of a virtual dataset's mapping to the same number of slices.
+/// Returns two sizes: the shape of the source, and the size of the virtual dataset along its
 /// unlimited dimension.
 fn cut(
     dims: &[u64],

@@ -4,11 +4,12 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Number of steps of the work budget of virtual dataset reads for the search for a source dataset.
+/// Number of steps that the search for a source dataset takes from the work budget of a virtual
+/// dataset read.
 const SOURCE_STEPS: u64 = 16;
-/// Number of steps that each requested element adds to the work budget of virtual dataset reads.
+/// Number of steps that each requested element adds to the work budget of a virtual dataset read.
 const ELEMENT_STEPS: u64 = 16;
-/// Number of elements that one step of the work budget of virtual dataset reads copies.
+/// Number of elements whose copying takes one step from the work budget of a virtual dataset read.
 const STEP_ELEMENTS: u64 = 4;
 
 /// The work budget of one operation on virtual datasets, counted in steps. All virtual datasets

@@ -37,7 +37,7 @@ impl BTreeV2 {
     }
 
     /// Calls `feed`, which appends about `expected` records in ascending order to a version 2
-    /// B-tree. If `feed` fails, the records appended before stay in the B-tree.
+    /// B-tree. If `feed` fails, the records that it has already appended stay in the B-tree.
     ///
     /// # Errors
     /// Returns the errors of `feed`, of reading nodes and of [`Edit::allocate`].
@@ -83,8 +83,9 @@ impl BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Fills the second to last node of each level of a version 2 B-tree from the last node, if the
-    /// last node will have enough records after `expected` more records.
+    /// Fills the second to last node of each level of a version 2 B-tree with records of the last
+    /// node. Skips a level if its last node would then have too few records, even after `expected`
+    /// more records.
     fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
         let (mut coming, mut filled) = (to_u64(expected), Vec::new());
         for level in 0..self.header.depth {
@@ -97,8 +98,9 @@ impl BTreeV2 {
         filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
     }
 
-    /// Moves records of a version 2 B-tree from `node`, the last node of `level`, to the node
-    /// before it. Returns the filled node, which the caller stores with [`put`](BTreeV2::put).
+    /// Moves records of a version 2 B-tree from `node` to the node before it. `node` is the last
+    /// node of `level`. Returns the filled node, which the caller stores with
+    /// [`put`](BTreeV2::put).
     fn pack(
         &self,
         store: &Store,
@@ -180,8 +182,8 @@ impl BTreeV2Appender<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// Appends a record to a version 2 B-tree whose last leaf is full: the record goes into the
-    /// lowest node that is not full, and new nodes follow on the levels below.
+    /// Appends a record to a version 2 B-tree whose last leaf is full. The record goes into the
+    /// lowest of the last nodes that is not full. New nodes follow on the levels below.
     fn push_above(&mut self, record: &[u8]) -> Result<()> {
         let mut level = 1_u16;
         while let Some((_, node)) = self.edge.get(usize::from(level)) {
@@ -213,7 +215,7 @@ impl BTreeV2Appender<'_, '_, '_> {
     }
 
     /// Stores the last node of each level of a version 2 B-tree after an append. If a last node has
-    /// fewer records than the minimum, moves records into the node.
+    /// fewer records than the minimum, first moves records into this node.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;
@@ -235,9 +237,9 @@ impl BTreeV2Appender<'_, '_, '_> {
 }
 
 impl BTreeV2 {
-    /// Moves records from neighbouring nodes into the last nodes of a version 2 B-tree that have
-    /// fewer records than the minimum. Begins at the root, because then each node has a neighbour
-    /// under the same parent.
+    /// Moves records from neighbouring nodes into each last node of a version 2 B-tree that has
+    /// fewer records than the minimum. Begins at the root, so that each node has a neighbour under
+    /// the same parent.
     fn fill_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {
         let mut child = root;
         for below in (0..self.header.depth).rev() {

@@ -77,8 +77,8 @@ pub(super) struct Pair {
 }
 
 impl BTreeV2 {
-    /// Moves records from the child node `position` of the version 2 B-tree node `parent`, which
-    /// has too many records, to a neighbour or to a new node after it.
+    /// Reduces the number of records of a version 2 B-tree node that has too many. The node is the
+    /// child `position` of `parent`. Moves records to a neighbour, or to a new node after the node.
     pub(super) fn share_or_split(
         &self,
         edit: &mut Edit<'_>,
@@ -114,8 +114,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Moves records from a neighbour to the child node `position` of the version 2 B-tree node
-    /// `parent`, which has too few records, or merges the child node with the neighbour.
+    /// Corrects a version 2 B-tree node that has too few records. The node is the child `position`
+    /// of `parent`. Moves records from a neighbour to the node, or merges the node with the
+    /// neighbour.
     fn share_or_merge(
         &self,
         edit: &mut Edit<'_>,
@@ -176,7 +177,7 @@ impl BTreeV2 {
     }
 
     /// Distributes the records of two neighbouring version 2 B-tree nodes. The left node gets
-    /// `count` records, the parent gets one, and the right node gets all later records.
+    /// `count` records, the parent gets one record, and the right node gets the other records.
     pub(super) fn share(
         &self,
         changes: &mut Changes,
@@ -196,9 +197,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Removes a record from a version 2 B-tree leaf that has the minimum number of records.
-    /// `found` is the index of the path step with the removed record. If that step is an internal
-    /// node, the record of the leaf replaces the removed record.
+    /// Removes a record from a version 2 B-tree whose leaf on the path has the minimum number of
+    /// records. `found` is the index of the path step with the removed record. If this step is an
+    /// internal node, a record of the leaf replaces the removed record.
     pub(super) fn remove_merging(
         &mut self,
         edit: &mut Edit<'_>,

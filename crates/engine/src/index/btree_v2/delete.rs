@@ -15,8 +15,8 @@ use crate::store::{Edit, SpaceKind, Store};
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
-    /// Removes the version 2 B-tree record for which `compare` returns `Equal` and returns the
-    /// record's bytes. Returns `None` if the B-tree has no such record.
+    /// Removes the version 2 B-tree record for which `compare` returns `Equal`. Returns the bytes
+    /// of the record, or `None` if the B-tree has no such record.
     ///
     /// # Errors
     /// Returns the errors of `compare`, read errors, and [`Error::Corrupt`] if a count of records
@@ -43,8 +43,8 @@ impl BTreeV2 {
         Ok(Some(removed))
     }
 
-    /// Extends the path to a record of an internal version 2 B-tree node with the path to the
-    /// previous record, which is the last record of a leaf.
+    /// Extends a path to a record in an internal node of a version 2 B-tree. The new end of the
+    /// path is the previous record, which is the last record of a leaf.
     fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
             let node = self.node(store, step.level, step.child)?;
@@ -78,8 +78,8 @@ impl BTreeV2 {
         edit.free(SpaceKind::BTree, self.address, header_size(self.params))
     }
 
-    /// Returns all nodes of a version 2 B-tree with their levels. Reads each node, and checks that
-    /// the B-tree leads to each node once.
+    /// Returns all nodes of a version 2 B-tree with their levels. Reads each node, and returns an
+    /// error if the B-tree leads to a node twice.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
         let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();

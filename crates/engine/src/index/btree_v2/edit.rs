@@ -158,8 +158,8 @@ impl BTreeV2 {
         })
     }
 
-    /// Changes the version 2 B-tree nodes of `path` in place with `change`, and the counts of
-    /// records on the path to the leaf and in the header.
+    /// Calls `change` with the version 2 B-tree nodes of `path`, to change them in place. Also
+    /// changes the counts of records on the path and in the header.
     ///
     /// # Errors
     /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is

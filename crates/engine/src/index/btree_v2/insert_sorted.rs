@@ -14,8 +14,8 @@ use crate::store::{Edit, SpaceKind};
 /// B-tree.
 const MAX_REWRITE_RATIO: u64 = 8;
 
-/// A function that compares a record of a version 2 B-tree with the new record to insert of the
-/// given index. `Less` means that the record of the B-tree comes first.
+/// A function that compares a record of a version 2 B-tree with a new record. The new record is
+/// given by its index. `Less` means that the record of the B-tree comes first.
 pub(super) type CompareWith<'a> = dyn FnMut(&[u8], usize) -> Result<Ordering, FormatError> + 'a;
 
 impl BTreeV2 {

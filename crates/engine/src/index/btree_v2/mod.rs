@@ -89,10 +89,10 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range),
-    /// with additional checks of the nodes. If `order` is given, checks each node on the path: the
-    /// node's records must ascend, must lie between the neighbouring records of the nodes above,
-    /// and the totals in the pointers must equal the totals of the nodes.
+    /// Calls `visit` for a range of version 2 B-tree records like [`walk_range`](Self::walk_range).
+    /// If `order` is given, also checks each node on the path. The records of a node must ascend
+    /// and lie between the neighbouring records in the nodes above. The totals in a pointer must
+    /// equal the totals of the node.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -103,8 +103,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`. Adds the
-    /// leaves to the metadata cache for the next walk, unless `passing` is set.
+    /// Calls `visit` for the version 2 B-tree records for which `compare` returns `Equal`. If
+    /// `passing` is not set, adds the leaves to the metadata cache for the next walk.
     fn walk_as(
         &self,
         store: &Store,
@@ -141,8 +141,8 @@ impl BTreeV2 {
         Ok(found)
     }
 
-    /// Returns the version 2 B-tree record with the index `position` in the concatenated records of
-    /// a node.
+    /// Returns the record with the index `position` from the bytes of all records of a version 2
+    /// B-tree node.
     fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
         records.get(record_range(position, self.layout.record_size()).ok()?)
     }
@@ -159,8 +159,8 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The two records in higher nodes of a version 2 B-tree that directly precede and directly follow
-/// the records of a node.
+/// The two records in higher nodes of a version 2 B-tree that directly surround the records of a
+/// node: the record before them, and the record after them.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -174,7 +174,7 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// Calls `visit` for the wanted records of the version 2 B-tree node to which `child` points.
+    /// Calls `visit` for the wanted records of a version 2 B-tree node, to which `child` points.
     /// `around` holds the neighbouring records in higher nodes.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
         let Some(below) = level.checked_sub(1) else {
@@ -258,8 +258,8 @@ impl RangeWalk<'_, '_> {
         Ok(())
     }
 
-    /// Calls `visit` for the records of a version 2 B-tree leaf that lie in the searched range,
-    /// which bisection finds.
+    /// Finds the records of a version 2 B-tree leaf in the searched range by bisection. Calls
+    /// `visit` for each of them.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;

@@ -79,7 +79,7 @@ impl Node {
         self.records.len() / size
     }
 
-    /// Returns the pointer that the parent of this version 2 B-tree node stores: the node's address
+    /// Returns the pointer to this version 2 B-tree node that its parent stores: the node's address
     /// and numbers of records.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl Node {
         self
     }
 
-    /// Splits the version 2 B-tree node: keeps its first `count` records, and returns two values:
-    /// the next record, and a node with all later records.
+    /// Splits the version 2 B-tree node. The node keeps its first `count` records. Returns two
+    /// values: the next record, and a node with all later records.
     pub(super) fn cut(&mut self, count: usize, size: usize) -> Result<(Vec<u8>, Self)> {
         let range = record_range(count, size)?;
         // The edge of an appender has one child fewer than a complete internal node.
@@ -176,8 +176,8 @@ impl BTreeV2 {
         Ok(Node { records: node.records().to_vec(), children: node.children().to_vec() })
     }
 
-    /// Takes the version 2 B-tree node to which `child` points out of the metadata cache. The
-    /// caller must call [`put`](Self::put) afterwards.
+    /// Removes the version 2 B-tree node to which `child` points from the metadata cache and
+    /// returns the node. The caller must later put it back with [`put`](Self::put).
     pub(super) fn take(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Node> {
         if level == 0 {
             let context = at(self.layout.leaf(child.records), self.address)?;
@@ -189,8 +189,8 @@ impl BTreeV2 {
         Ok(Node { records: node.records, children: node.children })
     }
 
-    /// Takes all version 2 B-tree nodes of `path` out of the metadata cache. If a node cannot be
-    /// read, puts the nodes before that node back.
+    /// Removes all version 2 B-tree nodes of `path` from the metadata cache and returns them. If a
+    /// node cannot be read, puts the nodes before it back.
     pub(super) fn take_path(&self, edit: &mut Edit<'_>, path: &Path) -> Result<PathNodes> {
         let mut nodes = PathNodes::new();
         for step in path {
@@ -205,8 +205,8 @@ impl BTreeV2 {
         Ok(nodes)
     }
 
-    /// Puts the version 2 B-tree nodes of `path`, which were taken out of the metadata cache, back
-    /// into the cache.
+    /// Puts the version 2 B-tree nodes of `path` back into the metadata cache, from which they were
+    /// taken.
     pub(super) fn put_path(&self, edit: &mut Edit<'_>, path: &Path, nodes: PathNodes) -> Result<()> {
         let mut steps = path.iter().zip(nodes);
         steps.try_for_each(|(step, node)| self.put(edit, step.level, step.child.address, node))
@@ -228,9 +228,9 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Returns the path to the version 2 B-tree record for which `compare` returns `Equal`, and
-    /// `true`. Without such a record, returns the path to its position in a leaf, and `false`. The
-    /// path in an empty B-tree is empty.
+    /// Searches the version 2 B-tree record for which `compare` returns `Equal`. Returns the path
+    /// to the record and `true`. If no such record exists, returns the path to its place in a leaf,
+    /// and `false`. In an empty B-tree, the path is empty.
     pub(super) fn search(&self, store: &Store, compare: &mut Compare<'_>) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let Some(mut child) = self.root() else { return Ok((path, false)) };
@@ -292,8 +292,8 @@ impl BTreeV2 {
 /// The contents of the version 2 B-tree nodes of a path, in the order of the path.
 pub(super) type PathNodes = SmallVec<[Node; 6]>;
 
-/// The end of a version 2 B-tree, first or last, at which a path lies. The next insertions are
-/// likely at this end.
+/// The first or last end of a version 2 B-tree, if a path lies at one of the ends. The next
+/// insertions are then probably at the same end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     First,

@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
 impl BTreeV2 {
-    /// Moves all version 2 B-tree nodes that changed since the last flush, and the nodes above
-    /// them, to new addresses. SWMR readers then see either the old nodes or the new nodes.
+    /// Moves changed nodes of the version 2 B-tree, and the nodes above them, to new addresses. A
+    /// node is changed if it has changed since the last flush. SWMR readers then see either the old
+    /// nodes or the new nodes.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`Edit::allocate`].

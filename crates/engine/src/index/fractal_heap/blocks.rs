@@ -13,7 +13,7 @@ use crate::store::SpaceKind;
 
 impl HeapChange<'_, '_> {
     /// Creates a direct block of the fractal heap that can hold a heap object of `length` bytes.
-    /// Returns the offset and the size of the block's unused bytes.
+    /// Returns the offset and the size of the unused bytes in the block.
     pub(super) fn new_block_for(&mut self, length: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
         let full = || Error::Limit {
@@ -74,8 +74,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Replaces the root block of the fractal heap by an indirect block with more than `row` rows,
-    /// unless the root is already an indirect block with more rows.
+    /// Replaces the root block of the fractal heap by an indirect block with more than `row` rows.
+    /// Does nothing if the root block already is such a block.
     fn raise_root(&mut self, row: u32) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
         let maximum = shape.table.max_root_rows();
@@ -112,8 +112,8 @@ impl HeapChange<'_, '_> {
         Ok(())
     }
 
-    /// Returns the fractal heap header for another root block of `rows` rows, without the address
-    /// of the root block. `before` is the capacity of the old root block.
+    /// Returns the header of a fractal heap whose root block becomes a block of `rows` rows. The
+    /// header has no address of the root block yet. `before` is the capacity of the old root block.
     fn header_with_root(&self, rows: u32, before: u64) -> Result<FractalHeapHeader> {
         let shape = self.heap.shape;
         let mut header = self.heap.header.clone();
@@ -223,8 +223,8 @@ impl HeapChange<'_, '_> {
         Ok((self.edit.add(DIRECT_SPACE, &context, block)?, None))
     }
 
-    /// Frees a direct block of a fractal heap without objects, and the indirect blocks above it
-    /// that lose their last child. `allocated` is the new size of all direct blocks.
+    /// Frees a direct block of a fractal heap that has no objects. Also frees the indirect blocks
+    /// above it that then have no children. `allocated` is the new size of all direct blocks.
     pub(super) fn drop_block(&mut self, path: &Path, block: &DirectBlock, allocated: u64) -> Result<()> {
         self.free.remove_single(self.heap.end(block.offset, self.heap.shape.prefix)?)?;
         self.edit.free(DIRECT_SPACE, block.address, block.stored_size())?;
@@ -255,8 +255,8 @@ impl HeapChange<'_, '_> {
         self.free = Default::default();
     }
 
-    /// Shortens the address space of the fractal heap if the freed direct block at the offset
-    /// `dropped` was the last block.
+    /// Shortens the address space of the fractal heap if the direct block at the offset `dropped`,
+    /// which was freed, was the last block.
     fn trim(&mut self, dropped: u64) -> Result<()> {
         let (end, last) = self.heap.last_block(self.edit.store())?;
         if dropped >= end {
@@ -304,12 +304,12 @@ impl HeapChange<'_, '_> {
     }
 }
 
-/// The encoded size and the filter mask in an indirect block entry of a fractal heap without an
-/// encoded direct block.
+/// The encoded size and the filter mask of an indirect block's entry in a fractal heap, if the
+/// entry has no encoded direct block.
 const UNFILTERED: (u64, u32) = (0, 0);
 
-/// Sets the encoded size and the filter mask of the root block in the fractal heap header, if the
-/// root is a direct block. `None` stands for any other root.
+/// Sets the encoded size and the filter mask of the root block in the fractal heap header. `None`
+/// means that the root is not an encoded direct block.
 pub(super) fn set_root_filtered(header: &mut FractalHeapHeader, filtered: Option<(u64, u32)>) {
     if let Some(filters) = &mut header.filters {
         (filters.root_size, filters.root_mask) = filtered.unwrap_or(UNFILTERED);

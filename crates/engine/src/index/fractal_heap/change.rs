@@ -68,8 +68,8 @@ impl FractalHeap {
         })
     }
 
-    /// Replaces the bytes of an object in a fractal heap and returns the new heap ID. The heap ID
-    /// stays the same if the object is a managed object and keeps its length.
+    /// Replaces the bytes of an object in a fractal heap and returns the heap ID. If the object is
+    /// a managed object and keeps its length, the heap ID stays the same; otherwise, it is new.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
@@ -123,8 +123,8 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Returns whether a fractal heap object with these bytes is a managed object: too long to be
-    /// stored in its heap ID, but short enough for a direct block.
+    /// Returns whether a fractal heap stores the given bytes as a managed object. A managed object
+    /// is too long to be stored in its heap ID, but short enough for a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
         let maximum = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
         bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= maximum

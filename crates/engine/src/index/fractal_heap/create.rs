@@ -70,8 +70,8 @@ impl FractalHeapCreation {
     /// The fractal heap parameters of libhdf5 for the shared messages of a file.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
-    /// Returns the header of an empty fractal heap. Limits the heap to sizes that the length fields
-    /// of the file can store.
+    /// Returns the header of an empty fractal heap. The length fields of the file limit the sizes
+    /// of the heap.
     pub(super) fn header(&self, params: FileParams) -> FractalHeapHeader {
         let bits = (u16::from(params.size_of_lengths) * 8).clamp(1, 64) - 1;
         let largest = 1_u64 << bits;

@@ -49,8 +49,8 @@ pub(super) struct FreeSectionsContext {
     pub(super) shape: Shape,
 }
 
-/// The totals of free sections and of free bytes in the header of a fractal heap's free-space
-/// manager.
+/// The total number of free sections and the total number of free bytes, as the header of a fractal
+/// heap's free-space manager states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     /// Bytes in all sections.
@@ -66,8 +66,8 @@ pub(super) struct Totals {
     pub(super) runs: usize,
 }
 
-/// Creates an error about totals in the header of a fractal heap's free-space manager that differ
-/// from the free sections of the heap.
+/// Creates an error about a fractal heap's free-space manager whose header states other totals than
+/// the free sections of the heap have.
 fn miscounted() -> FormatError {
     FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
 }
@@ -173,9 +173,9 @@ impl FreeSections {
     }
 
     /// Adds the bytes of a removed fractal heap object to the free sections, and joins them with
-    /// the adjacent unused bytes of the same direct block. The objects of the block lie from
-    /// `start` to `end`. Returns the size of the joined section, or `None` without a change if some
-    /// bytes of the object are unused or lie outside the block.
+    /// adjacent unused bytes of the same direct block. The objects of the block lie between `start`
+    /// and `end`. Returns the size of the joined section. If some bytes of the object are unused or
+    /// outside the block, returns `None` and changes nothing.
     pub(super) fn release(
         &mut self,
         offset: u64,
@@ -216,8 +216,8 @@ impl FreeSections {
         Ok(Some(size))
     }
 
-    /// Removes the free sections of missing blocks that belong to the fractal heap's indirect block
-    /// at the offset `base`.
+    /// Removes the free sections of missing blocks of the fractal heap. The missing blocks belong
+    /// to the indirect block at the offset `base`.
     pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
         for run in self.runs.remove(&base).into_iter().flatten() {
             self.count_out(run.size)?;
@@ -227,8 +227,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Adds a free section of missing blocks that belong to the fractal heap's indirect block at
-    /// the offset `base`.
+    /// Adds a free section of missing blocks of the fractal heap. The missing blocks belong to the
+    /// indirect block at the offset `base`.
     fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
         let total = self.increased_total(run.space)?;
         let derived = self.derived.checked_add(run.derived);
@@ -239,8 +239,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Replaces the free sections of the fractal heap's indirect block at the offset `base` by its
-    /// missing blocks before the offset `end`.
+    /// Replaces the free sections of one indirect block of the fractal heap. The new free sections
+    /// are the missing blocks before the offset `end`. The indirect block has the offset `base`.
     pub(super) fn set_runs(
         &mut self,
         shape: &Shape,
@@ -278,8 +278,8 @@ impl FreeSections {
 }
 
 impl Run {
-    /// Creates a run of `count` missing blocks that begins at the entry `first` of the fractal
-    /// heap's indirect block at the offset `base`.
+    /// Creates a run of `count` missing blocks of the fractal heap. The run begins at the entry
+    /// `first` of the indirect block at the offset `base`.
     ///
     /// # Errors
     /// Returns [`FormatError::Corrupt`] if there is no such block in the heap's address space.

@@ -19,8 +19,8 @@ use crate::store::{Edit, SpaceKind, at};
 /// Kind of the file space for huge objects of fractal heaps.
 const HUGE_SPACE: SpaceKind = SpaceKind::RawData;
 
-/// Compares the key of a B-tree record for a huge fractal heap object with `key`. For directly
-/// accessed huge objects, the key is the address.
+/// Compares a B-tree record for a huge fractal heap object with `key`. For directly accessed huge
+/// objects, the key of a record is the address.
 fn compare(record: &[u8], key: u64, context: HugeRecordContext) -> Result<Ordering, FormatError> {
     let record = HugeObjectRecord::decode(record, context)?;
     Ok(if context.indirect { record.id } else { record.address.raw() }.cmp(&key))

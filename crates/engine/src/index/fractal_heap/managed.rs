@@ -118,8 +118,8 @@ impl HeapChange<'_, '_> {
         ids.pop().ok_or_else(|| Error::internal("fractal heap", "an inserted object has an ID"))
     }
 
-    /// Inserts the next object into a free section of a fractal heap's direct block, followed by as
-    /// many managed objects as fit into the section.
+    /// Inserts objects into one free section of a fractal heap's direct block: the next object, and
+    /// as many of the managed objects after it as fit.
     pub(super) fn insert_run<'b>(
         &mut self,
         objects: &mut Peekable<impl Iterator<Item = &'b [u8]>>,

@@ -37,8 +37,8 @@ struct HeldBlock {
     context: FractalHeapDirectContext,
 }
 
-/// Creates an error about a fractal heap object that is not in the direct blocks of a set of heap
-/// objects.
+/// Creates an error about a fractal heap object that is in none of the direct blocks that were read
+/// for a set of heap objects.
 fn not_found() -> Error {
     Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
 }
@@ -91,8 +91,9 @@ impl HeapObjects<'_> {
         bytes.ok_or_else(not_found)
     }
 
-    /// Returns the index, in a set of heap objects, of the direct block that contains `offset` of
-    /// the fractal heap's address space. Reads the block if necessary.
+    /// Returns the index of a direct block in a set of direct blocks that were read for fractal
+    /// heap objects. The direct block contains `offset` of the heap's address space. Reads the
+    /// block if the set lacks it.
     fn block(&mut self, offset: u64) -> Result<usize> {
         let next = self.starts.partition_point(|(start, _)| *start <= offset);
         let before = next.checked_sub(1).and_then(|before| self.starts.get(before));

@@ -32,8 +32,8 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Size in bytes that a fractal heap header counts in the metadata cache: the size of a header
-/// without filters.
+/// Size in bytes that a fractal heap header takes in the limit of the metadata cache. It is the
+/// size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
@@ -69,8 +69,8 @@ impl DirectBlock {
     }
 }
 
-/// The context under which the cache of dirty blocks keeps a changed fractal heap until the heap's
-/// header is encoded.
+/// The context of a changed fractal heap in the cache of dirty blocks, which is used when the
+/// heap's header is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -159,8 +159,8 @@ impl FractalHeap {
         &self.header
     }
 
-    /// Returns the sum of `counter`, the value of the fractal heap header field `field`, and
-    /// `more`.
+    /// Returns the sum of `counter` and `more`. `counter` is the value of the fractal heap header
+    /// field `field`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the sum does not fit in 64 bits.
@@ -171,8 +171,8 @@ impl FractalHeap {
         })
     }
 
-    /// Returns the difference of `counter`, the free space or allocated space in a fractal heap
-    /// header in bytes, and `less`.
+    /// Returns `counter` minus `less`. `counter` is the free space or the allocated space in a
+    /// fractal heap header, in bytes.
     ///
     /// libhdf5 states both wrong after an indirect root becomes a direct block again: the allocated
     /// space is 0, and all bytes of the block are free. The counters are statistics, and nothing is
@@ -181,8 +181,8 @@ impl FractalHeap {
         counter.saturating_sub(less)
     }
 
-    /// Returns the difference of `counter`, the value of the fractal heap header field `field`, and
-    /// `less`.
+    /// Returns `counter` minus `less`. `counter` is the value of the fractal heap header field
+    /// `field`.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if `counter` is smaller.
@@ -275,8 +275,8 @@ impl FractalHeap {
         exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Returns the number of rows of a fractal heap's indirect block at `child`, which covers
-    /// `size` bytes and whose parent has `rows` rows.
+    /// Returns the number of rows of a fractal heap's indirect block at `child`. The indirect block
+    /// covers `size` bytes, and its parent has `rows` rows.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {

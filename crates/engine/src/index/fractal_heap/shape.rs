@@ -16,8 +16,9 @@ pub(super) struct Shape {
     pub(super) prefix: u64,
 }
 
-/// The number and the total bytes of the free sections for missing blocks of a fractal heap's
-/// indirect block. Free-space managers count one free section for each row of direct blocks.
+/// Two totals for the missing blocks of a fractal heap's indirect block: the number of their free
+/// sections, and their bytes. A free-space manager counts one free section for each row of direct
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
@@ -26,8 +27,8 @@ pub(super) struct RowSections {
 }
 
 impl RowSections {
-    /// Adds the free sections `other`, multiplied by `times`, to the totals of free sections for
-    /// missing fractal heap blocks.
+    /// Adds the totals of free sections `other` to the totals of free sections for missing fractal
+    /// heap blocks. Multiplies `other` by `times` first.
     fn add(&mut self, other: Self, times: u64) -> Result<()> {
         self.count = add_product(self.count, other.count, times)?;
         self.space = add_product(self.space, other.space, times)?;
@@ -81,8 +82,8 @@ impl Shape {
         self.table.rows_for(self.table.row_block_size(row))
     }
 
-    /// Returns the total number of bytes for heap objects in all direct blocks that can lie below a
-    /// fractal heap's indirect block of `rows` rows.
+    /// Returns the total number of bytes for heap objects below a fractal heap's indirect block of
+    /// `rows` rows, if all its direct blocks exist.
     pub(super) fn capacity(&self, rows: u32) -> Result<u64> {
         let mut capacity = 0;
         // The capacities of indirect blocks of 0, 1, 2, … rows.
@@ -148,8 +149,9 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the number of bytes for heap objects in one fractal heap block of the first row, for
-    /// the free sections that begin at the entry `first`.
+    /// Returns the number of bytes for heap objects in one block of the row that contains the entry
+    /// `first` of a fractal heap's indirect block. If the row has indirect blocks, returns the
+    /// number for the first row.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })
@@ -163,8 +165,8 @@ impl Shape {
     }
 
     /// Returns the first direct block of at least `least` bytes that begins at or after the offset
-    /// `from`, in a fractal heap's doubling table of `rows` rows at `base`: the offset in the
-    /// heap's address space, and the size.
+    /// `from`. Searches a fractal heap's doubling table of `rows` rows at `base`. Returns the
+    /// block's offset in the heap's address space and its size.
     pub(super) fn first_block(&self, base: u64, rows: u32, from: u64, least: u64) -> Option<(u64, u64)> {
         let next_row = |row: u32| usize::try_from(u64::from(row + 1) * self.table.width()).ok();
         let mut number = match from.checked_sub(base) {
@@ -196,9 +198,9 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks,
-    /// from the entry `first` of the fractal heap's indirect block at `base` on: the offset and the
-    /// size.
+    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks of
+    /// a fractal heap. The missing blocks begin at the entry `first` of the indirect block at
+    /// `base`. Returns the block's offset and size.
     pub(super) fn smallest_missing(
         &self,
         base: u64,

@@ -70,8 +70,8 @@ fn sections_that_overlap_in_their_offsets_are_refused() {
     assert!(sections.is_empty());
 }
 
-/// Inserts and removes fractal heap objects while the heap header states no free space, as libhdf5
-/// does for a heap whose root was an indirect block.
+/// Checks insertions and removals of fractal heap objects while the heap header states no free
+/// space. libhdf5 writes such a header for a heap whose root was an indirect block.
 #[test]
 fn wrong_counters_of_space_are_no_error() {
     let store = new_file(LibverBounds::DEFAULT);

@@ -16,7 +16,8 @@ pub(super) fn next_size(written: u64) -> Result<usize> {
     Ok((share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, MAX_SHARED_BYTES))
 }
 
-/// Creates an error about an object that is too large even for a global heap collection of its own.
+/// Creates an error about an object that does not fit even into a global heap collection without
+/// other objects.
 pub(super) fn does_not_fit() -> Error {
     Error::internal("global heap", "an object fits into a new collection")
 }
@@ -60,9 +61,9 @@ impl Builder {
         }
     }
 
-    /// Returns the next offset, from the builder's offset on, at which a global heap collection of
-    /// `size` bytes may begin. In a file with paged allocation, a collection smaller than a page
-    /// lies within a page, and a larger collection begins at a page.
+    /// Returns the first offset at or after the builder's offset at which a global heap collection
+    /// of `size` bytes may begin. In a file with paged allocation, a collection smaller than a page
+    /// must lie within a page, and a larger collection must begin at a page.
     fn start_for(&self, size: u64) -> Option<u64> {
         let Some(page) = self.page else { return Some(self.start) };
         let on_page = self.start.checked_rem(page)?;
@@ -89,14 +90,15 @@ impl Builder {
         self
     }
 
-    /// Returns whether this builder has created the global heap collection at `address`.
+    /// Returns whether this builder of global heap collections has created the collection at
+    /// `address`.
     pub(super) fn is_new(&self, address: Address) -> bool {
         self.old != Some(address)
     }
 
-    /// Inserts an object into the builder's current global heap collection or into a new
-    /// collection. Returns `None` if the allocated space is too small for a new collection, and
-    /// sets `wanted`.
+    /// Inserts an object into the builder's current global heap collection or into a new one. If
+    /// the allocated space is too small for a new collection, returns `None` and sets `wanted` to
+    /// the size of this collection.
     pub(super) fn insert(&mut self, bytes: &[u8]) -> Result<Option<GlobalHeapId>> {
         if let Some((address, collection)) = &mut self.current
             && let Some(index) = collection.insert(bytes)?

@@ -44,9 +44,9 @@ pub struct CollectionRun {
 }
 
 impl GlobalHeap {
-    /// Allocates new global heap collections for the first of the objects `objects`, as long as the
-    /// objects fill whole collections. [`Bulk::len`] of the result returns the number of placed
-    /// objects, which can be 0.
+    /// Allocates new global heap collections for the first of the objects `objects`. Stops when the
+    /// remaining objects do not fill a whole collection. [`Bulk::len`] of the result returns the
+    /// number of placed objects, which can be 0.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::allocate`].
@@ -71,7 +71,7 @@ impl GlobalHeap {
     }
 }
 
-/// Creates an error about a range of bytes that belongs to other global heap objects or
+/// Creates an internal error about a range that lies outside the list of new global heap objects or
 /// collections.
 fn other_range() -> Error {
     Error::internal("bulk insertion of objects", "a range lies inside the list")
@@ -170,8 +170,8 @@ impl<'a> Bulk<'a> {
         Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Writes the variable-length elements that refer to the new global heap objects into `out`:
-    /// for each object, its length in bytes and its global heap ID.
+    /// Writes the variable-length elements that refer to the new global heap objects to `out`. An
+    /// element has the length of the object in bytes and its global heap ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.

@@ -16,7 +16,7 @@ use crate::store::{Edit, SpaceKind};
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
 /// Largest number of global heap collections with free space that stay in memory.
 const MAX_OPEN_COLLECTIONS: usize = 16;
-/// Smallest free space in bytes of a global heap collection that stays open for new objects.
+/// Smallest free space in bytes that a global heap collection needs to stay open for new objects.
 const MIN_FREE_BYTES: usize = 32;
 
 /// The global heap collections that have free space for new objects.
@@ -144,8 +144,8 @@ impl GlobalHeap {
     }
 
     /// Returns a builder that adds objects to a copy of the global heap collection with the most
-    /// free space. The objects of the collection stay readable until the copy replaces the
-    /// collection.
+    /// free space. Until the copy replaces the collection, the objects of the collection stay
+    /// readable.
     pub(super) fn copying_builder(&self, edit: &Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -247,8 +247,8 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection of the global heap out of the caches for a change. The caller must call
-    /// [`put`](Self::put) afterwards.
+    /// Removes a collection of the global heap from the caches for a change and returns the
+    /// collection. The caller must later put it back with [`put`](Self::put).
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();
         let changed = store.changed::<GlobalHeapCollection>(address).map(|collection| collection.len());

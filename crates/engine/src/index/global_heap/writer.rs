@@ -15,13 +15,13 @@ use crate::store::Edit;
 /// Size of the first allocation of a global heap writer in bytes.
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
-/// Number of conversions for which a global heap writer allocates file space together, once the
-/// space of one conversion is known.
+/// Number of conversions for which a global heap writer allocates file space together. The writer
+/// expects that each conversion needs as much space as the previous one.
 const ALLOCATED_CONVERSIONS: u64 = 4;
 
-/// A writer that inserts objects into the global heap without exclusive access to the file. No
-/// other code may change the heap until [`finish`](Self::finish). The caller must call `finish` of
-/// the writer also after a failed conversion. Concurrent reads are allowed.
+/// A writer that inserts objects into the global heap without exclusive access to the file. Other
+/// threads may read at the same time. No other code may change the heap before
+/// [`finish`](Self::finish), which the caller must also call after a failed conversion.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -46,8 +46,8 @@ impl GlobalHeapWriter {
         self.params
     }
 
-    /// Adds an object to the global heap with this writer, and returns its ID. Returns `None` if
-    /// the allocated space is too small. [`fill`](Self::fill) then runs the conversion again.
+    /// Adds an object to the global heap with this writer, and returns its ID. If the allocated
+    /// space is too small, returns `None`; [`fill`](Self::fill) then repeats the conversion.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].
@@ -56,8 +56,8 @@ impl GlobalHeapWriter {
     }
 
     /// Calls `run`, which inserts objects into the global heap. If the allocated file space was too
-    /// small, discards the objects, enlarges the space and calls `run` again. Discards the objects
-    /// also if `run` fails.
+    /// small, discards the objects, enlarges the space and calls `run` again. If `run` fails, also
+    /// discards the objects.
     ///
     /// Before the call, allocates as much space as the last `run` used, so that most conversions
     /// run once.

@@ -196,7 +196,7 @@ impl LocalHeapSegment {
 }
 
 /// Makes the data segment of the local heap at least twice as large, so that `length` more bytes
-/// fit. If `length` is `None`, more than 2^64 bytes are needed.
+/// fit. `None` stands for more than 2^64 bytes.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,

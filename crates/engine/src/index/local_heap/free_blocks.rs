@@ -33,9 +33,9 @@ impl FreeBlocks {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }
 
-    /// Removes `length` bytes from a local heap's free blocks and returns their offset: a block of
-    /// this size, or the start of the smallest block whose remainder is large enough for the free
-    /// list.
+    /// Removes `length` bytes from a local heap's free blocks and returns their offset. Takes a
+    /// block of this size or, without such a block, the start of the smallest block whose remainder
+    /// is large enough for the free list.
     pub(super) fn take(&mut self, length: u64) -> Option<u64> {
         let exact = self.by_size.range((length, 0)..).next().copied().filter(|(size, _)| *size == length);
         let larger = || self.by_size.range((length.checked_add(self.least)?, 0)..).next().copied();
@@ -47,9 +47,9 @@ impl FreeBlocks {
         Some(offset)
     }
 
-    /// Adds a free block to a local heap's free blocks, and joins it with adjacent free blocks.
-    /// Returns `false` without a change if some bytes of the block are free already, or if the
-    /// block ends beyond 2^64.
+    /// Adds a free block to a local heap's free blocks, and joins it with adjacent free blocks. If
+    /// some bytes of the block are already free, or if the block ends beyond 2^64, returns `false`
+    /// and changes nothing.
     pub(super) fn add(&mut self, offset: u64, size: u64) -> bool {
         let Some(mut end) = offset.checked_add(size) else { return false };
         let mut start = offset;
@@ -79,8 +79,8 @@ impl FreeBlocks {
         last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Shortens the local heap's free block that ends at the offset `end`, so that it ends at
-    /// `new_end`.
+    /// Shortens a free block of the local heap. The block ends at the offset `end` and afterwards
+    /// at `new_end`.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
         // The block ends at `end`, so it is not longer than `end`.

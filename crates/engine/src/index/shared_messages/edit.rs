@@ -12,8 +12,8 @@ use super::records::{self, Records, Wanted};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit};
 
-/// The result of [`SharedMessages::insert`], which adds a shared message: the heap ID of the
-/// message, and a flag for a new message.
+/// The result of [`SharedMessages::insert`], which adds a user of a shared message: the heap ID of
+/// the message, and true if the message is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
     /// The heap ID of the message.
@@ -32,9 +32,9 @@ pub enum Released {
 }
 
 impl SharedMessages {
-    /// Adds one user of a shared message: another object header that refers to the message. If the
-    /// message was in the header of its only user, copies the message to the heap. Returns `None`
-    /// without a change if the file does not share messages of this kind and length.
+    /// Adds one user of a shared message: an object header that refers to the message. If the
+    /// message was still in the header of its only user, copies the message to the heap. If the
+    /// file does not share messages of this kind and length, returns `None` and changes nothing.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of
@@ -116,9 +116,9 @@ impl SharedMessages {
         }
     }
 
-    /// Removes the object header at `header` as a user of a shared message whose bytes were in the
-    /// header itself, possibly padded with zero bytes. Returns `None` if the index has no record of
-    /// the message.
+    /// Removes one user of a shared message: the object header at `header`. The object header
+    /// itself had the bytes of the message, possibly with zero bytes after them. Returns `None` if
+    /// the index has no record of the message.
     ///
     /// # Errors
     /// Returns read errors.

@@ -20,8 +20,8 @@ use crate::store::{Bytes, Store};
 
 pub use edit::{Inserted, Released};
 
-/// A function that reads a message from an object header: from the type of the message, and its
-/// index among the messages of this type.
+/// A function that reads a message from an object header. The arguments are the type of the
+/// message, and its index among the messages of this type.
 pub type MessageInHeader = fn(&Store, Address, MessageType, u16) -> Result<Bytes>;
 
 /// The indexes of a file's shared messages, each with a heap. The records are always read from the
@@ -37,9 +37,9 @@ pub struct SharedMessages {
 }
 
 impl SharedMessages {
-    /// Reads the master table of a file's shared messages at `address`. The superblock extension
-    /// holds the number of `indexes`. `in_header` reads messages that are still in the header of
-    /// their only user.
+    /// Reads the master table of a file's shared messages at `address`. `indexes` is the number of
+    /// indexes, from the superblock extension. `in_header` reads messages that are still in the
+    /// header of their only user.
     ///
     /// # Errors
     /// Returns read errors.
@@ -75,15 +75,15 @@ impl SharedMessages {
         SharedMessageTableContext { params: store.params(), indexes: self.indexes }
     }
 
-    /// Returns the number in the master table of the shared message index for messages of type
-    /// `kind`.
+    /// Returns the number of a shared message index in the master table. The index is for messages
+    /// of type `kind`.
     fn position_of(&self, kind: MessageType) -> Option<usize> {
         let wanted = message_types(kind);
         self.indexes().position(|index| index.message_types.intersects(wanted))
     }
 
-    /// Returns the current shared message index for messages of type `kind`, and its number in the
-    /// master table.
+    /// Returns the current shared message index for messages of type `kind`, and the number of the
+    /// index in the master table.
     fn index_of(&self, store: &Store, kind: MessageType) -> Result<(usize, SharedMessageIndex)> {
         let table: Arc<SharedMessageTable> = store.shared(self.address, &self.context(store))?;
         let position = self.position_of(kind);

@@ -30,7 +30,7 @@ const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 /// Largest number of padding bytes, which are zero, after a message in a version 1 object header.
 pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// The hash and the body of a shared message to find in a shared message index.
+/// The shared message to find in a shared message index: its hash and its body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
@@ -269,7 +269,8 @@ impl Records {
     }
 }
 
-/// Creates an error about a shared message whose index record was found before and is now missing.
+/// Creates an error about an index record of a shared message. An earlier search found the record,
+/// but now the record is missing.
 fn no_record() -> Error {
     Error::internal(NAME, "a found record stays in the index")
 }
@@ -341,8 +342,8 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// A comparison of B-tree records with a shared message. The comparison keeps the first error from
-/// reading a record's message.
+/// A comparison of B-tree records with a shared message. If reading a record's message fails, the
+/// comparison keeps the first error.
 struct ByMessage<'a> {
     records: Records,
     store: &'a Store,
@@ -371,8 +372,8 @@ impl<'a> ByMessage<'a> {
         }
     }
 
-    /// Returns the result of a search with this comparison of shared messages, or the first error
-    /// from reading a message.
+    /// Returns the result of a search with this comparison of shared messages. If reading a message
+    /// failed, returns the first error.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

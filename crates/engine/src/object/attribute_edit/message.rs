@@ -39,8 +39,8 @@ pub struct NewAttribute<'a> {
 }
 
 impl NewAttribute<'_> {
-    /// Checks that the name of a new attribute is valid and that the elements have the number of
-    /// bytes that the datatype and the dataspace require.
+    /// Checks that the name of a new attribute is valid. Also checks that its elements have the
+    /// number of bytes that the datatype and the dataspace require.
     pub(super) fn check(&self) -> Result<()> {
         check_name(self.name)?;
         let count = self.dataspace.element_count();
@@ -57,9 +57,9 @@ impl NewAttribute<'_> {
         Ok(())
     }
 
-    /// Encodes the message of a new attribute: in the earliest sufficient version for files with
-    /// early bounds, in version 3 for other files. Stores the datatype and the dataspace as shared
-    /// messages of `shared`, if the file shares such messages.
+    /// Encodes the message of a new attribute. In a file with early version bounds, uses the
+    /// earliest version that suffices; in other files, uses version 3. Stores the datatype and the
+    /// dataspace as shared messages of `shared`, if the file shares such messages.
     pub(super) fn encode(&self, edit: &mut Edit<'_>, shared: Option<&Container>) -> Result<Vec<u8>> {
         let (params, bounds) = (edit.params(), edit.bounds());
         let mut flags = AttributeFlags::empty();

@@ -32,8 +32,8 @@ pub struct AttributeEditor<'c> {
     open: Box<OpenAttributes>,
 }
 
-/// The state of an attribute editor without the container of the file. The state stays in memory
-/// between edits.
+/// The state of an attribute editor without the container of the file. This state stays in memory
+/// between two edits.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,
@@ -187,7 +187,7 @@ impl<'c> AttributeEditor<'c> {
         }
     }
 
-    /// Sets an attribute of the editor's object: creates the attribute, or replaces the attribute
+    /// Sets an attribute of the editor's object. Creates the attribute, or replaces the attribute
     /// with the same name and keeps its creation order. Returns the message of the replaced
     /// attribute.
     ///

@@ -12,7 +12,7 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message to which the reference in an attribute's message body refers.
+    /// Reads the shared message of which an attribute's message body stores a reference.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
@@ -20,7 +20,7 @@ impl AttributeEditor<'_> {
     }
 
     /// Increases the reference count of the committed datatype that an attribute uses. The
-    /// committed datatype may be the object with the attribute.
+    /// attribute may belong to the committed datatype itself.
     pub(super) fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
             return delete::count_reference(edit.store(), &mut self.open.header);
@@ -28,9 +28,9 @@ impl AttributeEditor<'_> {
         delete::add_reference(edit, datatype)
     }
 
-    /// Stores the shared parts of a new attribute's message. Returns the stored form: `plain`, a
-    /// message with shared parts, or a reference to a shared message. The caller has increased the
-    /// reference count of a committed datatype.
+    /// Stores the datatype and the dataspace of a new attribute as shared messages, if possible.
+    /// Returns the attribute's stored message: `plain`, a message with shared parts, or a reference
+    /// to a shared message. The caller has increased the reference count of a committed datatype.
     pub(super) fn place(
         &mut self,
         edit: &mut Edit<'_>,
@@ -44,8 +44,8 @@ impl AttributeEditor<'_> {
         self.place_body(edit, NONE, body)
     }
 
-    /// Returns the stored form of an attribute message. The uses of the message's shared parts are
-    /// already counted.
+    /// Returns the stored form of an attribute message. The caller has already counted the uses of
+    /// the shared datatype and dataspace.
     fn place_body(&mut self, edit: &mut Edit<'_>, flags: MessageFlags, body: Vec<u8>) -> Result<Placed> {
         let (kind, owner) = (MessageType::ATTRIBUTE, self.address());
         let parts = body.clone();
@@ -59,8 +59,8 @@ impl AttributeEditor<'_> {
         Ok(placed)
     }
 
-    /// Returns the stored form of a renamed attribute's message. The previous message still uses
-    /// the same shared parts.
+    /// Returns the stored form of a renamed attribute's message. The message before the renaming
+    /// still uses the same shared datatype and dataspace.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,
@@ -88,8 +88,8 @@ impl AttributeEditor<'_> {
         self.drop_targets(edit, targets)
     }
 
-    /// Decreases the reference counts of committed datatypes that a removed attribute used. One of
-    /// the committed datatypes may be the object with the attribute.
+    /// Decreases the reference counts of the committed datatypes that a removed attribute used. The
+    /// attribute may have belonged to one of these committed datatypes.
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {

@@ -16,8 +16,8 @@ use crate::store::{Bytes, Edit, at};
 /// Size in bytes of the smallest attribute message that does not fit in an object header.
 const MIN_TOO_LONG_BYTES: usize = 65_536;
 
-/// Value of the creation order for attributes in dense storage that have no creation order, as in
-/// libhdf5.
+/// The number that dense storage states as the creation order of an attribute without a creation
+/// order, as in libhdf5.
 const NO_ORDER: u16 = 0xffff;
 
 /// A stored attribute: its message and properties in compact or dense storage.
@@ -83,7 +83,7 @@ impl AttributeEditor<'_> {
     }
 
     /// Replaces the message of the attribute `name` in compact or dense storage. Returns the
-    /// previous message, or `None` if no attribute has this name.
+    /// previous message. Returns `None` if no attribute has this name.
     pub(super) fn replace(
         &mut self,
         edit: &mut Edit<'_>,
@@ -219,8 +219,8 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Returns the creation order of an attribute in dense storage: [`NO_ORDER`] if the object does
-    /// not track the creation order.
+    /// Returns the creation order that dense storage states for an attribute. If the object does
+    /// not track the creation order, this is [`NO_ORDER`].
     fn dense_order(&self, order: u64) -> u64 {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         if info.max_creation_index.is_some() { order } else { NO_ORDER.into() }
@@ -287,8 +287,8 @@ impl AttributeEditor<'_> {
         })
     }
 
-    /// Changes the storage of an object's attributes from dense to compact, if each message fits in
-    /// an object header.
+    /// If each attribute message fits in an object header, changes the storage of an object's
+    /// attributes from dense to compact.
     pub(super) fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
         if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= MIN_TOO_LONG_BYTES) {

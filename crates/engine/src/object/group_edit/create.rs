@@ -183,8 +183,8 @@ pub(super) fn clear_root_cache(edit: &mut Edit<'_>) -> Result<()> {
     })
 }
 
-/// Returns the addresses of a group's symbol table, which links to the group keep as a cache.
-/// Returns `None` if the object is not a group with a symbol table.
+/// Returns the addresses of a group's symbol table. Links to the group store these addresses as a
+/// cache. Returns `None` if the object is not a group with a symbol table.
 pub(super) fn cache_of(container: &Container, address: Address) -> Result<Option<SymbolTable>> {
     let header = ObjectHeader::load(&container.store, address)?;
     if !header.contains(MessageType::SYMBOL_TABLE) {

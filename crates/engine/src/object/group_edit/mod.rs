@@ -44,8 +44,8 @@ pub(super) trait OpenHeaders: std::fmt::Debug {
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// The state of a group editor without the container of the file. The state stays in memory between
-/// edits.
+/// The state of a group editor without the container of the file. This state stays in memory
+/// between two edits.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
@@ -170,8 +170,8 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Sets the source of open object headers for a group editor, which later insertions of links
-    /// read.
+    /// Connects a group editor to the object headers that open editors keep decoded. Later
+    /// insertions of links read these object headers.
     pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }
@@ -279,7 +279,8 @@ fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     Ok(message.to_bytes(container.params())?)
 }
 
-/// Returns a group info message with the properties of a group that differ from the default.
+/// Returns the group info message of a group. The message has the properties that differ from the
+/// default.
 fn group_info(phase_change: LinkPhaseChange) -> GroupInfo {
     let stated = (phase_change != LinkPhaseChange::DEFAULT).then_some(phase_change);
     GroupInfo { phase_change: stated, estimated: None }

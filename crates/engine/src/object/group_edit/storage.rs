@@ -139,8 +139,8 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Returns the cached symbol table addresses of the group that a link refers to, if the link
-    /// caches them.
+    /// Returns the symbol table addresses that a link to a group stores as a cache. Returns `None`
+    /// if the link does not lead to a group with a symbol table.
     fn cached(&self, target: &LinkTarget) -> Result<Option<SymbolTable>> {
         match (target, &self.open.storage) {
             (LinkTarget::Hard(object), GroupStorage::SymbolTable(own))
@@ -233,8 +233,8 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// Changes the storage of a group's links from dense to compact, if each link message fits in
-    /// an object header.
+    /// If each link message fits in an object header, changes the storage of a group's links from
+    /// dense to compact.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;

@@ -35,7 +35,7 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the header chunks of an object header in their present state in the file.
+    /// Returns the header chunks of an object header as they are in the file.
     pub(super) fn all_of(header: &ObjectHeader) -> SmallVec<[Self; 2]> {
         let first = header.chunk_sizes().next().unwrap_or(0);
         let first_extent = (header.address(), to_u64(first + overhead(header.prefix())));
@@ -82,8 +82,8 @@ pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     }
 }
 
-/// Returns the size in bytes of an object header message with its envelope: type, size and flags.
-/// Bodies are in memory, so the sum does not overflow.
+/// Returns the size in bytes of an object header message with its type, size and flags. The message
+/// is in memory, so the sum does not overflow.
 pub(super) fn total(layout: EnvelopeLayout, body: usize) -> usize {
     let body = match layout {
         EnvelopeLayout::V1 => body.next_multiple_of(8),
@@ -98,8 +98,8 @@ const fn longest_nil(layout: EnvelopeLayout) -> usize {
     MAX_BODY_BYTES / 8 * 8 + layout.size()
 }
 
-/// Returns the lengths of the bodies of NIL messages that fill `free` bytes of a header chunk,
-/// except for a gap at the end.
+/// Returns the lengths of the bodies of NIL messages that fill `free` bytes of a header chunk. A
+/// gap at the end may remain.
 fn nil_bodies(layout: EnvelopeLayout, mut free: usize) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let body = free.min(longest_nil(layout)).checked_sub(layout.size())?;
@@ -126,7 +126,7 @@ fn write_free(w: &mut Writer, layout: EnvelopeLayout, free: usize) -> Result<()>
 }
 
 impl HeaderEditor {
-    /// Returns the size in bytes of an edited object header message with its envelope.
+    /// Returns the size in bytes of an edited object header message with its type, size and flags.
     pub(super) fn total(&self, slot: &Slot) -> usize {
         total(self.layout, slot.body.len())
     }
@@ -194,7 +194,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Counts the messages of the edited object header's changed header chunks. In version 1,
+    /// Counts the messages in the changed header chunks of the edited object header. In version 1,
     /// stores the number of all messages in the prefix.
     fn count_messages(&mut self) -> Result<()> {
         let mut counts: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.chunks.len());

@@ -113,8 +113,8 @@ impl NewHeader {
         self
     }
 
-    /// Returns whether a new object header has version 2, because the version bounds prefer version
-    /// 2 or the header's properties require it.
+    /// Returns whether a new object header has version 2. Either the version bounds prefer version
+    /// 2, or a property of the object header requires it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
             || self.attribute_order != AttributeOrder::Untracked
@@ -149,8 +149,8 @@ impl NewHeader {
     }
 }
 
-/// Checks that the limits for the change between compact and dense storage differ enough: storage
-/// that has just become dense must not become compact again with the next removal.
+/// Checks the two limits for the change between compact and dense storage. The limits must differ
+/// enough: after a change to dense storage, the next removal must not lead back to compact storage.
 pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_dense: u16) -> Result<()> {
     if max_compact >= min_dense {
         return Ok(());
@@ -230,7 +230,7 @@ fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize
 }
 
 /// Sets the size of the messages and the gap in the first header chunk of an object header. In
-/// version 2, uses the shortest possible field.
+/// version 2, stores the size in the shortest possible field.
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if the size does not fit in a version 1 header.
@@ -265,8 +265,8 @@ impl HeaderEditor {
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });
     }
 
-    /// Adds messages to a new object header for the properties that only the other header version
-    /// stores in the prefix.
+    /// Adds messages to a new object header for properties that this header version does not store
+    /// in the prefix.
     fn add_properties(&mut self, new: &NewHeader) -> Result<()> {
         match self.prefix {
             Prefix::V1(_) => {

@@ -61,8 +61,8 @@ struct Slot {
     chunk: Option<usize>,
 }
 
-/// The identity of a message in an editor of an object header. The identity is valid until a
-/// message is removed.
+/// The identity of a message in an editor of an object header. When a message is removed, the
+/// identities become invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageId(usize);
 
@@ -403,8 +403,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Copies the body of a message to the memory that holds all new message bodies of an object
-    /// header editor. Returns the range of the copied bytes.
+    /// Copies the body of a new message to the memory that an object header editor has for new
+    /// message bodies. Returns the range of the copied bytes.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);

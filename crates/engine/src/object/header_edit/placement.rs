@@ -11,13 +11,12 @@ use super::{HeaderEditor, NAME, Slot, no_message};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 
-/// Largest size in bytes of the messages of an object header's continuation block that may be
-/// replaced by a larger block. Because of the replacement, an object header that grows by small
-/// messages has few blocks.
+/// Largest size in bytes of the messages in a continuation block of an object header that a larger
+/// block may replace. An object header that grows by small messages then has few blocks.
 const MAX_REPLACED_BYTES: usize = 4096;
 
-/// Largest number of header chunks of an object header. In an object header with this number of
-/// header chunks, a larger block always replaces the last block.
+/// Largest number of header chunks of an object header. If an object header has this number of
+/// header chunks and grows, a larger block replaces the last block.
 const MAX_CHUNKS: usize = 32;
 
 /// Largest number of spare bytes in a new continuation block of an object header.
@@ -47,9 +46,10 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Displaces the last messages of an object header's changed header chunks whose messages no
-    /// longer fit. Old programs wrote version 1 messages whose length is not a multiple of 8. These
-    /// old messages need more space when they are written again.
+    /// Removes the last messages from changed header chunks of an object header if the messages no
+    /// longer fit. This happens in files of old programs, which wrote version 1 messages with
+    /// lengths that are not multiples of 8. When such messages are written again, they need more
+    /// space.
     fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {
@@ -64,8 +64,8 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Removes a message of an object header from its header chunk, so that another header chunk
-    /// can hold the message.
+    /// Removes a message of an object header from its header chunk. Another header chunk can then
+    /// hold the message.
     fn displace(&mut self, id: usize) -> Result<()> {
         if let Some(slot) = self.messages.get(id).cloned() {
             self.vacate(&slot)?;
@@ -114,8 +114,8 @@ impl HeaderEditor {
         ids.iter().filter_map(|id| self.messages.get(*id)).map(|slot| self.total(slot)).sum()
     }
 
-    /// Creates a continuation block for the messages of an object header without a header chunk, or
-    /// replaces the last block by a larger block.
+    /// Creates a continuation block for the messages of an object header that are in no header
+    /// chunk. Alternatively, replaces the last block by a larger block.
     fn grow(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let wanted = self.totals(&self.unplaced());
         if self.extend_first(edit, wanted)? {
@@ -143,9 +143,9 @@ impl HeaderEditor {
         self.add_block(edit)
     }
 
-    /// Extends the only header chunk of an object header so that `wanted` more bytes fit, if the
-    /// bytes after the header chunk are free. Then assigns all messages to it. Returns whether the
-    /// header chunk was extended.
+    /// Extends the only header chunk of an object header so that `wanted` more bytes fit, and
+    /// assigns all messages to this header chunk. Does nothing if the bytes after the header chunk
+    /// are not free. Returns whether the header chunk was extended.
     fn extend_first(&mut self, edit: &mut Edit<'_>, wanted: usize) -> Result<bool> {
         let [Chunk { extent: Some((address, length)), capacity, used, .. }] = *self.chunks.as_slice() else {
             return Ok(false);
@@ -203,8 +203,8 @@ impl HeaderEditor {
         Ok(chunk)
     }
 
-    /// Sets the address and the length of a continuation block in the object header's continuation
-    /// message `lead`.
+    /// Sets the address and the length of a continuation block in the continuation message with the
+    /// index `lead` of the object header.
     fn set_continuation(&mut self, lead: usize, chunk: &Chunk) -> Result<()> {
         let (address, length) = chunk.extent.ok_or_else(not_allocated)?;
         let bytes = Continuation { address, length }.to_bytes(self.params)?;
@@ -232,8 +232,8 @@ impl HeaderEditor {
         Ok(None)
     }
 
-    /// Returns the index of a header chunk of the object header with `wanted` free bytes. Displaces
-    /// messages if necessary.
+    /// Returns the index of a header chunk of the object header with `wanted` free bytes. If
+    /// necessary, removes other messages from the header chunk.
     fn chunk_with(&mut self, wanted: usize) -> Result<usize> {
         if let Some(chunk) = self.chunks.iter().rposition(|chunk| chunk.free() >= wanted) {
             return Ok(chunk);
@@ -250,9 +250,10 @@ impl HeaderEditor {
         Err(Error::corrupt(NAME, "size of chunk 0", expected, "smaller chunks").at(self.address))
     }
 
-    /// Returns the indexes of messages whose displacement leaves `wanted` free bytes in a header
-    /// chunk of the object header. Prefers attributes, links and comments over messages that all
-    /// readers of the object need, and a small number of bytes over a large one.
+    /// Returns the indexes of messages in a header chunk of the object header that can move to
+    /// another header chunk. Without them, the header chunk has `wanted` free bytes. Prefers
+    /// attributes, links and comments over messages that all readers of the object need. Prefers a
+    /// small number of moved bytes.
     fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
         // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));
@@ -282,8 +283,8 @@ impl HeaderEditor {
         None
     }
 
-    /// Frees an empty continuation block of the object header, or the last block if its messages
-    /// fit in other header chunks. Returns whether a block was freed.
+    /// Frees a continuation block of the object header: an empty block, or the last block if its
+    /// messages fit in other header chunks. Returns whether a block was freed.
     fn drop_block(&mut self, edit: &mut Edit<'_>) -> Result<bool> {
         let last = self.last_chunk()?;
         let empty = self.chunks.iter().skip(1).position(|chunk| chunk.used == 0);
@@ -306,8 +307,8 @@ impl HeaderEditor {
     }
 
     /// Moves all messages of a continuation block to earlier header chunks of the object header, if
-    /// all messages fit. The space of the continuation message that refers to the block becomes
-    /// available.
+    /// all of them fit. The messages can also use the space of the continuation message that refers
+    /// to the block.
     fn vacate_block(&mut self, block: usize) -> Result<bool> {
         let Some(lead) = self.continuation_to(block)? else { return Ok(false) };
         let Some(lead_slot) = self.messages.get(lead).cloned() else { return Ok(false) };

@@ -43,8 +43,9 @@ pub(super) fn empty_node() -> BTreeV1Node {
     }
 }
 
-/// Inserts a link into a group's symbol table, with the cached symbol table of the group that the
-/// link refers to. Returns `false` without a change if the group has a link with the same name.
+/// Inserts a link into a group's symbol table. If the link refers to a group, also stores the
+/// addresses of that group's symbol table. If the group already has a link with the same name,
+/// returns `false` and changes nothing.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for a link that a symbol table cannot store, read errors, and the
@@ -88,8 +89,8 @@ pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
     Ok(std::iter::once(&*link.name).chain(path))
 }
 
-/// Returns the symbol table entry of a link. `offsets` are the local heap offsets of the link's
-/// [`texts`].
+/// Returns the symbol table entry of a link. `offsets` are the offsets of the link's [`texts`] in
+/// the local heap.
 pub(super) fn entry_of(
     edit: &Edit<'_>,
     link: &Link,
@@ -119,7 +120,8 @@ pub(super) fn entry_of(
     Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
-/// The new right neighbour of a B-tree node or symbol table node of a group that was split.
+/// The new right neighbour of a node of a group that was split. The node is a B-tree node or a
+/// symbol table node.
 struct Right {
     /// Offset of the greatest name below the left child.
     middle: u64,
@@ -183,7 +185,7 @@ impl Inserting<'_, '_, '_> {
         self.child(path, Right { middle, address, last })
     }
 
-    /// Sets all keys of a group's B-tree that refer to the greatest name of the group.
+    /// Sets the keys of a group's B-tree that refer to the greatest name of the group.
     fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
@@ -196,8 +198,8 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Inserts the new node of a split into the nodes of a group's B-tree on the path, from the
-    /// bottom up.
+    /// Inserts the new node of a split into the B-tree of a group. Changes the nodes on the path,
+    /// from the bottom up.
     fn child(&mut self, path: &TablePath, right: Right) -> Result<()> {
         let context = tree_context(self.container);
         let capacity = context.capacity().max(2);

@@ -35,8 +35,9 @@ struct Present {
 /// A child in a group's B-tree: its address, and the offset of the greatest name below the child.
 type Child = (Address, u64);
 
-/// Inserts links, sorted by name, into a group's symbol table, with the cached symbol tables of
-/// linked groups. The group must have no link with one of the names.
+/// Inserts links, sorted by name, into a group's symbol table. Also stores the symbol table
+/// addresses of the groups to which the links lead. The group must not have a link with one of the
+/// names.
 ///
 /// # Errors
 /// Returns the errors of [`insert`].

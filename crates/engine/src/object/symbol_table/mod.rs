@@ -28,8 +28,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 
-/// Calls `visit` for each link of a group's symbol table in ascending order of the bytes of the
-/// names, until the result of `visit` is `Break`.
+/// Calls `visit` for each link of a group's symbol table, in ascending order of the bytes of the
+/// names. Ends when the result of `visit` is `Break`.
 pub(super) fn for_each(
     container: &Container,
     table: &SymbolTable,
@@ -78,9 +78,9 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
     Ok(None)
 }
 
-/// Compares the names below the child with the index `position` of a group's B-tree node with
-/// `name`. Key `i` is less than the names below child `i`, and key `i + 1` is the greatest of these
-/// names.
+/// Compares the names below a child of a group's B-tree node with `name`. The child has the index
+/// `position`. Key `i` is less than the names below child `i`, and key `i + 1` is the greatest of
+/// these names.
 fn compare(heap: &LocalHeap, node: &BTreeV1Node, position: usize, name: &[u8]) -> Result<Ordering> {
     let BTreeV1Keys::Group(keys) = &node.keys else {
         return Err(Error::corrupt(BTreeV1Node::NAME, "node type", "0 (group)", 1));

@@ -19,8 +19,8 @@ use crate::index::VisitedBlocks;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Removes the link with the name `name` from a group's symbol table and returns the link, or
-/// returns `None` without such a link.
+/// Removes the link with the name `name` from a group's symbol table and returns the link. If no
+/// link has this name, returns `None`.
 ///
 /// # Errors
 /// Returns read errors.
@@ -82,8 +82,8 @@ impl Removing<'_, '_, '_> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the key after the child of `step` in a group's B-tree. If the key is the last key of
-    /// its node, also sets the keys that must equal it: keys in the nodes above, and the first key
+    /// Sets the key after the child of `step` in a group's B-tree. If this key is the last one of
+    /// its node, also sets the keys that must be equal: keys in the nodes above, and the first key
     /// of the right neighbour.
     fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);

@@ -115,8 +115,8 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
     Ok(stored)
 }
 
-/// Divides the chunks to copy into batches of at most [`BATCH_BYTES`] bytes, as `bytes_of` counts
-/// them, or of one larger chunk.
+/// Divides the chunks to copy into batches of at most [`BATCH_BYTES`] bytes, or of one larger
+/// chunk. `bytes_of` counts the bytes of a chunk.
 pub(super) fn batches<L>(
     chunks: &[(Dims, L)],
     bytes_of: impl Fn(&L) -> u64,
@@ -220,7 +220,8 @@ fn other_size() -> Error {
     Error::internal("chunks to copy", "the bytes are those of all chunks")
 }
 
-/// Returns whether a dataset and its copy have the same chunk shape, filters and edge filtering.
+/// Returns whether a dataset and its copy have the same chunk shape and the same filters, also for
+/// the chunks at the edges.
 pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
     let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
         return false;

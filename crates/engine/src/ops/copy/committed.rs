@@ -17,8 +17,9 @@ use crate::object::link::LinkTarget;
 use crate::ops::OpenFile;
 
 impl Copier<'_> {
-    /// Returns the address of a committed datatype of the target file that equals the source
-    /// datatype with the given object header, if the copy options require its reuse.
+    /// Returns the address of a committed datatype of the target file that equals a source
+    /// datatype. `None` means that the copy options do not require the reuse of datatypes, or that
+    /// no datatype is equal. The source datatype has the given object header.
     ///
     /// # Errors
     /// Returns the errors of reading the datatypes.
@@ -39,8 +40,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the committed datatypes of the target file, and their addresses, to which hard links
-/// lead. Returns only the first of several equal datatypes.
+/// Returns the committed datatypes of the target file to which hard links lead, and their
+/// addresses. Of several equal datatypes, returns only the first one.
 ///
 /// # Errors
 /// Returns the errors of reading groups and datatypes.

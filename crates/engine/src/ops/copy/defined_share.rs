@@ -11,18 +11,18 @@ use super::streamed::{CopyRegions, Streamed};
 use crate::error::{Error, Result};
 use crate::ops::OpenDataset;
 
-/// Largest number of regions of a dataset that are sampled for the share of defined elements. Of a
-/// larger dataset, evenly spaced regions are read.
+/// Largest number of regions of a dataset from which the share of defined elements is estimated. In
+/// a larger dataset, evenly spaced regions are read.
 const MAX_SAMPLES: usize = 64;
 
-/// Number of bytes of a region of a dataset that is sampled for the share of defined elements. A
-/// single chunk may be larger.
+/// Number of bytes of one region from which the share of a dataset's defined elements is estimated.
+/// A single chunk may be larger.
 const SAMPLE_BYTES: u64 = 1 << 20;
 
 impl StoredBefore<'_> {
     /// Returns the share of a dataset's elements that are defined, from 0 to 1. In a dense dataset,
-    /// elements that differ from `undefined`, or from the fill value if `undefined` is `None`,
-    /// count as defined. Only samples of a large dense dataset are read.
+    /// elements that differ from `undefined` count as defined. `None` stands for the fill value. Of
+    /// a large dense dataset, only samples are read.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.

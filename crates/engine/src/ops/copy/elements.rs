@@ -10,8 +10,8 @@ use hyperslab_format::reference::StoredReference;
 
 use crate::error::{Error, Result};
 
-/// A plan for the conversion of elements between files: the list of the parts of an element that
-/// refer to other data of the file.
+/// A plan for the conversion of elements between two files. The plan lists the parts of an element
+/// that refer to other data of the file.
 #[derive(Debug, Clone)]
 pub(super) struct ElementPlan {
     /// Size of an element in the source, in bytes.
@@ -21,8 +21,8 @@ pub(super) struct ElementPlan {
     pub(super) parts: Vec<PlanPart>,
 }
 
-/// A part of an element to copy that refers to other data of the file, with the part's offsets in
-/// the source element and in the target element.
+/// A part of an element to copy that refers to other data of the file, with two offsets: in the
+/// source element and in the target element.
 #[derive(Debug, Clone)]
 pub(super) struct PlanPart {
     pub(super) from: usize,
@@ -55,15 +55,15 @@ impl ElementPlan {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether the elements to copy have the same bytes in both files, so that they need no
-    /// conversion.
+    /// Returns whether the elements to copy have the same bytes in both files. Such elements need
+    /// no conversion.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Returns whether elements to copy whose variable-length data is in their structured chunk
-    /// have the same bytes in both files.
+    /// Returns whether the elements of structured chunks to copy have the same bytes in both files.
+    /// The variable-length data of the elements is in their structured chunk.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {
@@ -136,7 +136,7 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
 }
 
 /// Returns the plan for the conversion of compound elements between files, and the compound
-/// datatype in the target file. The size changes of earlier members move later members.
+/// datatype in the target file. If a member changes its size, the later members move.
 fn plan_compound(
     size: u32,
     compound: &Compound,

@@ -27,7 +27,7 @@ const LOST_FOUND: &str = "lost+found";
 impl OpenFile {
     /// Copies the readable objects of a damaged file to this file, like
     /// [`copy_contents`](Self::copy_contents). The guide receives the report of lost parts. If
-    /// `search` returns true, the damaged file is searched for objects that no link leads to.
+    /// `search` returns true, also searches the damaged file for objects to which no link leads.
     ///
     /// # Errors
     /// Returns the errors of writing.
@@ -105,8 +105,8 @@ impl Copier<'_> {
         Ok(root)
     }
 
-    /// Returns the objects of a damaged file that have no copy yet, without the objects to which
-    /// another uncopied object leads.
+    /// Returns the objects of a damaged file that have no copy yet. Omits objects to which another
+    /// object without a copy leads.
     ///
     /// # Errors
     /// Returns the errors of the search.
@@ -129,7 +129,7 @@ impl Copier<'_> {
         Ok(tops.filter_map(|address| Some(LostObject { address, kind: kinds.remove(&address)? })).collect())
     }
 
-    /// Copies the objects of a damaged file that no link leads to into a new group. Returns the
+    /// Copies the objects of a damaged file to which no link leads, into a new group. Returns the
     /// address of the group if it has members.
     ///
     /// # Errors
@@ -175,9 +175,9 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
-    /// Returns the copies to which no links from the objects `from` lead, each as two addresses: of
-    /// the original and of the copy. Unlinked copies are datatypes and targets of references, and
-    /// copies whose link could not be inserted.
+    /// Returns the copies to which no link from the objects `from` leads, each with the addresses
+    /// of its original and of the copy. A copy has no link if it is a datatype or the target of a
+    /// reference, or if its link could not be inserted.
     fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
         let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
         for (group, copy) in &self.links {
@@ -210,9 +210,9 @@ impl Copier<'_> {
     }
 }
 
-/// Returns objects of a damaged file from which links lead to all objects in `all`: the objects
-/// without a link from another object, then one object of each cycle. Objects in `seen` are
-/// omitted.
+/// Returns objects of a damaged file from which links lead to all objects in `all`. These are the
+/// objects to which no other object links, and one object of each cycle. Omits the objects in
+/// `seen`.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,
@@ -230,8 +230,8 @@ fn tops(
     tops
 }
 
-/// Adds the object `from` of a damaged file, and all objects to which its links lead, to `seen`.
-/// Returns whether `from` was not in `seen` before.
+/// Adds the object `from` of a damaged file to `seen`, and also all objects to which its links
+/// lead. Returns whether `from` was not in `seen` before.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];

@@ -67,8 +67,8 @@ struct Original {
     address: Address,
 }
 
-/// A task of a copy: an object whose copied object header exists, and whose links, elements and
-/// attributes are still to be copied.
+/// A task of a copy: to copy the links, elements and attributes of an object. The object header of
+/// the copy already exists.
 #[derive(Debug, Clone)]
 struct Task {
     original: Original,
@@ -90,8 +90,8 @@ struct QueuedTask {
     is_top: bool,
 }
 
-/// The numbers of links to a copied object, and of its other uses, that the reference count in its
-/// object header does not yet include.
+/// The numbers of links to a copied object and of its other uses. The reference count in the object
+/// header does not yet include these numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
     count: u64,
@@ -100,7 +100,7 @@ struct Uses {
 }
 
 /// The state of a copy of objects. Object headers are created first, then the links of groups, then
-/// elements and attributes, because these may contain references to any object.
+/// elements and attributes. Elements and attributes may contain references to any object.
 struct Copier<'a> {
     target: &'a OpenFile,
     sources: Vec<Arc<OpenFile>>,
@@ -197,13 +197,14 @@ impl<'a> Copier<'a> {
         self.sources.get(file).cloned().ok_or_else(|| Error::internal("copy", "the source file is known"))
     }
 
-    /// Returns whether the source file of a copy with the index `file` is the target file.
+    /// Returns whether a source file of a copy is also the target file. The source file has the
+    /// index `file`.
     fn is_same(&self, file: usize) -> bool {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }
 
     /// Returns the address of an object's copy in the target file. If the object has no copy yet,
-    /// creates the object header of the copy; links, elements and attributes follow later.
+    /// creates the object header of the copy. The links, elements and attributes are copied later.
     ///
     /// # Errors
     /// Returns the errors of reading the object and of creating the header.
@@ -241,7 +242,7 @@ impl<'a> Copier<'a> {
         made.map_err(|error| error.context(format!("cannot copy `{path}`")))
     }
 
-    /// Counts one more link to a copied object, or one more use of a copied committed datatype.
+    /// Counts one more link to a copied object or one more use of a copied committed datatype.
     fn count_use(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
         uses.count += 1;

@@ -293,8 +293,8 @@ impl Copier<'_> {
         Ok(new)
     }
 
-    /// Copies the attributes and the comment of an object. Then writes the times of the copy, which
-    /// these two steps have updated.
+    /// Copies the attributes and the comment of an object. These two steps change the times of the
+    /// copy, so the times are written last.
     ///
     /// # Errors
     /// Returns the errors of reading the original, and of writing the copy.
@@ -329,8 +329,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the properties of a copied dataset: those of the source dataset `before`, with another
-/// storage.
+/// Returns the properties of a copied dataset. They are the properties `before` of the source
+/// dataset with another storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),
@@ -344,8 +344,8 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     }
 }
 
-/// Checks the properties of a copied dataset, except its fill value: fill values of old files may
-/// break the rules for new datasets.
+/// Checks the properties of a copied dataset. Does not check the fill value, because old files may
+/// have fill values that new datasets must not have.
 fn check(new: &NewDataset) -> Result<()> {
     let fill = FillDescription { value: StoredFillValue::Default, ..new.fill.clone() };
     NewDataset { fill, ..new.clone() }.check()
@@ -375,7 +375,8 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// Returns a copied dataset's chunk shape that is reduced to the maximum shape of the dataset.
+/// Returns the chunk shape of a copied dataset. The shape is reduced to the maximum shape of the
+/// dataset.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
     let max = before.dataspace.max_dims();
     let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));
@@ -399,9 +400,9 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// Returns the address of the copy of a committed datatype that a dataset or attribute uses, or
-    /// `None` if the object of a damaged file is not a datatype. The creation of the dataset or
-    /// attribute counts the use.
+    /// Returns the address of the copy of a committed datatype that a dataset or attribute uses. In
+    /// a damaged file, returns `None` if the object is not a datatype. The caller counts the use
+    /// when it creates the dataset or attribute.
     ///
     /// # Errors
     /// Returns the errors of reading and copying the datatype.

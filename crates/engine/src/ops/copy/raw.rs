@@ -20,15 +20,16 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
 
-/// Smallest number of zero bytes that a copy of raw data does not write. Blocks of at least this
-/// size are allocated at the end of the file, where all bytes are zero.
+/// Smallest number of consecutive zero bytes that a copy of raw data does not write. Blocks of at
+/// least this size are allocated at the end of the file, where all bytes are zero.
 const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 
 /// Largest number of bytes of a contiguous dataset that a copy holds in memory.
 const BLOCK_BYTES: u64 = 8 << 20;
 
 impl Copier<'_> {
-    /// Copies the elements, the attributes and the comment of a source object to its copy.
+    /// Copies the elements of a dataset block by block. The other ways of copying are to copy
+    /// contiguous data as stored, and to copy encoded flat chunks.
     ///
     /// # Errors
     /// Returns the errors of reading the original and writing the copy, except damage in a salvage.

@@ -25,8 +25,8 @@ use crate::object::kind::ObjectKind;
 use crate::ops::OpenFile;
 use crate::store::{Edit, at};
 
-/// The source file of elements whose references and variable-length data are converted for another
-/// file.
+/// The source file of elements to convert for another file. The conversion changes the references
+/// and the variable-length data of the elements.
 pub(super) struct RelocationSource<'a> {
     /// The index of the file in `Copier::sources`.
     pub(super) file: usize,
@@ -37,8 +37,8 @@ pub(super) struct RelocationSource<'a> {
 }
 
 impl Copier<'_> {
-    /// Converts elements to the form that the target file of a copy stores. Copies their
-    /// variable-length data and changes their references.
+    /// Converts elements to the form that the target file of a copy stores. Copies the
+    /// variable-length data of the elements and changes their references.
     ///
     /// # Errors
     /// Returns the errors of reading references and variable-length data, and of writing them.
@@ -52,9 +52,9 @@ impl Copier<'_> {
         self.relocate_elements_of(edit, source_of, plan, elements, "")
     }
 
-    /// Converts elements for the target file of a copy like
-    /// [`relocate_elements`](Self::relocate_elements), for the object at `path`. In a salvage,
-    /// unreadable variable-length data becomes empty.
+    /// Converts elements of the object at `path` for the target file of a copy, like
+    /// [`relocate_elements`](Self::relocate_elements). In a salvage, unreadable variable-length
+    /// data becomes empty.
     ///
     /// # Errors
     /// As [`relocate_elements`](Self::relocate_elements).
@@ -79,8 +79,8 @@ impl Copier<'_> {
         Ok(relocated)
     }
 
-    /// Returns the address in the target file of the copy of a referenced object, or `None` if the
-    /// target file has no such object.
+    /// Returns the address, in the target file, of the copy of an object to which a reference
+    /// refers. Returns `None` if the target file has no copy of the object.
     ///
     /// # Errors
     /// Returns the errors of copying the object.
@@ -142,8 +142,8 @@ impl Relocator<'_, '_> {
         Ok(())
     }
 
-    /// Returns the bytes of a stored element part. In a salvage, reports an unreadable part and
-    /// returns no bytes.
+    /// Returns the bytes of a part of a stored element. In a salvage, if the part is unreadable,
+    /// reports it and returns no bytes.
     fn or_empty(&self, stored: Result<Vec<u8>>) -> Result<Vec<u8>> {
         let stored = self.copier.or_report(self.path, LostPart::VariableData, stored)?;
         Ok(stored.unwrap_or_default())
@@ -192,8 +192,8 @@ impl Relocator<'_, '_> {
         Ok(writer.finish()?)
     }
 
-    /// Returns a reference to the copy of a reference's target. Returns a null reference if the
-    /// target is not copied.
+    /// Returns a reference to the copy of an object to which a source reference refers. If the
+    /// object is not copied, returns a null reference.
     ///
     /// # Errors
     /// Returns the errors of reading and writing the reference.

@@ -23,24 +23,25 @@ use crate::store::{Damage, Store};
 /// Smallest number of bytes that a salvage reads separately: a sector.
 const SECTOR_BYTES: usize = 512;
 
-/// The factor in the size limit for a contiguous dataset whose missing elements a salvage fills
-/// with the fill value. The limit is the length of the file times this factor, plus a constant
-/// number of bytes.
+/// The factor of the size limit for contiguous datasets with missing elements in a salvage. A
+/// salvage fills missing elements with the fill value up to this limit. The limit is the length of
+/// the file times the factor, plus a constant number of bytes.
 const MAX_FILLED_FACTOR: u64 = 1 << 10;
 const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Approximate number of bytes that one chunk takes in a chunk index, for the limits of a salvage.
+/// Estimated number of bytes of a chunk's entry in a chunk index. Limits of a salvage use this
+/// number.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// The flat chunks of a source dataset to copy, with the list of chunks that decode to too few
-/// bytes.
+/// The flat chunks of a source dataset to copy, and a list of the chunks among them that decode to
+/// too few bytes.
 pub(super) struct SoundChunks {
     pub(super) chunks: Vec<(Dims, ChunkLocation)>,
     /// The coordinates of filtered chunks that decode to too few bytes.
     pub(super) short: HashSet<Dims>,
 }
 
-/// A part of an object that a salvage, which copies a damaged file, could not copy.
+/// A part of an object of a damaged file that a salvage could not copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
     /// The whole object.
@@ -92,8 +93,8 @@ pub trait Salvage {
     /// Reports that a salvage could not copy a part of the object at `path`.
     fn lost(&self, path: &str, part: LostPart, damage: Damage);
 
-    /// Reports how many chunks of a dataset a salvage has copied, how many are damaged, and how
-    /// many are possible.
+    /// Reports three numbers for a dataset in a salvage: copied chunks, damaged chunks, and
+    /// possible chunks.
     fn chunks(&self, path: &str, tally: ChunkTally);
 }
 
@@ -102,8 +103,8 @@ impl Copier<'_> {
         self.guide.salvage().is_some()
     }
 
-    /// Returns the value of `result` during a copy. In a salvage, an error is reported as a lost
-    /// part, and the value is `None`.
+    /// Returns the value of `result` during a copy. If `result` is an error in a salvage, reports
+    /// the error as a lost part and returns `None`.
     ///
     /// # Errors
     /// Returns the error of `result`, except in a salvage.
@@ -117,8 +118,9 @@ impl Copier<'_> {
         }
     }
 
-    /// Reports the damage that the source file's store has recorded since the last call, as damage
-    /// of the object at `path`. Returns whether the store has recorded damage.
+    /// Reports the damage that the source file's store has recorded since the last call. The report
+    /// assigns the damage to the object at `path`. Returns whether the store has recorded any
+    /// damage.
     pub(super) fn report_damage(&self, source: &OpenFile, path: &str, part: &LostPart) -> bool {
         let Some(salvage) = self.guide.salvage() else { return false };
         let damages = source.container.store.take_damages();
@@ -129,9 +131,8 @@ impl Copier<'_> {
         any
     }
 
-    /// Returns the flat chunks of a source dataset to copy. In a salvage, the result contains only
-    /// the chunks that can be decoded. Only a salvage decodes chunks and detects chunks that are
-    /// too short.
+    /// Returns the flat chunks of a source dataset to copy. In a salvage, decodes the chunks,
+    /// returns only the chunks that can be decoded, and lists the chunks that are too short.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -261,8 +262,9 @@ impl Copier<'_> {
         Ok(piece.iter().any(|byte| *byte != 0))
     }
 
-    /// Makes all dimensions of a damaged dataset's copy unlimited if its fixed array chunk index
-    /// would be out of proportion to the file. Returns whether the dimensions changed.
+    /// Makes all dimensions of a damaged dataset's copy unlimited if the copy would otherwise need
+    /// a fixed array index that is far larger than the file. Returns whether the dimensions
+    /// changed.
     pub(super) fn bound_index(
         &self,
         source: &OpenFile,
@@ -294,8 +296,8 @@ impl Copier<'_> {
         true
     }
 
-    /// Checks that the elements of a contiguous source dataset lie in the file. In a salvage, their
-    /// number is limited instead, because missing elements get fill values.
+    /// Checks that the elements of a contiguous source dataset lie in the file. In a salvage,
+    /// missing elements get fill values; then only checks that their number is within a limit.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the elements lie outside the file.
@@ -308,8 +310,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns the largest size in bytes of a contiguous dataset whose missing elements a salvage fills
-/// with the fill value.
+/// Returns the largest size in bytes of a contiguous dataset for a salvage with missing elements.
+/// Up to this size, a salvage fills missing elements with the fill value.
 fn max_filled_bytes(store: &Store) -> u64 {
     // Saturates: a limit above 2^64 has no effect.
     store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)
@@ -319,8 +321,8 @@ fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
     pipeline.missing(&store.filters()).next().is_some()
 }
 
-/// Reads the readable sectors of a damaged file into a buffer, and adds the start and the end of
-/// unreadable ranges to `bad`.
+/// Reads the readable sectors of a damaged file into a buffer. Adds each unreadable range, as start
+/// and end, to `bad`.
 fn read_sectors(store: &Store, address: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
     let start = address.checked_add(to_u64(at));
     if start.is_some_and(|start| store.read_raw(start, piece).is_ok()) {

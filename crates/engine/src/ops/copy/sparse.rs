@@ -140,8 +140,8 @@ impl Copier<'_> {
         writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Writes defined elements of a sparse source dataset to the copy. If a chunk is defined as a
-    /// whole, writes a region; otherwise writes elements by their coordinates.
+    /// Writes defined elements of a sparse source dataset to the copy. If all elements of a chunk
+    /// are defined, writes them as a region; otherwise, writes elements by their coordinates.
     ///
     /// # Errors
     /// Returns filter and I/O errors.
@@ -223,8 +223,8 @@ impl Copier<'_> {
 
 impl Streamed<'_> {
     /// Returns the regions of a dense dataset that may contain defined elements. Each stored chunk
-    /// lies in one region. If `bytes` permits, a region covers whole chunks of the shape `target`,
-    /// so that each target chunk is written once.
+    /// lies in one region. If whole target chunks of the shape `target` have at most `bytes` bytes,
+    /// regions cover whole target chunks, so that each of them is written once.
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
@@ -258,8 +258,8 @@ impl Streamed<'_> {
     }
 }
 
-/// Returns a chunk shape of a copied dataset that is enlarged to several whole chunks of at most
-/// `bytes` bytes. The shape grows up to `target`, along the fastest dimension first.
+/// Returns an enlarged chunk shape of a copied dataset: several whole chunks of at most `bytes`
+/// bytes. The shape grows at most to `target`, along the fastest dimension first.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {
@@ -275,8 +275,8 @@ fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     shape
 }
 
-/// Returns the number of bytes in memory of a structured chunk's defined elements and their
-/// coordinates, from the entry of the chunk in the chunk index.
+/// Returns the number of bytes that a structured chunk's defined elements and their coordinates
+/// take in memory. Computes the number from the entry of the chunk in the chunk index.
 fn bytes_in_memory(form: &StructuredForm, location: &StructuredLocation) -> u64 {
     let Ok(sections) = form.sections_of(location) else { return location.size };
     let values = if form.kind.is_sparse() { sections.0.get(1) } else { None };

@@ -52,11 +52,11 @@ pub struct StoredBefore<'a> {
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// A trait of guides of a copy of objects. A guide chooses the storage of copied datasets, and
-/// receives the progress of the copy.
+/// A trait of guides of a copy of objects. A guide chooses the storage of each copied dataset, and
+/// receives reports on the progress of the copy.
 pub trait CopyGuide {
-    /// Returns the storage for the copy of the dataset `dataset`. `None` stands for the storage of
-    /// the original.
+    /// Returns the storage for the copy of the dataset `dataset`. `None` means that the copy has
+    /// the storage of the original.
     ///
     /// # Errors
     /// Returns an error if the dataset cannot be copied. The error ends the copy.
@@ -65,8 +65,8 @@ pub trait CopyGuide {
         Ok(None)
     }
 
-    /// Returns the limits for the number of links at which copied groups change between compact and
-    /// dense storage. `None` stands for the limits of the original.
+    /// Returns the numbers of links at which copied groups change between compact and dense
+    /// storage. `None` means that a copy has the numbers of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }
@@ -88,8 +88,8 @@ pub struct AsStored;
 
 impl CopyGuide for AsStored {}
 
-/// Returns the layout of a source dataset as the layout of a new dataset; `None` for a virtual
-/// dataset, whose mappings the caller copies.
+/// Returns the layout of a source dataset as the layout of a new dataset. Returns `None` for a
+/// virtual dataset, because the caller copies the mappings.
 pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout> {
     Some(match &description.layout.layout {
         Layout::Compact(_) => NewLayout::Compact,
@@ -109,7 +109,7 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
     })
 }
 
-/// The properties of a dataset's copy in structured chunks that no object header stores.
+/// The properties of a dataset's copy in structured chunks that object headers do not store.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseCopy {
     /// The encoding of the defined elements; `None` for the encoding of the original.

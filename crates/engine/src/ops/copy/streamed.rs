@@ -27,10 +27,11 @@ const BLOCK_BYTES: u64 = 16 << 20;
 /// dataset holds in memory.
 const RELOCATED_BLOCK_BYTES: u64 = 1 << 20;
 
-/// Number of failed reads after which a salvage counts the remaining elements of a dataset as lost.
+/// Number of failed reads of a dataset in a salvage. After this number, the remaining elements of
+/// the dataset count as lost.
 const MAX_FAILED_READS: u32 = 1 << 16;
 
-/// The state of a copy of one dataset whose elements are read and written block by block.
+/// The state of a copy of one dataset that reads and writes the elements block by block.
 pub(super) struct Streamed<'s> {
     pub(super) source: &'s Arc<OpenFile>,
     pub(super) dataset: OpenDataset,
@@ -67,7 +68,7 @@ pub(super) struct StoredRegions {
 }
 
 impl StoredRegions {
-    /// Returns the stored chunks of a dense source dataset, or `None` if the dataset is not in
+    /// Returns the stored chunks of a dense source dataset. Returns `None` if the dataset has no
     /// dense chunks.
     ///
     /// # Errors
@@ -99,8 +100,9 @@ impl StoredRegions {
 }
 
 impl Streamed<'_> {
-    /// Returns the selected elements of a copied dataset in the stored form of the source file.
-    /// Collects variable-length data of other files in the heap `foreign`.
+    /// Returns the selected elements of a dataset to copy, as the source file stores them. If the
+    /// elements lie in other files (virtual dataset), collects their variable-length data in the
+    /// heap `foreign`.
     ///
     /// # Errors
     /// Returns the errors of reading the elements.

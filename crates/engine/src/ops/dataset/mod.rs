@@ -23,8 +23,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use sources::{Nesting, Sources, Virtual};
 
-/// An open dataset: its description, and the sources from which reads take elements, which are
-/// opened at the first read.
+/// An open dataset: its description, and the sources from which reads take elements. The sources
+/// are opened at the first read.
 #[derive(Debug)]
 pub struct OpenDataset {
     /// The description in the header.
@@ -38,8 +38,8 @@ pub struct OpenDataset {
 }
 
 impl OpenDataset {
-    /// Opens the dataset with the object header `header`. The source datasets determine the shape
-    /// of a virtual dataset without a fixed shape.
+    /// Opens the dataset with the object header `header`. If a virtual dataset has no fixed shape,
+    /// its source datasets determine the shape.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if the header is damaged, and the errors of reading the sources.
@@ -56,8 +56,8 @@ impl OpenDataset {
         Self::described(file, header.address(), description, nesting)
     }
 
-    /// Opens a dataset that was just created, from its description. The write of its object header
-    /// may be deferred.
+    /// Opens a dataset that was just created, from its description. The object header of the
+    /// dataset may still be unwritten.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -65,7 +65,7 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Opens a dataset that stores its own elements. A virtual dataset leads to an error.
+    /// Opens a dataset that stores its own elements. Returns an error for a virtual dataset.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
@@ -228,8 +228,7 @@ impl OpenDataset {
         }
     }
 
-    /// Returns the selected elements, as stored, of a dataset that stores its own elements and is
-    /// not virtual.
+    /// Returns the selected elements, as stored, of a dataset that is not virtual.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.

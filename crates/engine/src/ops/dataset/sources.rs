@@ -19,8 +19,8 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
-/// Largest depth of virtual datasets in virtual datasets, and largest number of consecutive
-/// external links to source datasets.
+/// Largest depth of virtual datasets whose source datasets are virtual, and largest number of
+/// consecutive external links to a source dataset.
 pub(in crate::ops) const MAX_DEPTH: usize = 16;
 
 /// Largest number of source datasets that a virtual dataset keeps open.
@@ -43,8 +43,8 @@ struct SourceDataset {
     dataset: OpenDataset,
 }
 
-/// The depth at which a read is nested in virtual datasets, and the remaining steps of the read's
-/// work budget.
+/// The depth of a read in nested virtual datasets, and the steps that remain in the read's work
+/// budget.
 #[derive(Debug)]
 pub(in crate::ops) struct Nesting<'a> {
     depth: usize,
@@ -54,8 +54,8 @@ pub(in crate::ops) struct Nesting<'a> {
 }
 
 impl Nesting<'_> {
-    /// Calls `run` at nesting depth 0, outside of all virtual datasets, with a work budget for a
-    /// read of `elements` elements.
+    /// Calls `run` for a read that is not part of the read of another virtual dataset. The nesting
+    /// depth is 0, and the work budget is for `elements` elements.
     pub(in crate::ops) fn outermost<R>(
         file: &OpenFile,
         elements: u64,
@@ -65,14 +65,14 @@ impl Nesting<'_> {
         run(&Nesting { depth: 0, steps: &steps, foreign: None })
     }
 
-    /// Returns the heap in which a read of virtual datasets collects variable-length data of other
-    /// files.
+    /// Returns the heap for a read of virtual datasets. The heap collects variable-length data of
+    /// other files.
     pub(in crate::ops) fn foreign(&self) -> Option<&ForeignHeap> {
         self.foreign.map(|foreign| &**foreign)
     }
 
-    /// Calls `run` like [`outermost`](Self::outermost), at nesting depth 0 of virtual datasets,
-    /// with a heap that collects variable-length data of other files.
+    /// Calls `run` at nesting depth 0 of virtual datasets, like [`outermost`](Self::outermost). The
+    /// read also has a heap that collects variable-length data of other files.
     pub(in crate::ops) fn collecting<R>(
         file: &OpenFile,
         elements: u64,
@@ -143,8 +143,8 @@ impl SourceDatasets for Sources<'_> {
 }
 
 impl Sources<'_> {
-    /// Returns the conversions for elements of a virtual dataset's source dataset. The conversions
-    /// collect variable-length data of another file.
+    /// Returns the conversions for elements of a virtual dataset's source dataset. If the source
+    /// dataset is in another file, the conversions collect variable-length data.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if elements of another file contain references, or if the
@@ -174,9 +174,9 @@ impl Sources<'_> {
         Ok(Nesting { depth, ..*self.nesting })
     }
 
-    /// Returns the source file with the name `file_name` if the program has it open. Closes source
-    /// datasets in other files if the program has opened or closed a file since then, because the
-    /// program may have changed the source datasets.
+    /// Returns the source file with the name `file_name` if the program has it open. If the program
+    /// has opened or closed a file since the last call, first closes source datasets in other
+    /// files, because the program may have changed them.
     fn find_open(&self, file_name: &[u8]) -> Option<Arc<OpenFile>> {
         let resolver = self.file.resolver.as_ref()?;
         let generation = resolver.generation();
@@ -249,8 +249,8 @@ impl Sources<'_> {
     }
 }
 
-/// Converts the error [`Error::NotFound`] to `None`, because elements of missing source datasets
-/// have the fill value.
+/// Converts the error [`Error::NotFound`] to `None`. Elements of missing source datasets have the
+/// fill value.
 pub(in crate::ops) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

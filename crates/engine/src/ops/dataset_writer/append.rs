@@ -11,7 +11,8 @@ use crate::store::Edit;
 
 impl DatasetWriter {
     /// Extends a dataset at the end of the dimension `axis` and writes the new elements. `added` is
-    /// the shape of the new elements; the dimension `axis` may be omitted if its length is 1.
+    /// the shape of the new elements. If their length along `axis` is 1, `added` may omit this
+    /// dimension.
     ///
     /// # Errors
     /// As [`resize`](Self::resize) and [`write`](Self::write), and if `added` differs from the
@@ -40,9 +41,8 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// Appends elements to a dataset like [`append`](Self::append), with chunks that were encoded
-    /// for an earlier shape of the dataset. If the shape has changed since then, encodes the chunks
-    /// again.
+    /// Appends elements to a dataset like [`append`](Self::append). The chunks were encoded for an
+    /// earlier shape of the dataset; if the shape has changed since then, encodes the chunks again.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -79,8 +79,8 @@ impl DatasetWriter {
         start
     }
 
-    /// Appends one whole chunk to a dataset, which is the most frequent append. Returns false, and
-    /// changes nothing, if the append does not consist of one whole chunk.
+    /// Appends one whole chunk to a dataset, which is the most frequent append. If the append does
+    /// not consist of one whole chunk, returns false and changes nothing.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -111,7 +111,7 @@ impl DatasetWriter {
         Ok(true)
     }
 
-    /// Returns two shapes of an append: the shape of the added elements with all dimensions, and
+    /// Returns two shapes for an append: the shape of the added elements with all dimensions, and
     /// the shape of the dataset after the append.
     ///
     /// # Errors

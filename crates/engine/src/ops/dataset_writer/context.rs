@@ -7,8 +7,8 @@ use crate::data::transfer::Resources;
 use crate::object::container::Container;
 use crate::object::open_editors::OpenEditors;
 
-/// The parts of an open file that the writer of a dataset uses. The table of writers is not one of
-/// these parts, because the caller of a writer holds a lock of that table.
+/// The parts of an open file that the writer of a dataset uses. The table of writers is not part of
+/// this, because the caller of a writer holds a lock of that table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriterContext<'a> {
     pub(in crate::ops) container: &'a Container,

@@ -57,8 +57,8 @@ impl DatasetWriter {
         Ok(Self { address, description, sink, layout_changed: false, dataspace_changed: false })
     }
 
-    /// Declares that all elements of the dataset will be written. The first chunks then need no
-    /// fill values.
+    /// Declares that the caller will write all elements of the dataset. Chunks that are then
+    /// allocated need no fill values.
     pub(super) fn expect_all(&mut self) {
         self.sink.get_mut().expect_all();
     }
@@ -77,8 +77,8 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns the storage of the dataset's flat chunks that is open for writes, for changes, if
-    /// the dataset has flat chunks.
+    /// Returns changeable access to the storage of the dataset's flat chunks, which is open for
+    /// writes. Returns `None` if the dataset has no flat chunks.
     pub(super) fn chunked_mut(&mut self) -> Option<&mut ChunkedSink> {
         match &mut self.sink {
             DatasetSink::Chunked(sink) => Some(sink),
@@ -94,13 +94,14 @@ impl DatasetWriter {
         }
     }
 
-    /// Returns whether the writer's dataset is sparse, so that it stores only defined elements.
+    /// Returns whether the writer's dataset is sparse. A sparse dataset stores only defined
+    /// elements.
     pub(super) fn is_sparse(&self) -> bool {
         self.structured().is_some_and(|structured| structured.form.kind.is_sparse())
     }
 
     /// Sets the encoding of the set of defined elements in a dataset's new structured chunks.
-    /// `None` stands for the encoding of the stored chunks.
+    /// `None` means the encoding of the stored chunks.
     pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
         if let DatasetSink::Structured(structured) = &mut self.sink {
             structured.form.encoding = encoding;
@@ -112,8 +113,8 @@ impl DatasetWriter {
         self.address
     }
 
-    /// Returns the description of the writer's dataset that the object header has after the next
-    /// flush.
+    /// Returns the description of the writer's dataset as the object header will state it after the
+    /// next flush.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.description
     }
@@ -124,16 +125,16 @@ impl DatasetWriter {
         self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Marks the chunks of a dataset that other threads have read and not yet changed as out of
-    /// date, because the stored chunks may be replaced.
+    /// Marks chunks that other threads have read for a change as out of date. The caller may then
+    /// replace the stored chunks of the dataset.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
         }
     }
 
-    /// Calls `work` with the storage of the writer's dataset that is open for writes, and copies
-    /// the state of the chunk index into the layout message.
+    /// Calls `work` with the storage of the writer's dataset, which is open for writes. Afterwards,
+    /// copies the state of the chunk index into the layout message.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -312,8 +313,8 @@ impl DatasetWriter {
         self.layout_changed |= self.sink.get().note_layout(&mut self.description.layout.layout);
     }
 
-    /// Returns whether the dataset's layout allocates all chunks together, so that their addresses
-    /// follow from the address of the first chunk.
+    /// Returns whether the dataset's layout allocates all chunks together. The address of each
+    /// chunk then follows from the address of the first chunk.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }

@@ -19,9 +19,9 @@ const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
     /// Extends a dataset at the start of the dimension `axis` and writes the new elements there.
-    /// `added` is the shape of the new elements; the dimension `axis` may be omitted if its length
-    /// is 1. If the length is a multiple of the chunk's length, chunks keep their addresses and
-    /// only the chunk index changes.
+    /// `added` is the shape of the new elements. If their length along `axis` is 1, `added` may
+    /// omit this dimension. If the length is a multiple of the chunk's length, chunks keep their
+    /// addresses, and only the chunk index changes.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -55,8 +55,8 @@ impl DatasetWriter {
     }
 
     /// Returns the table of a dataset's chunk locations, and the number of chunks by which a
-    /// prepend shifts the coordinates. Returns `None` unless `length` elements along the dimension
-    /// are whole chunks and the stored chunks can keep their addresses.
+    /// prepend shifts the coordinates. Returns `None` if `length` elements along the dimension are
+    /// not whole chunks, or if the stored chunks cannot keep their addresses.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
@@ -71,7 +71,7 @@ impl DatasetWriter {
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
-    /// Moves all elements of a dataset's former shape `before` by `length` coordinates along the
+    /// Moves all elements of a dataset's previous shape `before` by `length` coordinates along the
     /// dimension `axis`.
     ///
     /// # Errors

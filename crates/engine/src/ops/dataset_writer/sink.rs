@@ -19,8 +19,8 @@ use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
 use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
-/// The storage of a dataset that is open for writes, by its layout. The storage of chunks has
-/// operations that other layouts do not have.
+/// The storage of a dataset that is open for writes, by its layout. Chunked storage has more
+/// operations than the other layouts.
 #[derive(Debug)]
 pub(in crate::ops) enum DatasetSink {
     /// Flat chunks.
@@ -75,7 +75,7 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the dataset's storage that is open for writes, whatever its layout.
+    /// Returns the dataset's storage that is open for writes. The layout does not matter.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -84,7 +84,8 @@ impl DatasetSink {
         }
     }
 
-    /// Returns the dataset's storage that is open for writes, for changes, whatever its layout.
+    /// Returns changeable access to the dataset's storage that is open for writes. The layout does
+    /// not matter.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,

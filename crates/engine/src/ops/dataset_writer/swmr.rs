@@ -8,8 +8,8 @@ use crate::object::header::ObjectHeader;
 use crate::store::Store;
 
 impl DatasetWriter {
-    /// Checks that the writer's dataset can be written during SWMR writing, while SWMR readers read
-    /// the file.
+    /// Checks that the writer's dataset can be written while SWMR readers read the file. Does
+    /// nothing if the file is not open for SWMR writing.
     ///
     /// # Errors
     /// Returns [`Error::Unsupported`] if the dataset cannot be written so.

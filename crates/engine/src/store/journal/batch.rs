@@ -8,12 +8,12 @@ use super::Change;
 use super::errors::unwritable;
 use crate::error::Result;
 
-/// Number of buffered bytes of journal records at which a commit writes the buffer to the journal.
+/// Largest number of bytes of journal records that a commit buffers. At this number, the commit
+/// writes the buffer to the journal.
 const FLUSH_BYTES: usize = 1 << 20;
 
 /// A batch of journal records that a commit writes after the end of the journal. After all records
-/// of a batch were written, the journal continues at the end of the batch and with the checksum
-/// chain of the batch.
+/// are written, the end and the checksum chain of the batch become those of the journal.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
     /// The offset of `bytes` in the journal's file.
@@ -45,8 +45,8 @@ impl Batch {
         Ok(journal_offset)
     }
 
-    /// Adds the journal records of the extents of new space on which a commit relies to the batch.
-    /// A commit has at least one record of an extent, which states the synced length.
+    /// Adds journal records to the batch: the extents of new space of the file on which a commit
+    /// relies. A commit has at least one such record, which states the synced length.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,
@@ -70,8 +70,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the journal record that ends the commit to the batch. The next [`flush`](Self::flush)
-    /// writes the bytes of the record.
+    /// Adds the journal record that completes the commit to the batch. The next
+    /// [`flush`](Self::flush) writes the bytes of the record.
     pub(super) fn add_commit(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;
         self.bytes.extend_from_slice(&record);

@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 
 use super::walk::JournalStep;
 
-/// The checksum of a file sector in one version that a journal states: before or after a change.
+/// The checksum of one version of a file sector that a journal states. The version is the sector
+/// before or after a change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SectorVersion {
     /// The number of bytes that the change covers, counted from the key of the sector.
@@ -77,7 +78,7 @@ impl JournalContents {
         }
     }
 
-    /// Returns the sectors that a journal changes in a range of the file, from `start` up to `end`.
+    /// Returns the sectors that a journal changes between the file offsets `start` and `end`.
     pub(super) fn changed(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &SectorVersions)> {
         self.sectors.range(start..end.max(start)).map(|(at, versions)| (*at, versions))
     }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hyperslab_exact::{TooLarge, to_u64, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 
-/// Size in bytes of the largest run of sectors of new space with one checksum. After a partial
-/// change of the run, the checksum must be computed again.
+/// Size in bytes of the largest run of sectors of new space with one checksum. If a part of the run
+/// changes, the checksum must be computed again.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
 /// The extents of new space of the file that were written since the last commit.
@@ -27,8 +27,8 @@ struct Run {
     sum: Option<u64>,
 }
 
-/// The sectors of one write to the file: runs of whole sectors with their checksums, if known, and
-/// the sectors that the write covers only in part.
+/// The sectors of one write to the file, in two lists: runs of whole sectors with their checksums,
+/// if known, and sectors that the write covers only in part.
 #[derive(Debug)]
 pub(in crate::store) struct WrittenSectors {
     runs: Vec<(u64, u64, Option<u64>)>,
@@ -46,8 +46,8 @@ impl WrittenSectors {
         })
     }
 
-    /// Returns the sectors of a write to the file that failed. The bytes in the file are unknown,
-    /// so the commit reads them.
+    /// Returns the sectors of a failed write to the file. The bytes of these sectors in the file
+    /// are unknown, so a commit must read them.
     pub(in crate::store) fn unknown(offset: u64, length: u64) -> Self {
         Self::with(offset, length, |_, _| None)
     }
@@ -104,8 +104,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run of sectors of new space that overlaps no other run. Joins the new run with the
-    /// previous run if both are short.
+    /// Adds a run of sectors of new space that does not overlap another run. If the new run and the
+    /// previous one are short, joins them.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
@@ -124,9 +124,9 @@ impl Extents {
         self.edges.clear();
     }
 
-    /// Returns the extents of new space before `file_end`: first the runs in ascending order,
-    /// joined where they touch, then the sectors that were written in part, in ascending order.
-    /// `read` fills a buffer with bytes of the file.
+    /// Returns the extents of new space before `file_end`. First come the runs of whole sectors, in
+    /// ascending order, joined if they touch. Then come the sectors that were written in part, in
+    /// ascending order. `read` fills a buffer with bytes of the file.
     pub(super) fn list<E: From<TooLarge>>(
         &self,
         file_end: u64,

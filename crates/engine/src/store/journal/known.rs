@@ -7,9 +7,9 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::Ranges;
 
-/// A set of known bytes, as file offsets: the bytes that the commits of the journal change or rely
-/// on. While the journal holds these commits, new contents of these bytes go into the journal
-/// before the file.
+/// The file offsets of all bytes that the journal's commits change or rely on. While the journal
+/// holds these commits, new contents of these bytes are written first to the journal and then to
+/// the file.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KnownBytes {
     ranges: RwLock<Ranges>,
@@ -23,8 +23,8 @@ impl KnownBytes {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Returns the parts of a range of the file, from `start` up to `end`, that lie in sectors that
-    /// the journal's commits change or rely on.
+    /// Returns parts of the file range between `start` and `end`: the sectors with bytes that the
+    /// journal's commits change or rely on.
     pub(in crate::store) fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         if start >= self.end() {
             return Vec::new();

@@ -41,17 +41,17 @@ pub(super) use recover::{
 use state::{JournalState, Phase};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
-/// The largest size in bytes of a small commit: the bytes of its changed pages, and the bytes by
-/// which the file grows. A small commit is written to the journal as a whole, with its new space.
+/// The largest size in bytes of a small commit: the changed pages and the growth of the file. The
+/// journal holds all bytes of a small commit, including its new space.
 pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 
 /// Largest length of a journal to which commits are appended. A longer journal is truncated first.
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
-/// The reason in the error of writes that are refused after a failed sync.
+/// The reason in the errors of writes after a failed sync, which are all refused.
 const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
-/// A change of bytes of the file that goes into the journal, with the bytes before and after it.
+/// A change of the file for the journal: the bytes before the change and the bytes after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub(super) offset: u64,
@@ -60,7 +60,7 @@ pub(super) struct Change<'a> {
     pub(super) new: &'a [u8],
 }
 
-/// The changes and the new space of a commit that is written to the journal.
+/// A commit for the journal: the changes and the new space of the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Commit<'a> {
     /// In-place changes.
@@ -132,14 +132,14 @@ impl Journal {
         }
     }
 
-    /// Returns whether in-place changes of the file go through the journal.
+    /// Returns whether changes of existing file bytes are written through the journal.
     pub(super) fn is_enabled(&self) -> bool {
         self.side.is_some()
             && self.durability != Durability::None
             && !self.is_disabled.load(Ordering::Acquire)
     }
 
-    /// Disables the journal: later in-place changes of the file bypass the journal.
+    /// Disables the journal. Later changes of existing file bytes are not written to the journal.
     pub(super) fn disable(&self) {
         self.is_disabled.store(true, Ordering::Release);
     }
@@ -149,13 +149,13 @@ impl Journal {
         self.durability == Durability::Full
     }
 
-    /// Records in the journal that the file on disk was changed and needs a sync.
+    /// Records in the journal's state that the file on disk was changed and needs a sync.
     pub(super) fn note_write(&self) {
         self.has_unjournaled.store(true, Ordering::Release);
     }
 
-    /// Records in the journal that bytes were written into new space of the file. The next commit
-    /// relies on these bytes.
+    /// Records in the journal's state that bytes were written into new space of the file. The next
+    /// commit relies on these bytes.
     pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
         self.note_write();
         if self.is_enabled() && !bytes.is_empty() {
@@ -163,31 +163,31 @@ impl Journal {
         }
     }
 
-    /// Records that an extent of new space was written to the file. The next commit relies on it.
+    /// Records that an extent of new space was written to the file, for the next commit.
     pub(super) fn add_extent(&self, written: &WrittenSectors) {
         self.extents.lock().add(written);
     }
 
-    /// Returns the set of bytes that the commits of the journal change or rely on.
+    /// Returns the file offsets of all bytes that the commits of the journal change or rely on.
     pub(super) fn known(&self) -> &KnownBytes {
         &self.known
     }
 
-    /// Records a write into the file of bytes that the journal also holds.
+    /// Records a write to the file whose bytes are also in the journal.
     pub(super) fn note_journaled_write(&self) {
         self.has_journaled.store(true, Ordering::Release);
     }
 
-    /// Returns whether the next commit may be appended to the commits of the journal. The file then
-    /// needs no sync before the commit, because the journal holds everything that was written into
-    /// the file since its last sync.
+    /// Returns whether the next commit may be appended to the commits of the journal. It may if the
+    /// journal holds all bytes that were written to the file since its last sync. The file then
+    /// needs no sync before the commit.
     pub(super) fn can_append(&self) -> bool {
         let state = self.state.lock();
         let is_short = state.end <= MAX_APPENDED_BYTES && !state.is_building;
         self.waits_for_disk() && is_short && !self.has_unjournaled.load(Ordering::Acquire)
     }
 
-    /// Continues a journal that was found beside the file: the next commits are appended.
+    /// Continues a journal that was found beside the file. The next commits are appended to it.
     pub(super) fn adopt(&self, kept: KeptJournal, synced_length: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -201,14 +201,14 @@ impl Journal {
         (state.phase, state.is_first, state.lists_unlinked) = (Phase::Applied, false, true);
     }
 
-    /// Returns whether the next commit must be appended to the commits of the journal. This is the
-    /// case if the commits list unlinked objects, because the list must survive a crash. Such a
-    /// commit must not make the file shorter.
+    /// Returns whether the next commit must be appended to the commits of the journal. It must if
+    /// the commits list unlinked objects, because this list must survive a crash. Such a commit
+    /// must not make the file shorter.
     pub(super) fn must_append(&self) -> bool {
         self.is_enabled() && self.state.lock().must_append()
     }
 
-    /// Checks that an earlier failure has not made the journal refuse writes to the file.
+    /// Checks that the journal still permits writes to the file. Some failures end this permission.
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
@@ -255,7 +255,7 @@ impl Journal {
         self.has_spilled() && self.spilled.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
 
-    /// Copies the bytes of the journal's spilled pages over bytes that were read from the file.
+    /// Replaces bytes that were read from the file by the bytes of the journal's spilled pages.
     pub(super) fn overlay_spilled(&self, start: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
         if !self.has_spilled() || buffer.is_empty() {
             return Ok(());
@@ -274,7 +274,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes dirty pages to the journal before their commit. Until the commit, reads of these
+    /// Writes dirty pages to the journal before they are committed. Until then, reads of these
     /// pages use the journal.
     pub(super) fn spill(&self, driver: &dyn Driver, pages: &[Change<'_>]) -> Result<()> {
         let mut state = self.state.lock();
@@ -295,8 +295,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes a commit to the journal, after the earlier commits if it may be appended. When this
-    /// function returns `Ok`, the commit is durable, even if a later step fails.
+    /// Writes a commit to the journal, after the earlier commits if it may be appended. If the
+    /// result is `Ok`, the commit is durable, even if a later step fails.
     pub(super) fn commit(&self, driver: &dyn Driver, commit: &Commit<'_>) -> Result<()> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -339,7 +339,7 @@ impl Journal {
         self.extents.lock().list(file_length, read).map_err(unreadable)
     }
 
-    /// Adds the bytes that a commit changes or relies on to the journal's set of known bytes.
+    /// Adds the offsets of all bytes that a commit changes or relies on to the journal's set.
     fn add_known(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
             self.known.add(change.offset, change.offset + to_u64(change.new.len()));
@@ -353,7 +353,7 @@ impl Journal {
         }
     }
 
-    /// Removes the journal's recorded extents after a commit that needs no journal.
+    /// Removes the recorded extents of new space after a commit that does not use the journal.
     pub(super) fn clear_extents(&self) {
         self.extents.lock().clear();
     }
@@ -370,7 +370,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Records in the journal that the changes of the last commit are in the file.
+    /// Records in the journal's state that the changes of the last commit are in the file.
     pub(super) fn note_applied(&self) {
         self.note_applied_in(&mut self.state.lock());
     }
@@ -382,7 +382,7 @@ impl Journal {
         self.spilled_count.store(0, Ordering::Release);
     }
 
-    /// Writes the changes of the journal's last commit into the file, if an earlier attempt failed.
+    /// Writes the changes of the journal's last commit to the file, if an earlier attempt failed.
     pub(super) fn complete(&self, driver: &dyn Driver) -> Result<()> {
         if !self.is_unapplied.load(Ordering::Acquire) {
             return Ok(());
@@ -402,8 +402,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Empties a journal whose commits are in the file. Afterwards the set of known bytes is empty,
-    /// so that new space can be written directly.
+    /// Empties a journal whose commits are in the file. Afterwards, new space can be written
+    /// directly, because no commit of the journal changes its bytes.
     pub(super) fn empty_applied(&self, driver: &dyn Driver) -> Result<()> {
         self.complete(driver)?;
         let mut state = self.state.lock();
@@ -428,14 +428,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether the journal on disk is empty. The replay of a journal could undo a direct
-    /// write in place.
+    /// Returns whether the journal on disk is empty. If it is not, a replay of the journal could
+    /// undo a direct write to existing file bytes.
     pub(super) fn is_empty(&self) -> bool {
         self.state.lock().phase == Phase::Empty
     }
 
-    /// Begins the journal records of the next commit, unless they have begun already. If `append`
-    /// is true, the records follow the earlier commits; otherwise they replace the earlier commits.
+    /// Begins the journal records of the next commit, if they have not begun yet. If `append` is
+    /// true, the records follow the earlier commits; otherwise, they replace the earlier commits.
     fn begin(&self, state: &mut JournalState, driver: &dyn Driver, append: bool) -> Result<Arc<dyn Driver>> {
         self.complete_in(state, driver)?;
         if let Some(file) = &state.file

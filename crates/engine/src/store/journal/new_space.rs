@@ -16,7 +16,7 @@ use super::contents::JournalContents;
 /// Largest number of bytes that one read of the file covers, during a comparison with the journal.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The result of a comparison of a journal's extents of new space with the file.
+/// The result of a comparison of a journal's extents of new space with the bytes of the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ExtentComparison {
     /// The number of extents.
@@ -29,7 +29,7 @@ pub(super) struct ExtentComparison {
 
 /// Compares the extents of new space in a journal with a file of `file_length` bytes. An extent
 /// past the end of the file does not match: each extent was synced before its commit, and no commit
-/// of the same journal makes the file shorter.
+/// of the same journal shortens the file.
 ///
 /// A sector of an extent that the journal also changes may hold any version that the journal knows;
 /// the comparison of sectors has checked that.
@@ -54,8 +54,8 @@ pub(super) fn compare_extents(
     Ok(found)
 }
 
-/// Returns whether the file holds the bytes that a journal's extent of new space states. The extent
-/// lies before the end of the file.
+/// Returns whether the file holds the bytes of an extent of new space in a journal. The extent lies
+/// before the end of the file.
 fn matches(
     contents: &JournalContents,
     file: &dyn Driver,
@@ -87,8 +87,8 @@ fn matches(
     Ok(sum == expected)
 }
 
-/// Returns the range of the whole sectors of a journal's extent. If the extent has no whole sector,
-/// returns an empty range at its end.
+/// Returns the range of the whole sectors in an extent of a journal. If the extent contains no
+/// whole sector, returns an empty range at its end.
 fn whole_sectors(extent: &JournalExtent) -> Range<u64> {
     let end = extent.offset + extent.length;
     let whole_end = end - end % SECTOR;
@@ -110,13 +110,14 @@ struct Prefix {
     partial: u64,
 }
 
-/// The checksums of a file before each offset at which the whole sectors of a journal's extent
-/// begin or end. Sectors that no extent covers do not count.
+/// The checksums of the start of a file up to several offsets. At each of these offsets, the whole
+/// sectors of an extent of the journal begin or end. The checksums leave out sectors that no extent
+/// covers.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {
-    /// Reads the sectors of all extents of a journal that lie before the end of the file, each
-    /// sector once, and computes their checksums.
+    /// Reads the sectors of all extents of a journal before the end of the file, and computes their
+    /// checksums. Reads each sector once.
     fn read(contents: &JournalContents, file: &dyn Driver, file_length: u64) -> Result<Self, DriverError> {
         let inside = contents.extents.iter().map(whole_sectors).filter(|range| range.end <= file_length);
         let mut ranges: Vec<(u64, u64)> =
@@ -139,8 +140,8 @@ impl Prefixes {
         Ok(Self(prefixes))
     }
 
-    /// Returns the checksums of the file's sectors before `offset`, or `None` if no extent of the
-    /// journal begins or ends at this offset.
+    /// Returns the checksums of the file's sectors before `offset`. Returns `None` if no extent of
+    /// the journal begins or ends at this offset.
     fn at(&self, offset: u64) -> Option<Prefix> {
         self.0.get(&offset).copied()
     }

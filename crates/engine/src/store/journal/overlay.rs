@@ -10,8 +10,8 @@ use super::MAX_SMALL_COMMIT_BYTES;
 use super::walk::{JournalStep, for_each};
 use crate::store::bytes::count_before;
 
-/// A view of a file together with the changes of its journal, which replace bytes of the file in
-/// reads.
+/// A view of a file and the changes of its journal. In reads, the changes replace the bytes of the
+/// file.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn Driver>,

@@ -18,8 +18,8 @@ use crate::store::bytes::count_before;
 /// Number of bytes in one read of a journal during a recovery.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of a search for a journal beside a file: no journal, an empty or damaged journal,
-/// another file, or a journal that was compared with the file.
+/// The result of a search for a journal beside a file. The search finds no journal, an empty or
+/// damaged journal, another file, or a journal, which was then compared with the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundJournal {
     /// No file has the name of a journal.
@@ -85,8 +85,9 @@ pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
     Ok(kind_of(file)? != FileKind::Other)
 }
 
-/// Writes the changes of all commits of a journal into the file. Does not write bytes past the end
-/// that the file has after the last commit, because the file would be extended and truncated again.
+/// Writes the changes of all commits of a journal to the file. Does not write bytes after the end
+/// that the file has at the last commit, because the file would be extended and then truncated
+/// again.
 pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     let failed = |source| Error::Io { action: "cannot replay the journal into the file".into(), source };
     let Some(LastCommit { file_length: length, .. }) = last_commit(journal).map_err(failed)? else {
@@ -107,8 +108,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in the side file `side` into a copy of the journal's file,
-/// whatever the result of a comparison of journal and file.
+/// Writes the changes of the journal in the side file `side` to a copy of the journal's file. Does
+/// this even if journal and file do not match.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -152,8 +153,8 @@ pub(crate) enum RecoverFor {
     Journaling,
 }
 
-/// A journal whose commits the file holds, and which still lists unlinked objects. The next commits
-/// are appended to the journal, so that the list exists at every instant.
+/// A journal that still lists unlinked objects, although the file holds all its commits. The next
+/// commits are appended to the journal. The list thus exists at every moment.
 #[derive(Debug)]
 pub(crate) struct KeptJournal {
     pub(super) file: Arc<dyn Driver>,
@@ -195,7 +196,7 @@ impl KeptJournal {
 }
 
 /// The result of a recovery from a journal: a file in the state of its last commit, and the journal
-/// that was found beside it.
+/// beside the file.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) driver: Arc<dyn Driver>,
@@ -205,8 +206,8 @@ pub(crate) struct Recovered {
 }
 
 /// Reads the journal that a writer left beside a file, and restores the state of the last commit.
-/// If the file is open for writing, the recovery changes the file on disk; otherwise only the view
-/// of the returned driver. A journal that does not belong to the file stays unchanged.
+/// If the file is open for writing, changes the file on disk; otherwise, only the returned driver
+/// shows the restored state. Does not change a journal that does not belong to the file.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,
@@ -254,8 +255,9 @@ pub(crate) fn recover(
     Ok(Recovered { driver, found, kept: None })
 }
 
-/// Removes the journal beside a file. If the journal may hold complete commits (`is_whole`), its
-/// emptied state is synced first, so that a loss of power does not bring the commits back.
+/// Removes the journal beside a file. If `is_whole` is true, the journal may hold complete commits:
+/// then first empties and syncs the journal, so that a loss of power does not bring the commits
+/// back.
 pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, is_whole: bool) -> Result<()> {
     journal.set_len(0).map_err(unwritable)?;
     if is_whole {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// Largest length in bytes of a journal that lists unlinked objects, at which commits are still
-/// appended.
+/// Largest length in bytes at which commits are still appended to a journal that lists unlinked
+/// objects.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// The state of the journal of an open file between two commits.

@@ -69,8 +69,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns true if the file is shorter than the last commit of its journal states, by more
-    /// bytes than unsynced commits can have added.
+    /// Returns whether the file is too short for its journal. It is too short if it lacks more
+    /// bytes of the length at the last commit than unsynced commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);
@@ -225,10 +225,10 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector of a file looks truncated in a comparison with a journal: the sector
-/// begins with the bytes of a later version, up to the end that the file has or had at a commit,
-/// and holds zeros after that end. A disk may have stored the new bytes of a sector but not the new
-/// length of the file. When a truncated file grows again, zeros follow its end.
+/// Returns whether a sector of a file looks truncated, for a comparison with a journal. A truncated
+/// sector has the bytes of a later version up to an end that the file has or had at a commit. After
+/// that end, it holds zeros. The cause is a disk that stored the new bytes of the sector, but not
+/// the new length of the file; when the file grows again, zeros follow.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

@@ -6,7 +6,7 @@ use hyperslab_format::journal::{
 };
 use hyperslab_vfd::{Driver, DriverError};
 
-/// A verified journal record that a walk over a journal returns.
+/// A journal record that a walk over a journal returns. The walk has verified the record.
 pub(super) enum JournalStep {
     /// A change of the file.
     Bytes {

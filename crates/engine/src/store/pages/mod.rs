@@ -33,16 +33,18 @@ use super::page_source::PageSource;
 use super::sharded_cache::cache;
 pub use rows::ByteRows;
 
-/// Number of slots in the page buffer that count short reads of pages that are not in memory.
+/// Number of counters in the page buffer for short reads of pages that are not in memory.
 const READ_COUNTERS: usize = 1024;
 
-/// Number of the short read at which the page buffer reads a page into memory and keeps it there.
+/// Number of short reads of one page that bring the page into memory. The last of these reads reads
+/// the whole page.
 const READS_BEFORE_CACHING: u64 = 3;
 
 /// Smallest number of pages to which a page buffer can be limited.
 const MIN_PAGES: usize = 8;
 
-/// Largest number of pages to which a page buffer can be limited: more pages than memory can hold.
+/// Largest number of pages to which a page buffer can be limited. No memory can hold this many
+/// pages.
 const MAX_PAGES: usize = usize::MAX / PAGE_BYTES;
 
 /// The page buffer: clean and dirty pages of the file by their numbers.
@@ -66,8 +68,8 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Creates a page buffer of a file with limits in bytes for clean and for dirty pages. Only
-    /// dirty pages that may be spilled count against their limit.
+    /// Creates a page buffer of a file with two limits in bytes: for clean pages and for dirty
+    /// pages. Only dirty pages that may be spilled count toward the limit of dirty pages.
     pub(crate) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
         let pages = |bytes: u64| {
             usize::try_from(bytes / PAGE).map_or(MAX_PAGES, |pages| pages.clamp(MIN_PAGES, MAX_PAGES))
@@ -110,9 +112,9 @@ impl Pages {
         Ok(buffer.into())
     }
 
-    /// Fills `buffer` with bytes of the file from a page in memory, and returns whether the page is
-    /// in memory. A page is read into memory at its third short read, because then it is probably
-    /// one of few pages with many short reads.
+    /// Fills `buffer` with bytes of the file from a page in memory. Returns whether the page is in
+    /// memory. The third short read of a page brings the page into memory, because more short reads
+    /// of this page are then likely.
     pub(crate) fn read_short(
         &self,
         source: PageSource<'_>,
@@ -147,7 +149,7 @@ impl Pages {
         Ok(true)
     }
 
-    /// Returns bytes of the file without use of the clean pages in the page buffer.
+    /// Returns bytes of the file without the clean pages of the page buffer.
     pub(crate) fn read_uncached(
         &self,
         source: PageSource<'_>,
@@ -161,8 +163,8 @@ impl Pages {
         Ok(bytes.into())
     }
 
-    /// Fills `buffer` with bytes of the file from the driver and from dirty pages, without use of
-    /// the clean pages in memory.
+    /// Fills `buffer` with bytes of the file from the driver and from dirty pages. Does not use the
+    /// clean pages in memory.
     pub(crate) fn read_into(
         &self,
         source: PageSource<'_>,
@@ -179,8 +181,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Copies the bytes of dirty pages of the page buffer over bytes that were read from the
-    /// driver. Only the thread that writes may call this function.
+    /// Replaces bytes that were read from the driver by the bytes of dirty pages in the page
+    /// buffer. Only the thread that writes may call this function.
     pub(crate) fn overlay_dirty(&self, start: u64, buffer: &mut [u8]) {
         if self.dirty_count.load(Ordering::Acquire) != 0 {
             Self::overlay(&self.dirty.read(), start, buffer);
@@ -257,8 +259,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Updates the pages in memory after `bytes`, which are not empty, were written to the driver:
-    /// changes dirty pages of the written range, and changes or evicts clean pages.
+    /// Updates the pages in memory after `bytes` were written to the driver. Changes the dirty
+    /// pages of the written range, and changes or evicts the clean pages. `bytes` is not empty.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -302,9 +304,9 @@ impl Pages {
         to_u64(self.dirty_count.load(Ordering::Acquire)) * PAGE
     }
 
-    /// Writes the bytes of the page buffer's dirty pages from the file offset `from` up to `end` to
-    /// the driver, except the ranges in `but`. The pages stay dirty. Calls `note` before each
-    /// write. Returns whether any bytes were written.
+    /// Writes the dirty pages of the page buffer between the file offsets `from` and `end` to the
+    /// driver, except the ranges in `but`. The pages stay dirty. Calls `note` before each write.
+    /// Returns whether any bytes were written.
     pub(crate) fn write_from(
         &self,
         driver: &dyn Driver,
@@ -352,8 +354,8 @@ impl Pages {
     }
 
     /// Makes some dirty pages of the page buffer clean, because the driver or the journal has their
-    /// bytes. The next spill happens only after the same number of further pages is dirty, so that
-    /// the spill does not visit the remaining pages for every new page.
+    /// bytes. The next spill happens only after the same number of new pages is dirty. Otherwise,
+    /// each new page would make a spill visit the remaining pages again.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -365,8 +367,8 @@ impl Pages {
         self.spill_at.store(dirty.len() + self.max_dirty, Ordering::Release);
     }
 
-    /// Returns whether the caller should call [`spill`](Self::spill), because the page buffer has
-    /// many dirty pages.
+    /// Returns whether the page buffer has so many dirty pages that the caller should call
+    /// [`spill`](Self::spill).
     pub(crate) fn should_spill(&self) -> bool {
         self.dirty_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
     }
@@ -376,9 +378,10 @@ impl Pages {
         self.dirty_count.load(Ordering::Acquire) > self.max_dirty
     }
 
-    /// Writes the dirty pages that lie wholly between the file offsets `from` and `end` to the
-    /// driver, and makes them clean. No byte from `from` on is part of the committed file. Calls
-    /// `note` before each write. Returns the end of the last written page, or 0.
+    /// Writes the dirty pages between the file offsets `from` and `end` to the driver, and makes
+    /// them clean. Leaves out pages that lie only partly in this range. No byte from `from` on is
+    /// part of the committed file. Calls `note` before each write. Returns the end of the last
+    /// written page, or 0.
     pub(crate) fn spill(
         &self,
         driver: &dyn Driver,

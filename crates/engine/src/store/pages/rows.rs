@@ -13,11 +13,11 @@ use super::Pages;
 use crate::store::page::{PAGE, PAGE_BYTES, put, skip_of};
 use crate::store::page_source::PageSource;
 
-/// Largest distance, in dirty pages of the page buffer, that a write of rows walks to reach the
-/// next page. A page further away is looked up.
+/// Largest distance, in dirty pages of the page buffer, over which a write of rows walks to the
+/// next page. If the next page is further away, the write looks it up.
 const MAX_PASSED_PAGES: u64 = 16;
 
-/// Rows of raw data that are contiguous in memory and lie at equal distances in the file.
+/// Rows of raw data that are contiguous in memory. In the file, the rows begin at equal distances.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRows<'a> {
     /// The offset of the first row in its block of the file, in bytes.
@@ -31,8 +31,8 @@ pub struct ByteRows<'a> {
 }
 
 impl ByteRows<'_> {
-    /// Returns the offset of the end of the last row of raw data from the start of the block that
-    /// holds the rows. Returns `None` if the end exceeds 64 bits, or if rows have no bytes.
+    /// Returns the end of the last row of raw data, as an offset in the block that holds the rows.
+    /// Returns `None` if the end exceeds 64 bits, or if the rows have no bytes.
     pub(crate) fn end(&self) -> Option<u64> {
         let rows = to_u64(self.bytes.len().checked_div(self.length)?);
         // For zero rows, the end is the end of one row.

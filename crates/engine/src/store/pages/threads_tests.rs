@@ -12,8 +12,8 @@ use super::{PAGE, PageSource, Pages};
 const PAGE_COUNT: u64 = 6;
 const PAGES: usize = 6;
 
-/// The state of a test of concurrent reads: for each page, the versions of the last write that has
-/// begun and of the last write that has ended.
+/// The state of a test of concurrent reads. For each page, the state has two versions: of the last
+/// write that has begun, and of the last write that has ended.
 #[derive(Default)]
 struct Versions {
     begun: [AtomicU64; PAGES],
@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Returns a test page whose bytes all repeat its version.
+/// Returns a test page. All bytes of the page repeat its version.
 fn filled(version: u64) -> Vec<u8> {
     version.to_le_bytes().repeat(usize::try_from(PAGE / 8).unwrap())
 }

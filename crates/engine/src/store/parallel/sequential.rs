@@ -109,8 +109,8 @@ pub(crate) fn current_thread_index() -> Option<usize> {
 
 type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
 
-/// A replacement for a scope of jobs in a build without threads. The jobs run on the calling thread
-/// after the closure of the scope.
+/// A replacement for a scope of jobs in a build without threads. After the closure of the scope,
+/// the calling thread runs the jobs.
 #[derive(Default)]
 pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
 
@@ -122,7 +122,8 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// Calls `work`, then runs the jobs that `work` has added to the scope, on the calling thread.
+/// Calls `work` and then runs the jobs that `work` has added to the scope. All of this runs on the
+/// calling thread.
 pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
     let scope = Scope::default();
     let outcome = work(&scope);

@@ -1,9 +1,10 @@
 //! Free sections by their length, in lists of sections of similar lengths.
 
-/// The number in place of a free section's number at the end of a list of free sections.
+/// The number at the end of a list of free sections. It stands in place of the number of a next
+/// free section.
 pub(super) const NO_SECTION: u32 = u32::MAX;
 
-/// The largest length of a free section of the file for which each length has a separate list of
+/// The largest length of a free section of the file up to which each length has its own list of
 /// free sections.
 const MAX_EXACT_LENGTH: u64 = 1024;
 
@@ -69,8 +70,8 @@ impl Bins {
         }
     }
 
-    /// Returns the number of the first list of free sections that is not empty, beginning with
-    /// `list`.
+    /// Returns the number of the first list of free sections that is not empty. The search begins
+    /// with the list `list`.
     pub(super) fn next_filled(&self, list: usize) -> Option<usize> {
         if let Some(bit) = first_bit(*self.filled.get(list / 64)?, list % 64) {
             return Some(list / 64 * 64 + bit);
@@ -89,7 +90,8 @@ fn set_bit(bits: &mut u64, bit: usize, on: bool) {
     *bits = if on { *bits | mask } else { *bits & !mask };
 }
 
-/// Returns the index of the lowest bit of `bits` that is set, beginning with the bit `from`.
+/// Returns the index of the lowest bit of `bits` that is set. The search begins with the bit
+/// `from`.
 fn first_bit(bits: u64, from: usize) -> Option<usize> {
     let rest = bits & (u64::MAX << (from % 64));
     (rest != 0).then(|| rest.trailing_zeros() as usize)

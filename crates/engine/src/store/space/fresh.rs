@@ -5,8 +5,8 @@ use parking_lot::RwLock;
 
 use crate::store::ranges::{RangeList, Ranges};
 
-/// The set of newly allocated file addresses that no commit contains. Several threads may read the
-/// set.
+/// The set of newly allocated addresses of the file that are not part of a commit. Several threads
+/// may read the set.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(RwLock<Ranges>);
 
@@ -23,9 +23,9 @@ impl Fresh {
         self.0.write().clear();
     }
 
-    /// Splits the file addresses from `start` up to `end` at the bounds of the set of newly
-    /// allocated addresses, into ascending pieces. Each piece has a flag: true if the piece lies in
-    /// the set.
+    /// Splits the file addresses between `start` and `end` into ascending pieces, at the bounds of
+    /// the set of newly allocated addresses. Each piece has a flag. The flag is true if the piece
+    /// lies in the set.
     pub(crate) fn pieces(&self, start: u64, end: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = start;

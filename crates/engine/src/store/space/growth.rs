@@ -19,8 +19,8 @@ impl Space {
         }
     }
 
-    /// Cuts a small piece of file space from the current block for small pieces, or from a new
-    /// block.
+    /// Takes file space for a small piece from the current block for small pieces. If necessary,
+    /// allocates a new block.
     fn cut(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         if let Some(to) = self.end_of(start, length, alignment).filter(|to| *to <= end) {
@@ -56,14 +56,14 @@ impl Space {
         Ok(start)
     }
 
-    /// Returns the end of an aligned piece of file space of `length` bytes that begins at `start`
-    /// or later.
+    /// Returns the end of an aligned piece of file space of `length` bytes that begins at or after
+    /// `start`.
     fn end_of(&self, start: u64, length: u64, alignment: u64) -> Option<u64> {
         align_up(start, alignment)?.checked_add(length)
     }
 
-    /// Cuts a piece of file space of `length` bytes from the current block for small pieces. The
-    /// piece ends at `to`, and skipped bytes become free.
+    /// Takes a piece of file space from the current block for small pieces. The piece has `length`
+    /// bytes and ends at `to`. Skipped bytes become free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
         let piece = to - length;
@@ -94,7 +94,7 @@ impl Space {
     }
 
     /// Allocates bytes of file space in a file with paged allocation. A small block lies on one
-    /// page, together with blocks of its class. A large block begins at a page boundary.
+    /// page, together with other blocks of its class. A large block begins at the start of a page.
     pub(super) fn allocate_paged(&mut self, class: Class, length: u64, page: u64) -> Result<u64> {
         if class == Class::Large {
             return match self.pool(class).take(length, page) {
@@ -146,8 +146,9 @@ impl Space {
         Ok(true)
     }
 
-    /// Extends a block of the file of `old` bytes that ends at `tail` by `more` bytes, in a file
-    /// with paged allocation. A small block must stay smaller than a page and on its page.
+    /// Extends a block of the file by `more` bytes, in a file with paged allocation. The block has
+    /// `old` bytes and ends at `tail`. A small block must stay smaller than a page and must not
+    /// leave its page.
     pub(super) fn extend_paged(
         &mut self,
         class: Class,
@@ -175,9 +176,9 @@ impl Space {
         Ok(true)
     }
 
-    /// Allocates file space for the blocks that the close of the file writes last. No remainder
-    /// follows the allocated bytes. Without paged allocation, the bytes lie at the end of the file,
-    /// so that the free space does not change while it is stored.
+    /// Allocates file space for the blocks that are written last when the file is closed. No unused
+    /// remainder follows the allocated bytes. Without paged allocation, the bytes lie at the end of
+    /// the file. The free space therefore does not change while it is stored.
     pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
         let class = self.rules.class(kind, length);
         let start = match self.rules.page {
@@ -188,7 +189,7 @@ impl Space {
         Ok(start)
     }
 
-    /// Frees the unused remainders of the file blocks from which small pieces are cut.
+    /// Frees the unused ends of the file blocks from which small pieces are taken.
     pub(crate) fn release_blocks(&mut self) {
         for class in [Class::Metadata, Class::Raw] {
             let (start, end) = self.block(class);

@@ -10,15 +10,15 @@ use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
 /// Largest number of attempts to place the section lists of free-space managers. Each attempt uses
-/// the lengths that result from the previous attempt.
+/// the list lengths of the previous attempt.
 const MAX_ROUNDS: usize = 4;
 
-/// Number of gap lengths that are tried for the placement of free-space managers. Other gap lengths
-/// lead to section lists of other lengths.
+/// Number of gap lengths that are tried for the placement of free-space managers. A gap is free
+/// space before a piece. Other gap lengths change the lengths of the section lists.
 const GAP_LENGTHS: u64 = 16;
 
-/// Number of pages that are tried for the placement of free-space managers beyond the smallest
-/// number that appears to be sufficient.
+/// Number of additional pages that are tried for the placement of free-space managers. They are
+/// added to the smallest number of pages that seems to suffice.
 const MAX_EXTRA_PAGES: u64 = 3;
 
 /// The reserved file space for one free-space manager: its header and its section list.
@@ -35,7 +35,7 @@ pub(crate) struct ReservedManager {
 /// list in bytes.
 type Need = (Class, u64);
 
-/// The gaps of free space before the first `count` pieces in a placement of free-space managers on
+/// The gaps (free space) before the first `count` pieces in a placement of free-space managers on
 /// pages.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
@@ -46,8 +46,8 @@ struct Gaps {
 impl Gaps {
     const NONE: Self = Self { count: 0, length: 0 };
 
-    /// Returns all sizes and numbers of gaps to try in a placement of free-space managers, one
-    /// after the other.
+    /// Returns all combinations of gap size and number of gaps for a placement of free-space
+    /// managers, one after the other. A gap is free space before a piece.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
         let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
         std::iter::once(Self::NONE).chain((1..=GAP_LENGTHS).flat_map(some))
@@ -63,10 +63,10 @@ struct ManagerPlan {
 }
 
 impl ManagerPlan {
-    /// Plans the places of free-space managers from `start` on, which is a page boundary: first the
-    /// section lists of at least a page, then the short pieces, which do not cross page boundaries.
-    /// Gaps precede the first short pieces. Unused pages before `end` stay free after the first
-    /// section list, if it has at least a page.
+    /// Plans the addresses of free-space managers from `start` on, which is the start of a page.
+    /// The section lists of at least a page come first. The short pieces follow, each within a
+    /// page, the first ones after gaps of free space. If the first section list has at least a
+    /// page, unused pages before `end` stay free after it.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
         match end.checked_sub(plan.end) {
@@ -136,7 +136,8 @@ impl ManagerPlan {
 
 impl Space {
     /// Places the free-space managers of all free space on new pages of the file. Returns no
-    /// managers if the file has no free space, or if no placement is exact.
+    /// managers if the file has no free space. Also returns none if, in each placement, the section
+    /// lists need another size than was reserved.
     pub(crate) fn place_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ReservedManager>> {
         let header = to_u64(FreeSpaceHeader::size(&params));
         let first = self.needs(params)?;
@@ -164,8 +165,9 @@ impl Space {
         Ok(Vec::new())
     }
 
-    /// Places the free-space managers on the pages from `start` up to `end`, if the section lists
-    /// can then record the free space with the remainders. The remainders become free.
+    /// Places the free-space managers on the pages between `start` and `end`. The remainders of the
+    /// pages become free. Does this only if the section lists can record the free space with these
+    /// remainders.
     fn fit_managers(
         &mut self,
         before: &[Need],

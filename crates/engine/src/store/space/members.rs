@@ -8,8 +8,8 @@ use super::persist::MessageLocation;
 use super::rules::SpaceKind;
 use super::{Rules, Space};
 
-/// The members of a multi driver file after the first one, each with its own file space, and the
-/// assignment of kinds of data to members.
+/// The members of a multi driver file except the first one. Each member has its own file space. An
+/// assignment names a member for each kind of data.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// The start address and the space of each member, ascending.
@@ -28,8 +28,8 @@ pub(crate) struct MemberEnd {
     pub(crate) end: u64,
 }
 
-/// The description of the multi driver's members as the HDF5 file states it, and the location of
-/// this description.
+/// The description of the multi driver's members in the HDF5 file, and the location of this
+/// description.
 #[derive(Debug)]
 pub(crate) struct StatedMembers {
     pub(crate) information: MultiInformation,
@@ -60,8 +60,8 @@ impl Members {
 }
 
 impl Space {
-    /// Divides the file space among members with the given ends. The undivided space becomes the
-    /// space of the first member, which takes all new blocks.
+    /// Divides the file space among members with the given ends. The whole former space becomes the
+    /// space of the first member, to which all new blocks go.
     pub(crate) fn spread(&mut self, ends: &[MemberEnd]) {
         if ends.len() < 2 {
             return;
@@ -75,7 +75,7 @@ impl Space {
         self.members = members;
     }
 
-    /// Divides the file space among members with the same member ends as the file space `other`,
+    /// Divides the file space among members like the file space `other`: with the same member ends,
     /// and with the same assignment of kinds of data.
     pub(crate) fn spread_as(&mut self, other: &Self) {
         self.spread(&other.member_ends());
@@ -84,7 +84,7 @@ impl Space {
         }
     }
 
-    /// Returns whether the file has members with ends of their own.
+    /// Returns whether the file has members that each have their own end.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }
@@ -100,8 +100,8 @@ impl Space {
         }
     }
 
-    /// Returns the start and the end of each member of the file. The list is empty if the file has
-    /// no members with ends of their own.
+    /// Returns the start and the end of each member of the file. If the members do not have their
+    /// own ends, the list is empty.
     pub(crate) fn member_ends(&self) -> Vec<MemberEnd> {
         if !self.has_members() {
             return Vec::new();
@@ -111,14 +111,15 @@ impl Space {
         std::iter::once(MemberEnd { start: 0, end: self.end }).chain(others).collect()
     }
 
-    /// Returns the end of allocation in the last member of the file that has any bytes.
+    /// Returns the end of allocation in the last member of the file that contains bytes.
     pub(crate) fn furthest(&self) -> u64 {
         let used = |(start, space): &(u64, Self)| (space.end > *start).then_some(space.end);
         self.members.others.iter().rev().find_map(used).unwrap_or(self.end)
     }
 
-    /// Returns the end of the file that the new superblock must state, if the old superblock stated
-    /// `before`: the end of the first member, or the end of the last member in files of HDF5 1.6.
+    /// Returns the end of the file for the new superblock. The old superblock stated the end
+    /// `before`. The end is the end of the first member, or in files of HDF5 1.6 the end of the
+    /// last member.
     pub(crate) fn stated_end(&self, before: Option<u64>) -> u64 {
         let second = self.members.others.first().map(|(start, _)| *start);
         let is_of_all = second.zip(before).is_some_and(|(second, before)| before > second);

@@ -32,9 +32,9 @@ use pool::{Pool, align_up};
 pub use rules::{BlockPlacement, FileSpace, SpaceKind};
 pub(crate) use rules::{Class, Rules};
 
-/// The divisor for the smallest part of the file that must be pending (freed, but not yet
-/// allocatable) before a commit is worth its cost: a fortieth. With this fraction, a file whose
-/// contents are replaced repeatedly grows by less than a twentieth.
+/// The divisor for the decision about a commit. If a fortieth of the file is pending (freed, but
+/// not yet allocatable), a commit is worth its cost. With this fraction, a file whose contents are
+/// replaced repeatedly grows by less than a twentieth.
 const PENDING_FRACTION: u64 = 40;
 
 /// The smallest number of pending bytes (freed, but not yet allocatable) for which a commit is
@@ -112,8 +112,8 @@ impl Space {
         }
     }
 
-    /// Returns the set of file addresses before the committed end that were allocated since the
-    /// last commit.
+    /// Returns the addresses that were allocated since the last commit and lie before the end of
+    /// the committed file.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
@@ -154,8 +154,8 @@ impl Space {
         usage
     }
 
-    /// Returns whether a commit is worth its cost: at least `min_pending` bytes, and a large enough
-    /// fraction of the file, are pending (freed, but not yet allocatable).
+    /// Returns whether a commit is worth its cost. It is if at least `min_pending` bytes and a
+    /// large enough fraction of the file are pending (freed, but not yet allocatable).
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
         self.rules.tracks
             && self.pending_bytes >= min_pending
@@ -241,7 +241,7 @@ impl Space {
     }
 
     /// Shrinks the file's block at `address` from `old` to `new` bytes and frees the bytes after
-    /// it, if a block of `new` bytes may lie at that address. Returns true if the block was shrunk.
+    /// it. Returns false, without a change, if a block of `new` bytes must not lie at this address.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
@@ -339,8 +339,8 @@ impl Space {
         }
     }
 
-    /// Frees a range of the file on pages for small blocks. A page that becomes free as a whole may
-    /// be used for any block.
+    /// Frees a range of the file on pages for small blocks. If a whole page becomes free, any block
+    /// may use the page.
     fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
         let mut from = start;
         while from < end {
@@ -379,8 +379,8 @@ impl Space {
         (start, length)
     }
 
-    /// Extends the block for small pieces at the end of the file by the free section that precedes
-    /// it, so that longer pieces fit.
+    /// Extends the block for small pieces at the end of the file by the free section before it.
+    /// Longer pieces then fit.
     fn join_block(&mut self, class: Class, start: u64, end: u64) {
         let Some(block) = self.blocks.get_mut(class.index()) else { return };
         if block.0 == end && block.0 < block.1 && block.1 == self.end {
@@ -390,8 +390,8 @@ impl Space {
     }
 
     /// Frees a range of the file in a file without pools of free sections. A range at the end of
-    /// the file, or before a block from which pieces are cut, can be used again. Other ranges are
-    /// lost.
+    /// the file can be used again, as can a range before a block from which small pieces are taken.
+    /// Other ranges are lost.
     fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
@@ -401,8 +401,8 @@ impl Space {
         self.reset_empty_blocks();
     }
 
-    /// Removes the free section at the end of the file by truncation of the file. With paged
-    /// allocation, removes whole pages. Returns whether the file was truncated.
+    /// Removes the free section at the end of the file by shortening the file. With paged
+    /// allocation, removes whole pages. Returns whether the file became shorter.
     fn trim_section(&mut self, class: Class, start: u64) -> bool {
         let page = self.rules.page.unwrap_or(1);
         let Some(cut) = align_up(start, page).filter(|cut| *cut < self.end) else { return false };
@@ -422,7 +422,7 @@ impl Space {
         true
     }
 
-    /// Moves the used-up blocks of file space for small pieces to the end of the file.
+    /// Moves the blocks for small pieces that are used up to the end of the file.
     fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {
@@ -432,8 +432,8 @@ impl Space {
         }
     }
 
-    /// Removes all free sections at the end of the file by truncating the file. Blocks from which
-    /// small pieces are cut stay.
+    /// Removes all free sections at the end of the file by shortening the file. Keeps blocks from
+    /// which small pieces are taken.
     fn trim(&mut self) {
         loop {
             let before = self.end;

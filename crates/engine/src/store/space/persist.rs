@@ -45,8 +45,9 @@ pub(crate) struct StoredSpace {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Returns the class and the address of each free-space manager in the two lists of the file space
-/// info message. The index of a manager in its list determines its class of space.
+/// Returns the class and the address of each free-space manager in the file space info message. The
+/// message has two lists. The index of a manager in its list determines the manager's class of
+/// space.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |number: usize| if matches!(number, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |number: usize| if paged { Class::Large } else { small(number) };
@@ -134,8 +135,8 @@ impl StoredSpace {
 }
 
 impl Space {
-    /// Takes over the free space that the file stores in its free-space managers into the file
-    /// space.
+    /// Adds the free space that the file stores in its free-space managers to the file space in
+    /// memory.
     pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {

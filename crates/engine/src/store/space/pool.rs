@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// Largest number of free sections in a list of similar lengths that an allocation compares for the
-/// best fit.
+/// Largest number of free sections in one list that an allocation compares for the best fit. The
+/// free sections of a list have similar lengths.
 const MAX_PROBES: usize = 4;
 
-/// Largest number of free sections in a list of similar lengths that an allocation compares before
-/// the file grows.
+/// Largest number of free sections in one list that an allocation compares before it extends the
+/// file. The free sections of a list have similar lengths.
 const MAX_LAST_PROBES: usize = 64;
 
 /// A pool of the file's free sections. Free sections never overlap, and adjacent free sections are
@@ -41,16 +41,16 @@ impl Section {
         self.start + self.length
     }
 
-    /// Returns the number of bytes in a free section before the first multiple of `alignment`, if
-    /// `length` bytes fit after them.
+    /// Returns the number of bytes in a free section before the first multiple of `alignment`.
+    /// Returns `None` if `length` bytes do not fit after them.
     fn skip(&self, length: u64, alignment: u64) -> Option<u64> {
         let skip = align_up(self.start, alignment)?.checked_sub(self.start)?;
         (skip.checked_add(length)? <= self.length).then_some(skip)
     }
 }
 
-/// Returns the first multiple of `alignment` that is not less than `value`, or `None` if it exceeds
-/// 64 bits.
+/// Returns the first multiple of `alignment` that is not less than `value`. Returns `None` if this
+/// multiple exceeds 64 bits.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }
@@ -96,9 +96,8 @@ impl Pool {
         self.get(*self.by_start.get(&start)?).map(Section::end)
     }
 
-    /// Removes `length` bytes that begin at a multiple of `alignment` from the pool's free
-    /// sections, and returns their start. Compares some free sections, and uses the free section
-    /// that fits best.
+    /// Removes `length` bytes from the pool's free sections and returns their start, which is a
+    /// multiple of `alignment`. Compares several free sections and uses the one that fits best.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -188,8 +187,8 @@ impl Pool {
         if exact { None } else { self.probe(own, MAX_LAST_PROBES, length, alignment) }
     }
 
-    /// Returns the number of the shortest free section that fits, among the first `probes` free
-    /// sections of a list.
+    /// Returns the number of the shortest free section that fits. Compares only the first `probes`
+    /// free sections of a list.
     fn probe(&self, list: usize, probes: usize, length: u64, alignment: u64) -> Option<u32> {
         let mut best: Option<(u64, u32)> = None;
         let mut index = self.bins.head(list);
@@ -309,8 +308,8 @@ impl Pool {
     }
 }
 
-/// Converts the number of a free section to an index. [`NO_SECTION`] is past the end of every
-/// vector of free sections.
+/// Converts the number of a free section to an index of a vector of free sections. [`NO_SECTION`]
+/// leads to an index past the end of every such vector.
 fn to_usize(index: u32) -> usize {
     index as usize
 }

@@ -89,8 +89,7 @@ impl Default for BlockPlacement {
     }
 }
 
-/// The class of a block of file space, which determines the free sections from which the block can
-/// be taken.
+/// The class of a block of file space. The class determines which free sections can hold the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Metadata; with paged allocation, only blocks that are shorter than a page.
@@ -132,8 +131,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the rules for the allocation of file space that a file space info message states.
-    /// Addresses stay below `limit`.
+    /// Returns the rules for the allocation of file space according to a file space info message.
+    /// All addresses stay below `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
@@ -161,8 +160,8 @@ impl Rules {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Returns the size of the file blocks from which small pieces of an allocation class are cut.
-    /// Returns 0 if the class has no blocks for small pieces.
+    /// Returns the size of the file blocks from which small pieces of an allocation class are
+    /// taken. Returns 0 if the class has no such blocks.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,

@@ -38,7 +38,7 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock>;
 
     /// Writes the changed header of a fixed or extensible array of chunk entries. `set` is the
-    /// largest number of an array element that was set.
+    /// largest number among the array elements that were set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
 
     /// Calls `visit` for each stored chunk in a box of chunk coordinates, from an array of chunk
@@ -68,8 +68,9 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns the result of a look-up that found no array block for the array element `number`.
-    /// The number is less than the length of an array, so the next number fits.
+    /// Returns the result of a look-up that found no array block for the array element `number`. An
+    /// array element's number is less than the length of the array, so the next number fits in 64
+    /// bits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -147,8 +148,8 @@ impl ArrayBlock {
     }
 }
 
-/// Creates an error about a chunk whose element number in a fixed or extensible array exceeds 64
-/// bits.
+/// Creates an error about a chunk whose element number in a fixed or extensible array does not fit
+/// in 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("the chunk {scaled:?} is outside the range that the chunk index can hold"))
 }
@@ -166,7 +167,7 @@ pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Re
     Ok((E::client(rules), size))
 }
 
-/// An editor of a fixed or extensible array of chunk entries, with the mapping from chunk
+/// An editor of a fixed or extensible array of chunk entries. The editor also maps chunk
 /// coordinates to element numbers.
 #[derive(Debug)]
 pub(super) struct ArrayEdit<A> {

@@ -27,8 +27,8 @@ pub(super) struct BTreeV1Edit {
     element_size: u64,
 }
 
-/// A node of a version 1 B-tree of chunks on the path from the root, and the index of the child to
-/// which the path continues.
+/// A node on a path from the root through a version 1 B-tree of chunks, and the index of the child
+/// at which the path continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathNode {
     pub(super) address: Address,
@@ -84,8 +84,8 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// Returns the version 1 B-tree key after the last chunk as libhdf5 computes it: the first
-    /// coordinates after the chunk in each dimension.
+    /// Returns the version 1 B-tree key after the last chunk, as libhdf5 computes it. In each
+    /// dimension, the coordinate of the key is the first one after the chunk.
     pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
@@ -118,9 +118,9 @@ impl BTreeV1Edit {
         Ok(node)
     }
 
-    /// Returns the path from the root to the leaf of a chunk in a version 1 B-tree, and whether the
-    /// leaf has the chunk. The path ends with the index of the chunk, or of the preceding chunk, in
-    /// the leaf.
+    /// Searches a chunk in a version 1 B-tree. Returns the path from the root to the leaf of the
+    /// chunk, and whether the leaf has the chunk. The path ends with the index of the chunk, or of
+    /// the preceding chunk, in the leaf.
     fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let (mut address, mut above) = (self.root, None);
@@ -167,8 +167,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces the address and the key of the chunk at the end of a path in a version 1 B-tree,
-    /// and the copies of the key in the nodes above.
+    /// Replaces the address and the key of a chunk in a version 1 B-tree. A path leads to the
+    /// chunk. Also replaces the copies of the key in the nodes above the leaf.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {

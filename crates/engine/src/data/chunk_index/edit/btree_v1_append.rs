@@ -10,9 +10,9 @@ use super::btree_v1_keys::{ChunkKey, key, keys, keys_mut, push, reserve, truncat
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// The last node of each level of a version 1 B-tree, from the leaf up, during an append of chunks.
-/// Each of these nodes has as many keys as children. The last child of an inner node is the last
-/// node of the level below, to which the inner node has no pointer yet.
+/// The last node of each level of a version 1 B-tree during an append of chunks, from the leaf up.
+/// Each of these nodes has as many keys as children. An inner node has no pointer yet to the last
+/// node of the level below, which will be its last child.
 #[derive(Debug)]
 struct BTreeV1Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
@@ -76,8 +76,8 @@ impl BTreeV1Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Creates a new right neighbour for the full last leaf of a version 1 B-tree, and for each
-    /// full node above the leaf. The first key of the new nodes is `next`.
+    /// Creates a new right neighbour for the last leaf of a version 1 B-tree, which is full, and
+    /// for each full node above this leaf. The first key of each new node is `next`.
     fn turn(&mut self, next: &ChunkKey) -> Result<()> {
         let capacity = self.tree.context.capacity();
         // An inner node is full if it has space for one more child only: the preceding node in the
@@ -126,8 +126,8 @@ impl BTreeV1Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Adds the pointer to a version 1 B-tree node, and the first key of the node, to the parent of
-    /// the node.
+    /// Adds two values to the parent of a version 1 B-tree node: the pointer to the node, and the
+    /// first key of the node.
     fn put_pointer(&mut self, level: usize, address: Address, node: &BTreeV1Node) -> Result<()> {
         // The root has no parent.
         let Some((_, parent)) = self.edge.get_mut(level + 1) else { return Ok(()) };

@@ -15,8 +15,8 @@ use super::btree_v1_keys::{
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A plan for the changes of several nodes of a version 1 B-tree of chunks. The changes are applied
-/// together after the last step that can fail.
+/// A plan of changes of several nodes of a version 1 B-tree of chunks. The changes are applied
+/// together, after the last step that can fail.
 #[derive(Debug, Default)]
 struct Plan {
     nodes: Vec<(Address, BTreeV1Node)>,
@@ -99,8 +99,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Returns the end key of a version 1 B-tree node whose last child is the chunk `last`: the
-    /// first key of the right neighbour, if the neighbour exists.
+    /// Returns the end key of a version 1 B-tree node whose last child is the chunk `last`. If the
+    /// node has a right neighbour, the end key is the first key of this neighbour.
     fn end_behind(&self, store: &Store, last: &ChunkKey, right: Address) -> Result<ChunkKey> {
         let mut end = None;
         if right.is_defined() {
@@ -111,8 +111,8 @@ impl BTreeV1Edit {
     }
 
     /// Splits a version 1 B-tree node with one child too many. Returns the new node, and the first
-    /// and last keys of the old node. The contents of a root move to a new node, and the root
-    /// points to both halves.
+    /// and last keys of the old node. If the node is the root, its contents move to a new node, and
+    /// the root then points to both halves.
     #[expect(clippy::type_complexity, reason = "two halves of one answer")]
     fn split(
         &self,
@@ -237,7 +237,7 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Replaces a version 1 B-tree root that has a single child by this child, as often as
+    /// Replaces a version 1 B-tree root that has only one child by this child, as often as
     /// possible. Returns an empty leaf if the root has no child.
     fn shrunk_root(&self, store: &Store, plan: &mut Plan, mut root: BTreeV1Node) -> Result<BTreeV1Node> {
         while let ([child], true) = (root.children.as_slice(), root.level > 0) {

@@ -247,8 +247,8 @@ impl<E: Entry> Made<E> {
         ArrayBlock { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
     }
 
-    /// Returns the addresses of all data blocks to which the index block of an extensible array
-    /// points, with their numbers of elements.
+    /// Returns the data blocks to which the index block of an extensible array points. Each data
+    /// block is given by its address and its number of elements.
     fn data_blocks(&self, index: &ExtensibleArrayIndexBlock) -> Vec<(Address, u64)> {
         let inline = (0..self.geometry.first_secondary_block()).flat_map(|number| {
             let shape = self.geometry.secondary_block(number);
@@ -257,8 +257,8 @@ impl<E: Entry> Made<E> {
         index.data_blocks.iter().copied().zip(inline).collect()
     }
 
-    /// Returns the extents in the file of all blocks of the extensible array except the header, and
-    /// all addresses at which a page may begin.
+    /// Returns two lists for the extensible array: the extents in the file of all blocks except the
+    /// header, and all addresses at which a page may begin.
     fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
         let (mut blocks, mut pages) = (Vec::new(), Vec::new());
         if !self.header.index_block.is_defined() {

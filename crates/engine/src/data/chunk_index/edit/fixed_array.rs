@@ -86,8 +86,8 @@ impl<E: Entry> Made<E> {
         })
     }
 
-    /// Returns the block or page of the fixed array that holds an array element, and the number of
-    /// the page if the page was never written.
+    /// Returns the block or page of the fixed array that holds an array element. If this page was
+    /// never written, also returns its number.
     fn locate(&self, store: &Store, element: usize) -> Result<(ArrayBlock, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
         let first = (element - index) as u64;

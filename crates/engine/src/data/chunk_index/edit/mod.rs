@@ -42,8 +42,8 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// A function that the deletion of a chunk index calls for each chunk, with the scaled coordinates
-/// and the entry of the chunk.
+/// A function for the deletion of a chunk index. The deletion calls the function for each chunk,
+/// with the scaled coordinates and the entry of the chunk.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
 /// An editor of the chunk index of one dataset. Only one editor of a chunk index may exist at a
@@ -64,8 +64,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// Returns the chunk index entry of a chunk, if the chunk is stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns `true` if the chunk index certainly has no chunk. A result of `false` is no proof of
-    /// a chunk in the index.
+    /// Returns true if the chunk index certainly has no chunk. If the result is false, the chunk
+    /// index may still have no chunk.
     fn is_empty(&self) -> bool;
 
     /// Implements [`ChunkTable::has_none_of`] for one kind of chunk index: returns whether none of
@@ -104,8 +104,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Implements [`ChunkTable::reserve`] for one kind of chunk index: allocates the space of all
-    /// possible chunks if this kind requires that.
+    /// Implements [`ChunkTable::reserve`] for one kind of chunk index. If this kind requires that,
+    /// allocates the space of all possible chunks.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
@@ -114,8 +114,8 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     fn note(&self) -> Note<E>;
 }
 
-/// Returns the width in bytes of the size field of filtered chunks, in chunk indexes of layout
-/// version 4 and later.
+/// Returns the width in bytes of the size field of filtered chunks. The field exists in chunk
+/// indexes of layout version 4 and later.
 ///
 /// Version 4 uses one byte more than the size of a decoded chunk needs, because filters may
 /// lengthen a chunk. Version 5 uses the width of lengths.
@@ -151,8 +151,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         &self.layout
     }
 
-    /// Inserts or replaces the entry of a chunk in the chunk index. Returns the replaced entry; the
-    /// caller frees the bytes of the replaced chunk.
+    /// Inserts or replaces the entry of a chunk in the chunk index. Returns the replaced entry. The
+    /// caller frees the stored bytes of the replaced chunk.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] without a change if the index cannot represent the entry: the
@@ -175,14 +175,14 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.get(store, scaled)
     }
 
-    /// Returns `true` if the chunk index certainly has no chunk. A result of `false` is no proof of
-    /// a chunk in the index.
+    /// Returns true if the chunk index certainly has no chunk. If the result is false, the chunk
+    /// index may still have no chunk.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Returns whether the chunk index has no entry for any of the given chunks, which are in C
-    /// order of their coordinates.
+    /// Returns whether the chunk index has no entry for any of the given chunks. The chunks are in
+    /// C order of their coordinates.
     ///
     /// # Errors
     /// Returns errors of reading the index.
@@ -258,8 +258,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.clear(edit)
     }
 
-    /// Adds `count`, which may be negative, to the coordinate along dimension `axis` of all chunks
-    /// in the chunk index. Datasets that grow or shrink at their front use this function.
+    /// Adds `count` to the coordinate along dimension `axis` of all chunks in the chunk index.
+    /// `count` may be negative. Datasets that grow or shrink at their front use this function.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a chunk would move out of the maximum extent, and

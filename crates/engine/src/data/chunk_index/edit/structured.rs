@@ -118,8 +118,8 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
 /// The number of bytes of an offset in the metadata of a structured chunk.
 const OFFSET_SIZE: u8 = 8;
 
-/// Returns the number of sections of a structured chunk of the given type, and the numbers of the
-/// sections that end with a checksum.
+/// Returns two values for a type of structured chunk: the number of sections of the chunk, and the
+/// numbers of the sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
     Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {
@@ -134,9 +134,9 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     })
 }
 
-/// Largest number of possible structured chunks for which a fixed array is used as the chunk index.
-/// The whole array is allocated with the first chunk, at some 40 bytes per chunk, while most chunks
-/// of a very large sparse dataset are never stored.
+/// Largest number of possible structured chunks for which the chunk index is a fixed array. The
+/// whole array is allocated with the first chunk, at some 40 bytes per chunk. In a very large
+/// sparse dataset, most chunks are never stored.
 const MAX_ARRAY_CHUNKS: u64 = 1 << 20;
 
 fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {

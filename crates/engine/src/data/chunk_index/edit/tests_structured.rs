@@ -243,8 +243,8 @@ fn entries_that_an_index_of_structured_chunks_cannot_represent_are_refused() {
     }
 }
 
-/// Checks that a chunk index header that contradicts the layout message, the filters or the
-/// dataset's shape is an error for readers and writers.
+/// Checks that a chunk index is refused if its header contradicts the layout message, the filters
+/// or the dataset's shape. Both a reader and a writer must return an error.
 #[test]
 fn an_index_of_other_chunks_is_refused() {
     for case in cases() {

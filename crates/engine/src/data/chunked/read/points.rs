@@ -16,7 +16,8 @@ use crate::memory::lengthen;
 /// Largest number of decoded chunk bytes that a read of scattered elements keeps in memory.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Smallest number of read requests to the file for which one more thread reads scattered elements.
+/// Smallest number of read requests that a read of scattered elements assigns to one thread. Only
+/// the last thread may get fewer requests.
 const MIN_THREAD_REQUESTS: usize = 128;
 
 /// Largest number of chunks in one batch of a read of scattered elements.
@@ -33,7 +34,7 @@ pub(super) struct Scattered<'a> {
     chunks: &'a Region,
 }
 
-/// The coordinates and the location of a stored chunk that a read needs.
+/// The coordinates and the location of a stored chunk whose elements a read needs.
 type LocatedChunk = (Dims, ChunkLocation);
 
 /// A run of elements of a chunk that are contiguous in the file and in the read target.
@@ -136,7 +137,7 @@ impl<'a> Scattered<'a> {
     }
 
     /// Returns the list of chunks that a read of scattered elements needs, in C order. Returns
-    /// `None` if a walk over the box of chunks is faster than looking up each chunk.
+    /// `None` if a walk over a box of chunks is faster than a search for each chunk.
     fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {

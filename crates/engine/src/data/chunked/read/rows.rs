@@ -51,8 +51,8 @@ enum RowsOutcome {
 }
 
 impl<'a> RowRead<'a> {
-    /// Creates the read of a selection by whole chunk rows. Returns `None` unless the selection
-    /// consists of whole rows of unfiltered chunks.
+    /// Creates the read of a selection by whole chunk rows. Returns `None` if the selection
+    /// contains parts of rows, or if the chunks are filtered.
     pub(super) fn new(
         context: ReadContext<'a>,
         source: &'a ChunkedSource,
@@ -75,8 +75,8 @@ impl<'a> RowRead<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads whole chunk rows into the read target if they need no conversion and the chunk index
-    /// is in order. Returns whether the elements were read.
+    /// Reads whole chunk rows into the read target. Returns false if the elements need conversion
+    /// or the chunk index is in another order.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {
@@ -160,8 +160,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads pieces of chunk rows, which are in ascending order, into the read target, and fills
-    /// the gaps between them with the fill value.
+    /// Reads pieces of chunk rows into the read target. The pieces are in ascending order. Fills
+    /// the gaps between the pieces with the fill value.
     fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };

@@ -121,8 +121,8 @@ impl Regular<'_> {
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// Returns the number of chunks with selected elements that a read needs, or `None` if they are
-    /// too many to list.
+    /// Returns the number of chunks with selected elements that a read needs. Returns `None` if the
+    /// list of these chunks would be too long.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
         for dimension in 0..self.tiling.shape().len() {
@@ -132,8 +132,8 @@ impl Regular<'_> {
         Some(count)
     }
 
-    /// Calls a function for each stored chunk with selected elements that the chunk index contains,
-    /// with its coordinates and location.
+    /// Calls a function for each stored chunk of the chunk index that contains selected elements,
+    /// with the chunk's coordinates and location.
     fn for_each_found(
         &self,
         wanted: Option<u64>,
@@ -192,8 +192,9 @@ impl Regular<'_> {
         })
     }
 
-    /// Returns an estimate of the work of a read in bytes: the bytes of whole chunks if they are
-    /// decoded; otherwise the selected bytes divided by 4, because copying is faster than decoding.
+    /// Returns an estimate of a read's work in bytes. If the chunks are decoded, the estimate is
+    /// the size of the whole chunks. Otherwise, the estimate is a quarter of the selected bytes,
+    /// because copying is faster than decoding.
     fn work(&self, chunks: usize) -> u128 {
         if !self.source.pipeline.is_empty() {
             return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
@@ -208,8 +209,8 @@ impl Regular<'_> {
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
-    /// Divides chunks into groups whose chunks are near each other in the file. Limits the size of
-    /// the groups so that every thread has chunks to read.
+    /// Divides stored chunks into groups of chunks that are near each other in the file. Limits the
+    /// size of the groups, so that every thread has chunks to read.
     fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = locations;
@@ -287,8 +288,8 @@ impl Regular<'_> {
         outcome
     }
 
-    /// Returns the number of leading chunks in a list of locations that are unfiltered, wholly
-    /// selected, and contiguous in the file.
+    /// Returns the number of leading chunks in a list of locations with three properties: each
+    /// chunk is unfiltered and wholly selected, and the chunks are contiguous in the file.
     fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;

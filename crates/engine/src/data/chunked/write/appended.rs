@@ -13,10 +13,10 @@ use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Largest number of bytes of chunks that an append operation encodes before the dataset grows.
+/// Largest number of bytes of chunks that an append encodes before it extends the dataset.
 const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// The chunks of an append operation that are encoded before the dataset grows.
+/// The chunks of an append that are encoded before the dataset is extended.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
@@ -26,8 +26,9 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Encodes the chunks that an append replaces as a whole, for a selection in a dataset of shape
-    /// `dims`. Returns `None` if the append replaces no whole chunk, or too many chunks.
+    /// Encodes the chunks whose elements an append replaces completely. The selection lies in a
+    /// dataset of shape `dims`. Returns `None` if the append replaces no whole chunk, or too many
+    /// chunks.
     ///
     /// # Errors
     /// Returns the errors of [`write_concurrently`](super::write_concurrently).
@@ -69,8 +70,8 @@ impl Appended {
 }
 
 impl ChunkWriter {
-    /// Stores the chunks of an append that were encoded before the dataset grew, and writes all
-    /// other elements of the append.
+    /// Stores the chunks of an append that were encoded before the dataset was extended. Also
+    /// writes all other elements of the append.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

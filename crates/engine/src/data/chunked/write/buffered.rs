@@ -84,8 +84,8 @@ impl ChunkWriter {
             && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Adds a whole chunk, whose elements are in the write source `from`, to the buffer of the
-    /// chunk writer. Returns whether the buffer accepted the chunk.
+    /// Adds a whole chunk to the buffer of the chunk writer. The elements of the chunk are in the
+    /// write source `from`. Returns whether the buffer accepted the chunk.
     pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -119,9 +119,9 @@ impl ChunkWriter {
     }
 
     /// Extends a dataset by one chunk along dimension `axis`, up to the length `maximum`, and
-    /// buffers the elements of that chunk. Returns the new length of the dimension. Returns `None`
-    /// and changes nothing unless this is possible: chunks must be unfiltered, and the dataset must
-    /// be one chunk wide in the other dimensions.
+    /// buffers the elements of the chunk. Returns the new length of the dimension. If this is
+    /// impossible, returns `None` and changes nothing. For example, the chunks may be filtered, or
+    /// the dataset may be wider than one chunk in another dimension.
     ///
     /// # Errors
     /// Returns errors of conversions, without a change. Returns errors of the driver.

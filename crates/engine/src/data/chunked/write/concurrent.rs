@@ -24,19 +24,20 @@ use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, 
 use crate::error::Result;
 use crate::store::Store;
 
-/// Smallest number of bytes of complete dirty chunks at which a concurrent write flushes them.
+/// Smallest number of bytes of dirty chunks that lack no elements at which a concurrent write
+/// flushes these chunks.
 const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
-    /// Returns whether writes of this chunked dataset run concurrently. Small chunks without
-    /// filters are buffered and written together instead.
+    /// Returns whether writes of this chunked dataset run concurrently. Otherwise, its small chunks
+    /// without filters are buffered and written together.
     pub(crate) fn is_written_concurrently(&self) -> bool {
         !self.pipeline.is_empty() || self.chunk_bytes > MAX_BUFFERED_CHUNK_BYTES
     }
 }
 
-/// A trait for access to a dataset's chunk writer by threads that lock the file exclusively only
-/// for short times.
+/// A trait for access to a dataset's chunk writer by several threads. The threads lock the file
+/// exclusively only for short times.
 pub trait ChunkAccess {
     /// Calls `work` with the dataset's chunk writer and the table of its chunks. Returns `None` if
     /// the chunk writer no longer exists.
@@ -48,8 +49,8 @@ pub trait ChunkAccess {
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Calls `work` with the chunk cache, under a lock that keeps other threads from changing the
-    /// structure of the file.
+    /// Calls `work` with the chunk cache. During the call, a lock keeps other threads from changing
+    /// the structure of the file.
     ///
     /// # Errors
     /// Returns the errors of `work`.
@@ -70,7 +71,7 @@ pub trait ChunkAccess {
 }
 
 /// The progress of a write to a chunked dataset by several threads: all elements are written, or
-/// only a number of chunks.
+/// only some of the chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// All elements are written.
@@ -113,7 +114,7 @@ pub fn write_concurrently(
 }
 
 /// Flushes dirty chunks of a dataset if their bytes exceed their limit. The most recently changed
-/// chunks stay, because their remaining elements may follow soon.
+/// chunks stay dirty, because their remaining elements may be written soon.
 fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
@@ -148,7 +149,7 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// The snapshots of a dataset's dirty chunks that a concurrent flush encodes.
+/// The snapshots of a dataset's dirty chunks for one concurrent flush, which encodes them.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -199,7 +200,8 @@ struct Batch<'a, A> {
     from: &'a WriteSource<'a>,
 }
 
-/// The state of a chunk in the file at a write: not stored, read and decoded, or still encoded.
+/// The state in which a write finds a chunk: not stored in the file, read and decoded, or read and
+/// still encoded.
 enum StoredState {
     Nothing,
     Decoded(Arc<[u8]>),
@@ -428,7 +430,7 @@ pub(super) fn each<J: Send, D: Send>(
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
-/// Returns the encoded bytes of a chunk of which the write replaces all elements.
+/// Returns the encoded bytes of a chunk whose elements are all replaced by the write.
 pub(super) fn encode_whole(
     source: &ChunkedSource,
     store: &Store,
@@ -448,8 +450,8 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores encoded chunks in the file. The stored chunks replace dirty chunks, and copies that
-    /// threads have read from the file.
+    /// Stores encoded chunks in the file. Each stored chunk replaces the dirty chunk with the same
+    /// coordinates. Copies that threads have read from the file before are out of date.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -466,8 +468,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks the copies of a dataset's chunks that writing threads have read from the file as out
-    /// of date.
+    /// Marks copies of a dataset's chunks as out of date. Writing threads have read these copies
+    /// from the file.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

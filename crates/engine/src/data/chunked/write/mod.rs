@@ -413,8 +413,8 @@ fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Size in bytes of the largest chunk whose encoded form may be longer than the chunk, because of
-/// optional filters.
+/// Size in bytes of the largest chunk for which optional filters are used even if they make the
+/// chunk longer.
 const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
 /// Encodes a chunk with the filters of the dataset. Returns the bytes to store, and the filter mask

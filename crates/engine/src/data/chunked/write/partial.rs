@@ -8,13 +8,14 @@ use super::selected::Selected;
 use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
-/// The divisor of a chunk's size for the decision about a partial write. A chunk stays dirty if the
-/// range from the first to the last written element is at least the quotient. Otherwise, only the
-/// written elements are stored.
+/// The divisor for the decision about a partly written chunk. The limit is the chunk's number of
+/// elements divided by this number. If the range from the first to the last written element is at
+/// least as long as the limit, the chunk stays dirty. Otherwise, only the written elements are
+/// stored.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
-/// Smallest number of chunks that must fit into the limit of a chunk writer's dirty bytes.
-/// Otherwise, no partly written chunk stays dirty.
+/// Smallest number of chunks that must fit into the chunk writer's limit of dirty bytes. If fewer
+/// chunks fit, no partly written chunk stays dirty.
 const MIN_CHUNKS_IN_LIMIT: usize = 4;
 
 impl ChunkWriter {

@@ -14,8 +14,8 @@ use crate::store::{Edit, SpaceKind};
 const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Allocates file space for each chunk inside the shape of the dataset that has none. Writes
-    /// fill values to the new chunks if `fill` is true.
+    /// Allocates file space for each chunk inside the shape of the dataset that has no file space
+    /// yet. If `fill` is true, writes fill values to the new chunks.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -140,8 +140,9 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes the fill value to all chunks that a resize adds to the dataset. Chunks with permanent
-    /// file space may still hold the elements of an earlier, larger shape.
+    /// Writes the fill value to all chunks that a resize adds to the dataset. A chunk with
+    /// permanent file space may still hold old elements, from an earlier time at which the dataset
+    /// was larger.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;

@@ -8,7 +8,7 @@ use super::super::ChunkedSource;
 use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// A selection of a chunked dataset, prepared for a write that proceeds chunk by chunk.
+/// A selection of a chunked dataset for a write that proceeds chunk by chunk.
 pub(super) enum Selected<'a> {
     /// A selection whose dimensions are selected independently of one another.
     Tiles(Tiling),
@@ -74,7 +74,7 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Returns whether the selection of a write contains all elements of the chunk with the given
+    /// Returns whether a write's selection contains all elements of the chunk with the given
     /// coordinates.
     pub(super) fn covers(&self, scaled: &[u64]) -> bool {
         match self {
@@ -83,8 +83,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the number of elements of a chunk that a write replaces. Returns 0 if the count
-    /// would take long.
+    /// Returns the number of a chunk's elements that a write replaces. If counting takes too long,
+    /// returns 0.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.count_in(scaled),
@@ -93,8 +93,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns an estimate of the distance, in elements, from the first to the last element of a
-    /// chunk that a write replaces. Returns 0 if an estimate would take long.
+    /// Returns an estimate of the distance, in elements, between the first and the last element of
+    /// a chunk that a write replaces. If estimating takes too long, returns 0.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
@@ -141,8 +141,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Returns the division of a write's selection into chunks, or `None` unless its dimensions are
-    /// selected independently of one another.
+    /// Returns the division of a write's selection into chunks. Returns `None` if the dimensions
+    /// are not selected independently of one another.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

@@ -81,7 +81,7 @@ pub(super) fn new_zeros(
     Ok(locations)
 }
 
-/// Copies the elements of several chunks from the write source into a stage buffer, which is then
+/// Copies the elements of several chunks from the write source into a buffer. The buffer is then
 /// written to the file.
 fn fill_stage(
     source: &ChunkedSource,
@@ -108,10 +108,9 @@ fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
-/// Writes unfiltered chunks directly from the caller's buffer, if the buffer holds their elements
-/// in the stored form. Writes chunks that are neighbours in the buffer and in the file with one
-/// call. Stops at the first chunk that needs conversion or gathering. Returns the number of written
-/// chunks.
+/// Writes unfiltered chunks directly from the caller's buffer, and returns the number of written
+/// chunks. Stops at the first chunk whose elements need conversion or are not contiguous in the
+/// buffer. Chunks that are neighbours both in the buffer and in the file are written with one call.
 fn write_direct(
     source: &ChunkedSource,
     store: &Store,
@@ -139,9 +138,9 @@ fn write_direct(
     Ok(at)
 }
 
-/// Returns the index of a chunk's first element in the caller's buffer and the number of the
-/// chunk's elements. Returns `None` unless the write replaces all elements of the chunk and the
-/// elements are contiguous in the buffer.
+/// Returns two values for a chunk: the index of its first element in the caller's buffer, and its
+/// number of elements. Returns `None` if the write does not replace all elements of the chunk, or
+/// if the elements are not contiguous in the buffer.
 fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
     let Some(tiling) = selected.tiling() else { return Ok(None) };
     let pieces = tiling.pieces(scaled)?;
@@ -258,7 +257,7 @@ fn write_runs(
     Ok(())
 }
 
-/// A stored chunk as a target of writes: the range of bytes that the chunk takes in the file.
+/// The range of bytes that a stored chunk takes in the file, as a target of writes.
 struct Span<'a> {
     store: &'a Store,
     location: &'a ChunkLocation,

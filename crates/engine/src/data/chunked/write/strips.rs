@@ -17,8 +17,8 @@ use crate::store::SpaceKind;
 /// the file.
 const GATHERED_BYTES: usize = 1 << 20;
 
-/// A box of small chunks that a write stores strip by strip, with the coordinates of the next
-/// strip.
+/// A box of small chunks that a write stores strip by strip, and the coordinates of the next strip.
+/// A strip is a row of neighbouring chunks along the fastest dimension.
 struct Strips {
     /// The shape of a chunk.
     chunk: Dims,
@@ -35,21 +35,21 @@ struct Strips {
     next: Option<Dims>,
 }
 
-/// A strip of a write: a row of neighbouring chunks along the fastest dimension.
+/// A strip of a write: a row of neighbouring small chunks along the fastest dimension.
 struct Strip {
     /// The first chunk, relative to the first chunk of the box.
     at: Dims,
     count: usize,
 }
 
-/// The start of a row of elements of a chunk: the offset in the write source and the offset in the
-/// chunk, both in bytes from the chunk's first row.
+/// Two offsets of the start of a row of a chunk's elements: in the write source, and in the chunk.
+/// Both count in bytes from the chunk's first row.
 struct StripRow {
     source: u64,
     chunk: u64,
 }
 
-/// A batch of strips of small chunks whose elements a write gathers together.
+/// A batch of strips (rows of small chunks) whose elements a write gathers together.
 #[derive(Default)]
 struct StripBatch {
     strips: Vec<Strip>,
@@ -58,8 +58,8 @@ struct StripBatch {
 }
 
 impl ChunkWriter {
-    /// Writes a selection of a chunked dataset that is a box of small chunks and begins at the
-    /// start of a chunk. Returns false, without a change, for all other selections.
+    /// Writes a selection that is a box of small chunks and begins at the start of a chunk. For
+    /// every other selection, returns false and writes nothing.
     pub(super) fn write_strips(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -92,8 +92,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Writes the strips of small chunks of a dataset that has no stored chunks. Allocates all
-    /// chunks together, before the blocks of the chunk index.
+    /// Writes the strips (rows of small chunks) of a dataset that has no stored chunks. Allocates
+    /// all chunks together, before the blocks of the chunk index.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -121,8 +121,8 @@ impl ChunkWriter {
 }
 
 impl Strips {
-    /// Divides a selection into strips of small chunks. Returns `None` unless the selection is a
-    /// box that begins at the start of a chunk.
+    /// Divides a selection into strips (rows of small chunks). Returns `None` if the selection is
+    /// not a box, or does not begin at the start of a chunk.
     fn new(source: &ChunkedSource, selection: &Selection) -> Option<Self> {
         let grid = &source.grid;
         let region = as_box(selection, grid)?;
@@ -147,7 +147,8 @@ impl Strips {
         })
     }
 
-    /// Moves to the next batch of strips of small chunks. Returns whether a next batch exists.
+    /// Moves to the next batch of strips (rows of small chunks). Returns whether a next batch
+    /// exists.
     fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
@@ -190,8 +191,8 @@ impl Strips {
         Some(Strip { at, count })
     }
 
-    /// Copies the elements of a batch of strips from the caller's buffer into the order of the
-    /// chunks.
+    /// Copies the elements of a batch of strips (rows of small chunks) from the caller's buffer
+    /// into the order of the chunks.
     fn gather(&self, batch: &mut StripBatch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
         let chunk_bytes = self.chunk_bytes;
         batch.bytes.resize(chunk_bytes * batch.chunks.len(), 0);
@@ -217,8 +218,8 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of each chunk in a strip of small chunks. In the
-    /// fastest dimension, the last chunk determines the size.
+    /// Returns the shape of the selected part of each chunk in a strip, a row of small chunks. In
+    /// the fastest dimension, returns the size of the part of the last chunk.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
@@ -289,8 +290,8 @@ impl Strips {
     }
 }
 
-/// Copies consecutive pieces of `N` bytes from the buffer `from` to offsets of the buffer `to` that
-/// are `step` bytes apart.
+/// Copies consecutive pieces of `N` bytes from the buffer `from` to the buffer `to`. In `to`, the
+/// pieces begin `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut locations = to.chunks_mut(step.max(1));

@@ -15,8 +15,8 @@ use crate::data::transfer::{FillElement, ReadContext, ReadTarget, Resources, Sou
 const CHUNK_ELEMENTS: u64 = 4;
 const DATASET_ELEMENTS: u64 = 10;
 
-/// A model of a chunked dataset in a concurrency test. The model has a lock for each kind of step,
-/// between which other threads may run.
+/// A model of a chunked dataset in a concurrency test. Each step of a write takes a lock, and other
+/// threads may run between two steps.
 struct Model {
     store: Store,
     resources: Resources,
@@ -113,12 +113,12 @@ impl Model {
     }
 }
 
-/// The steps of one thread in a concurrency test: writes of `(start, count)`, each exclusive or
-/// concurrent, and flushes if the count is 0.
+/// The steps of one thread in a concurrency test. A step with a count is a write of `(start,
+/// count)`, exclusive or concurrent. A step with the count 0 is a flush.
 type Steps = &'static [(u64, u64, bool)];
 
-/// Runs the threads of a concurrency test in all orders that a random walk finds. Checks that the
-/// final value of each element comes from the last write of some thread.
+/// Runs the threads of a concurrency test in all orders that a random walk finds. Checks each
+/// element: its final value must be the value that some thread wrote last.
 fn check(threads: &'static [Steps]) {
     let run = move || {
         let model = Arc::new(Model::new());

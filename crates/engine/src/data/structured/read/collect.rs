@@ -8,19 +8,19 @@ use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Largest number of rows in a slab of sparse dataset elements for which elements are counted row
-/// by row. With more rows than this number and than elements, the elements are sorted instead.
+/// Largest number of rows of a sparse dataset that are counted row by row. With more rows than this
+/// and than elements, a read sorts the elements of a slab (a row of chunks) instead.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
-/// The name of a slab of sparse dataset elements in error messages.
+/// The name of a slab of a sparse dataset in error messages. A slab is a row of chunks with one
+/// coordinate along the first dimension.
 const SLAB: &str = "slab of a sparse dataset";
 
-/// The number of a row of elements in a slab of a sparse dataset, in C order. The elements of a row
-/// have all coordinates in common except the last one.
+/// The number of a row of elements in a slab (a row of chunks) of a sparse dataset, in C order. All
+/// elements of a row differ only in the last coordinate.
 type Key = u128;
 
-/// The row of a slab of sparse dataset elements that a walk through the elements of a chunk
-/// currently visits.
+/// The row of elements that a walk currently visits in a slab, a row of a sparse dataset's chunks.
 struct SlabRow {
     /// The coordinates of the row, without the last coordinate.
     at: Dims,
@@ -32,8 +32,8 @@ struct SlabRow {
 }
 
 impl Slab {
-    /// Returns all defined elements of a slab of structured chunks in C order: their coordinates,
-    /// and their values as stored.
+    /// Returns all defined elements of a slab (a row of structured chunks) in C order: their
+    /// coordinates, and their values as stored.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if memory cannot hold the elements.
@@ -67,8 +67,8 @@ impl Slab {
         Ok((coordinates, values))
     }
 
-    /// Returns the index in C order of each defined element of a slab. The result lists the
-    /// elements chunk by chunk.
+    /// Returns the index in C order of each defined element of a slab, a row of structured chunks.
+    /// The result lists the elements chunk by chunk.
     fn positions(&self, form: &StructuredForm) -> Result<Vec<usize>> {
         let count = to_usize(self.len())?;
         let mut positions = vec![0; count];
@@ -112,7 +112,8 @@ impl Slab {
         if missing { Err(outside()) } else { Ok(positions) }
     }
 
-    /// Calls `visit` with the row of each defined element of a slab, chunk by chunk.
+    /// Calls `visit` with the row of each defined element of a slab (a row of structured chunks),
+    /// chunk by chunk.
     fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&SlabRow)) {
         for part in &self.parts {
             part.each(form, self.first, |row, _| visit(row));
@@ -120,8 +121,9 @@ impl Slab {
     }
 }
 
-/// Sets the index in C order of each element of a slab by sorting the elements by their rows.
-/// Within a row, elements keep their order, because each chunk lists its elements in C order.
+/// Sets the index in C order of each element of a slab, a row of structured chunks. For this, sorts
+/// the elements by their rows. Elements of one row keep their order, because each chunk lists its
+/// elements in C order.
 fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
     rows.sort_unstable();
     for (position, (_, element)) in rows.into_iter().enumerate() {
@@ -132,8 +134,8 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of elements in a slab of structured chunks, or `None` if the
-    /// number exceeds 128 bits.
+    /// Returns the number of rows of elements in a slab, a row of structured chunks. Returns `None`
+    /// if the number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
@@ -161,7 +163,7 @@ impl SelectedChunk {
     }
 
     /// Calls `visit` for each selected defined element of a structured chunk, with its row and its
-    /// last coordinate. Rows are counted from `first` along the first dimension.
+    /// last coordinate. Along the first dimension, rows count from `first`.
     #[inline]
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&SlabRow, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
@@ -191,8 +193,8 @@ impl SelectedChunk {
     }
 }
 
-/// Returns the number of a row of elements in a slab, from the coordinates `row`. The number is
-/// meaningless if a slab has more rows than 128 bits can count.
+/// Returns the number of the row of elements with the coordinates `row` in a slab, a row of
+/// structured chunks. The number is meaningless if the slab has more rows than 128 bits can count.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
     let start = Key::from(at.wrapping_sub(first));

@@ -34,8 +34,8 @@ pub struct SelectedChunk {
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// A slab: the selected defined elements of all structured chunks with the same coordinate along
-/// the first dimension.
+/// A slab of a sparse dataset, that is, the structured chunks with one coordinate along the first
+/// dimension. The value holds the selected defined elements of these chunks.
 #[derive(Debug, Clone)]
 pub struct Slab {
     /// The first coordinate of the slab's first element.
@@ -62,20 +62,20 @@ impl SelectedChunk {
 }
 
 impl Slab {
-    /// Returns the number of selected defined elements in the slab of structured chunks.
+    /// Returns the number of selected defined elements in a slab (a row of structured chunks).
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
-    /// Returns whether the slab of structured chunks has no selected defined elements.
+    /// Returns whether a slab (a row of structured chunks) has no selected defined elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl StructuredSource {
-    /// Calls `visit` with the selected defined elements of a sparse dataset, some slabs at a time,
-    /// in ascending order.
+    /// Calls `visit` with the selected defined elements of a sparse dataset, in ascending order.
+    /// Each call gets the elements of some rows of structured chunks.
     ///
     /// # Errors
     /// Returns errors of damaged chunks and of `visit`.
@@ -230,9 +230,9 @@ impl StructuredSource {
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// Returns the number of defined elements of a stored structured chunk. Takes the number from
-    /// the entry in the chunk index, or decodes the chunk if some elements may be outside the shape
-    /// of the dataset.
+    /// Returns the number of defined elements of a stored structured chunk. If the whole chunk is
+    /// in the shape of the dataset, takes the number from the entry in the chunk index. Otherwise,
+    /// decodes the chunk.
     ///
     /// # Errors
     /// Returns errors of a damaged chunk.
@@ -262,8 +262,8 @@ impl StructuredSource {
     }
 }
 
-/// Divides structured chunks, which are in C order, into groups for decoding. A group contains
-/// whole slabs.
+/// Divides structured chunks, which are in C order, into groups for decoding. All chunks with the
+/// same coordinate along the first dimension are in one group.
 fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
     let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
     let mut bytes = 0_u128;

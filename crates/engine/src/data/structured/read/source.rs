@@ -134,7 +134,7 @@ impl StructuredSource {
     }
 
     /// Decodes the stored structured chunks of a box that may have selected elements. Calls `visit`
-    /// with batches of these chunks, in the order of the chunk index.
+    /// with one batch of these chunks after the other, in the order of the chunk index.
     fn for_each_batch(
         &self,
         context: ReadContext<'_>,

@@ -7,8 +7,8 @@ use super::{StructuredWriter, StructuredWriting, Update};
 use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
-/// A function that returns whether an element of a sparse dataset is defined, from the element's
-/// number in a box and its bytes.
+/// A function that returns whether an element of a sparse dataset is defined. The arguments are the
+/// element's number in a box and the element's bytes.
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
@@ -38,8 +38,9 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Writes the elements of a box of a sparse dataset for which `is_defined` returns true.
-    /// `elements` holds the stored form of all elements of the box in C order.
+    /// Writes elements of a box of a sparse dataset. Writes only the elements for which
+    /// `is_defined` returns true. `elements` holds the stored form of all elements of the box in C
+    /// order.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the box is not inside the dataset, or if the number of elements

@@ -55,8 +55,8 @@ struct Update {
     values: Option<Vec<u8>>,
 }
 
-/// The result of merging an update into a structured chunk: the changed chunk. After an error, the
-/// result is the error and the dirty chunk before the update.
+/// The result of the merge of an update into a structured chunk: the changed chunk. If the merge
+/// fails, the error and the dirty chunk before the update.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {

@@ -16,7 +16,7 @@ const POINTS: &str = "write of points";
 /// Largest number of points that a write to structured chunks sorts together.
 const BATCH_POINTS: usize = 4 << 20;
 
-/// A trait of lists of the coordinates of points to write, in the order of the points' values.
+/// A trait of lists of point coordinates for a write. The points are in the order of their values.
 pub trait PointCoordinates: Sync {
     /// Returns the number of points in the list of coordinates to write.
     fn len(&self) -> usize;
@@ -57,8 +57,8 @@ impl PointCoordinates for Points {
     }
 }
 
-/// A trait of points of a write to structured chunks, each packed into one integer: the offset of
-/// the point in its chunk, then the number of the point.
+/// A trait of points that a write to structured chunks packs into one integer each: first the
+/// offset of the point in its chunk, then the number of the point.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
@@ -165,8 +165,8 @@ impl StructuredWriter {
         })
     }
 
-    /// Groups points to write by the structured chunks that contain them, in C order of the chunks.
-    /// The points of a chunk keep their order.
+    /// Groups points by the structured chunks that contain them, for a write. The groups are in C
+    /// order of the chunks, and the points of a chunk keep their order.
     fn by_chunk<C: PointCoordinates, P: Packed>(
         &self,
         points: &C,

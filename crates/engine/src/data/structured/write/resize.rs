@@ -62,9 +62,9 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the coordinates of the structured chunks, in the old or the new shape, that have
-    /// elements from coordinate `from` on along a dimension. Also returns the chunk in which the
-    /// smaller shape ends.
+    /// Returns the structured chunks that have elements from coordinate `from` on along a
+    /// dimension, in the old or the new shape. Also returns the chunks in which the smaller shape
+    /// ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -96,8 +96,8 @@ impl StructuredWriter {
     }
 
     /// Removes the elements of a structured chunk that lie outside the old or the new shape of the
-    /// dataset. The chunk becomes dirty if elements were removed, or if the filters of the chunk
-    /// change.
+    /// dataset. If elements were removed or the filters of the chunk change, the chunk becomes
+    /// dirty.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -134,8 +134,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns a dense structured chunk in which the elements that are not in both the old and the
-    /// new shape have the fill value.
+    /// Returns a dense structured chunk after a change of the dataset's shape. Elements that are
+    /// not in both the old and the new shape have the fill value.
     fn refilled(
         &self,
         store: &Store,

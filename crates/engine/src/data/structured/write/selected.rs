@@ -139,8 +139,8 @@ impl StructuredWriter {
         Ok(Some(Update { scaled, defined, values: Some(values) }))
     }
 
-    /// Sets `values` to the present values of elements of a structured chunk, before a write of
-    /// some compound members.
+    /// Sets `values` to the present values of elements of a structured chunk. A write of some
+    /// compound members then changes these members.
     fn before(
         &self,
         writing: &StructuredWriting<'_, '_>,

@@ -14,8 +14,8 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
-/// Smallest number of defined elements in a structured chunk from which the encoder options are
-/// chosen.
+/// Smallest number of defined elements of a structured chunk that is used to choose the encoder
+/// options.
 const MIN_TUNING_ELEMENTS: u64 = 64;
 
 /// Number of bytes of structured chunks that a flush encodes together.
@@ -136,8 +136,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Returns the encoding of the set of defined elements in the first stored structured chunk, so
-    /// that new chunks use the same encoding.
+    /// Returns the encoding of the set of defined elements in the first stored structured chunk.
+    /// New chunks then use the same encoding.
     fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
