@@ -310,8 +310,8 @@ impl<M> AccessOptions<M> {
         self.log.clone()
     }
 
-    /// Returns the file's driver, wrapped such that its calls go to the access log if the options
-    /// have one.
+    /// Returns the file's driver. If the options have an access log, the driver is wrapped, and the
+    /// log records its calls.
     pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
         match &self.log {
             Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),
@@ -325,8 +325,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns a handle of the file at `path` that can open other files to which links and datasets
-    /// of this file refer.
+    /// Returns a handle of the file at `path`. Links and datasets of this file can refer to other
+    /// files, which the handle can open.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

@@ -7,8 +7,7 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::OpenFile;
 use parking_lot::RwLock;
 
-/// A cache of one value that was read from a file, with the generation of the file at the time of
-/// the read.
+/// A cache of one value from a file, with the generation of the file at the time of the read.
 pub(crate) struct Known<T> {
     generation: u64,
     /// `None` before the first read.

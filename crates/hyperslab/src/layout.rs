@@ -249,8 +249,8 @@ impl ChunkInfo {
         })
     }
 
-    /// Returns the stored chunk of the dataset that holds the element at the coordinates `element`,
-    /// from the chunk index.
+    /// Looks in the chunk index of the dataset for the chunk that holds the element at the
+    /// coordinates `element`. Returns the chunk if it is stored.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };

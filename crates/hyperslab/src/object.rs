@@ -34,8 +34,8 @@ impl ObjectToken {
         Self::as_of(store, address, store.deletions())
     }
 
-    /// Returns the token of the object whose header was at the address `address` after the given
-    /// number of deletions in the file.
+    /// Returns the token of an object whose header was at the address `address` at an earlier time.
+    /// The time is given as the number of deletions in the file so far.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
@@ -96,7 +96,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the object whose header is at an address, the target of a link.
+    /// Opens the object to which a link leads. The header of the object is at an address.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -112,7 +112,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// Opens the object that a handle of the engine keeps open.
+    /// Opens an object that a handle of the engine already keeps open.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;

@@ -122,7 +122,7 @@ impl IntoSelection for Selection {
 }
 
 /// Returns the shape of the array that results from a selection of all elements, of a box or of a
-/// regular hyperslab; `None` for other selections.
+/// regular hyperslab. Returns `None` for other selections.
 fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Dims>> {
     match selection {
         Selection::All => Ok(Some(Dims::from_slice(dims))),

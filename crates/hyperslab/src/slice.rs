@@ -52,8 +52,8 @@ impl Coordinate {
         if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
     }
 
-    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this would
-    /// be the end of the dimension.
+    /// Returns the coordinate after this coordinate in the dimension. Returns `None` if this
+    /// coordinate is the last coordinate of the dimension, counted from the end.
     fn after(self) -> Option<Self> {
         match self {
             // Saturates, because no dimension has so many coordinates.

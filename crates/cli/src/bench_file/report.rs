@@ -15,14 +15,14 @@ use crate::ls::dataset::{layout_name, shape, sizes};
 use crate::output::{self, DATASET, DATATYPE, FAINT, PLAIN, VALUE, bytes, escape, heading, styled};
 use crate::sections::{filter_name, share};
 
-/// The smallest ratio of the present cost to the cost of another layout at which the other layout
-/// is recommended.
+/// The smallest improvement for which `bench-file` recommends another layout: the present cost
+/// divided by the cost of the other layout.
 const MIN_IMPROVEMENT: f64 = 1.3;
 
-/// The largest number of alternative layouts in a report.
+/// The largest number of alternative layouts in a report of `bench-file`.
 const MAX_OTHERS: usize = 4;
 
-/// The report on one dataset: its storage, measurements and estimates.
+/// The report of `bench-file` on one dataset: its storage, measurements and estimates.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) path: String,
@@ -40,7 +40,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Creates the report of a dataset without measurements.
+    /// Creates the report of `bench-file` on a dataset, without measurements.
     pub(super) fn new(path: &str, dataset: &Dataset, stored: u64, wanted: &[Access]) -> Self {
         let dims = dataset.dataspace().dims().to_vec();
         let element = u64::from(dataset.datatype().size);
@@ -78,7 +78,8 @@ impl Report {
         }
     }
 
-    /// Returns the best alternative layout if its cost is low enough for a recommendation.
+    /// Returns the best alternative layout of the report if its cost is low enough for a
+    /// recommendation.
     fn better(&self) -> Option<&Candidate> {
         let present = self.present.as_ref()?;
         self.others.first().filter(|best| best.cost * MIN_IMPROVEMENT < present.cost)
@@ -258,7 +259,7 @@ fn title(access: Access, rank: usize) -> String {
     }
 }
 
-/// Returns the text of a factor, such as `1.0×`, `25×` or `3e6×`.
+/// Returns a cost factor as text, such as `1.0×`, `25×` or `3e6×`.
 fn times(number: f64) -> String {
     match number {
         number if number < 9.95 => format!("{number:.1}×"),
@@ -276,8 +277,8 @@ fn short(time: Duration) -> String {
     }
 }
 
-/// Returns a character of a path, escaped for the pattern of `--layout`. An equals sign ends the
-/// pattern, so the result replaces it by `?`.
+/// Returns a character of a path, escaped for the path pattern of the option `--layout`. Replaces
+/// an equals sign by `?`, because an equals sign ends the pattern.
 fn pattern(character: char) -> Vec<char> {
     match character {
         '*' | '?' | '\\' => vec!['\\', character],

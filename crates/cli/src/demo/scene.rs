@@ -3,13 +3,13 @@
 
 use std::f64::consts::TAU;
 
-/// The number of frames in one turn of the crystal. The spots repeat after a turn.
+/// The number of frames in one turn of the demonstration's crystal. The spots repeat after a turn.
 const TURN: f64 = 60.0;
 
-/// The share of the photons that fall in spots.
+/// The share of the demonstration's photons that fall in spots.
 const IN_SPOTS: f64 = 0.2;
 
-/// The width of a spot in pixels.
+/// The width of a spot on the demonstration's detector, in pixels.
 const SPOT_WIDTH: f64 = 0.8;
 
 /// The pixels of a detector frame that photons hit, in C order, and the number of photons of each
@@ -21,7 +21,8 @@ pub(super) struct Frame {
     pub(super) counts: Vec<u16>,
 }
 
-/// A reflection of the crystal. The spot is bright when the crystal is at the right angle.
+/// A reflection of the demonstration's crystal. The spot is bright when the crystal is at the right
+/// angle.
 #[derive(Debug)]
 struct Spot {
     row: f64,

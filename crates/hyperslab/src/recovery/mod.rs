@@ -336,8 +336,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for the new file of a salvage, with the same fixed properties as the
-    /// damaged file, such as the sizes of addresses.
+    /// Returns the options for the new file of a salvage. Fixed properties, such as the sizes of
+    /// addresses, are equal to those of the damaged file.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

@@ -63,8 +63,8 @@ pub struct Repacked {
     pub bytes: u64,
 }
 
-/// A callback for the progress of a repack: it receives the path of the dataset, and the bytes of
-/// raw data copied since the last call.
+/// A callback for the progress of a repack. The callback receives the path of a dataset, and the
+/// number of bytes of raw data that were copied since the last call.
 type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 
 /// A builder for a repack, which rewrites a file. The new file has all objects, links, attributes,

@@ -268,8 +268,8 @@ impl SparseView<'_> {
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Returns a vector of `count + 1` zeros, in which elements per row or column are counted,
-    /// within the limit for results.
+    /// Returns a vector of `count + 1` zeros, for counting the elements of each row or column of a
+    /// matrix. Checks the size of the vector against the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
@@ -328,7 +328,7 @@ impl SparseView<'_> {
 
 impl<T: Copy + Default> Compressed<T, u64> {
     /// Returns the sparse matrix compressed along its other dimension. `starts` must hold zeros,
-    /// one more than the size of that dimension. Returns `None` if an index does not fit.
+    /// one for each index of that dimension and one more. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

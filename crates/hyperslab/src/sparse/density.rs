@@ -9,7 +9,8 @@ use super::builder::to_float;
 use super::csr::{CompressedCoordinates, MatrixIndex};
 use crate::DatasetBuilder;
 
-/// The number of rows and of columns of the tiles of a sparse matrix whose density is counted.
+/// The side of a square tile of a sparse matrix, in rows and columns. The density is counted for
+/// each tile.
 const TILE_SIDE: u64 = 256;
 
 impl DatasetBuilder {

@@ -9,8 +9,8 @@ use super::SparseView;
 use crate::conversion::to_rust;
 use crate::{H5Type, Points};
 
-/// The number of elements of an array that are compared with the fill value in one step. A step
-/// covers at least one row of chunks.
+/// The number of elements of an array that one step compares with the fill value. A step covers at
+/// least one row of chunks.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
