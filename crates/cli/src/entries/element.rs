@@ -76,7 +76,7 @@ macro_rules! with_number {
     };
 }
 
-/// A Rust number type whose values can be summed and printed.
+/// A Rust number type for matrix values. Its values can be summed and printed.
 trait Number: H5Type {
     fn plus(self, other: Self) -> Option<Self>;
     fn print(self, line: &mut Vec<u8>);
@@ -113,7 +113,7 @@ number! {
 }
 
 impl Element {
-    /// Returns the number type for values of a datatype.
+    /// Returns the number type of a matrix whose values have the given datatype.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         let found = match &datatype.class {
             _ if datatype.is_bool() => Some(Self::Bool),
@@ -137,7 +137,7 @@ impl Element {
         Ok(found)
     }
 
-    /// Returns the number type with a name.
+    /// Returns the number type of matrix values with the given name.
     pub(crate) fn named(name: TypeName) -> Result<Self> {
         Ok(match name {
             TypeName::I8 => Self::I8,
@@ -155,7 +155,7 @@ impl Element {
         })
     }
 
-    /// Returns the datatype that the values have in memory.
+    /// Returns the datatype of this matrix number type in memory.
     pub(crate) fn datatype(self) -> Datatype {
         match self {
             Self::Bool => Datatype::bool(),
@@ -165,7 +165,7 @@ impl Element {
         }
     }
 
-    /// Returns the size of a value in bytes.
+    /// Returns the size of a matrix value in bytes.
     pub(crate) fn size(self) -> usize {
         let part = with_number!(self, T => size_of::<T>());
         if self.is_complex() { 2 * part } else { part }
@@ -175,19 +175,19 @@ impl Element {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Returns true if the number type is an integer type or the boolean type.
+    /// Returns true if matrix values have an integer type or the boolean type.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }
 
-    /// Returns true if the value is zero.
+    /// Returns true if the matrix value is zero.
     pub(crate) fn is_zero(self, value: &[u8]) -> bool {
         with_number!(self, T => {
             value.chunks_exact(size_of::<T>()).all(|part| T::decode(part).is_some_and(|part| part == T::default()))
         })
     }
 
-    /// Adds a value to `sum`. Returns `None` on overflow.
+    /// Adds a matrix value to `sum`. Returns `None` on overflow.
     pub(crate) fn add(self, sum: &mut [u8], value: &[u8]) -> Option<()> {
         if self == Self::Bool {
             for (sum, value) in sum.iter_mut().zip(value) {
@@ -203,7 +203,7 @@ impl Element {
         Some(())
     }
 
-    /// Appends the value to a line as text. A blank separates the parts of complex numbers.
+    /// Appends a matrix value to a line as text. A blank separates the parts of complex numbers.
     pub(crate) fn print(self, value: &[u8], line: &mut Vec<u8>) {
         with_number!(self, T => {
             for (number, part) in value.chunks_exact(size_of::<T>()).enumerate() {

@@ -88,7 +88,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Returns the writer of a file. `level` is the compression level, 0 to 9.
+    /// Returns the writer of a PNG file. `level` is the compression level, 0 to 9.
     pub(crate) fn new(out: File, level: Option<u8>) -> Self {
         Self { out: Some(BufWriter::new(out)), level }
     }

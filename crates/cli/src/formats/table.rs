@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-/// An open table: its schema, the number of rows, and a reader of the rows.
+/// An open table file: its schema, the number of rows, and a reader of the rows.
 pub(crate) struct Opened {
     pub(crate) schema: SchemaRef,
     /// The number of rows that the file declares.
@@ -21,15 +21,15 @@ pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
 
 /// A writer of a table file.
 pub(crate) trait TableWriter {
-    /// Appends a batch of rows.
+    /// Appends a batch of rows to the table file.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 
     /// Completes the table file.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a table reader, and converts a panic to an error. The readers of other crates panic on
-/// some damaged tables.
+/// Calls a table reader, and converts a panic to an error. The table readers of some crates panic
+/// on damaged files.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -48,7 +48,7 @@ where
     Box::new(std::iter::from_fn(move || guarded(|| Ok(reader.next().transpose()?)).transpose()))
 }
 
-/// Writes the buffered bytes of a complete file.
+/// Writes the buffered bytes of a complete table file.
 pub(super) fn flushed(out: BufWriter<File>) -> Result<()> {
     out.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(())

@@ -13,13 +13,13 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Creates sort keys in C order.
+    /// Creates sort keys that order matrix coordinates in C order.
     pub(crate) fn rows(shape: &[u64]) -> Result<Self> {
         Self::checked(shape, shape)?;
         Ok(Self { shape: shape.to_vec(), chunks: None })
     }
 
-    /// Creates sort keys that order coordinates chunk by chunk.
+    /// Creates sort keys that order matrix coordinates chunk by chunk.
     pub(crate) fn chunks(shape: &[u64], chunk: &[u64]) -> Result<Self> {
         if chunk.len() != shape.len() || chunk.contains(&0) {
             bail!("chunks of the shape {chunk:?} do not fit a matrix of the shape {shape:?}");
@@ -31,7 +31,7 @@ impl Keys {
         Ok(Self { shape: shape.to_vec(), chunks: Some((chunk.to_vec(), grid)) })
     }
 
-    /// Checks that the keys of an array of the shape `whole` fit in 64 bits.
+    /// Checks that the sort keys of a matrix of the shape `whole` fit in 64 bits.
     fn checked(shape: &[u64], whole: &[u64]) -> Result<()> {
         if shape.is_empty() {
             bail!("the matrix has no dimensions");
@@ -41,14 +41,15 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns the number of rows in a band. All keys of a band are smaller than the keys of later
-    /// bands.
+    /// Returns the number of rows in a band of the matrix. All sort keys of a band are smaller than
+    /// the keys of later bands.
     pub(super) fn band(&self) -> u64 {
         // Without chunks, a band is a row.
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)
     }
 
-    /// Returns the sort key of coordinates, or `None` outside of the matrix.
+    /// Returns the sort key of matrix coordinates. Returns `None` for coordinates outside of the
+    /// matrix.
     pub(super) fn key(&self, at: &[u64]) -> Option<u64> {
         if at.len() != self.shape.len() || at.iter().zip(&self.shape).any(|(at, size)| at >= size) {
             return None;
@@ -67,7 +68,8 @@ impl Keys {
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
     }
 
-    /// Returns true if two keys belong to the same chunk. A batch should not end between such keys.
+    /// Returns true if two sort keys belong to the same chunk. A batch should not end between two
+    /// such keys.
     pub(super) fn together(&self, one: u64, other: u64) -> bool {
         let Some((chunk, _)) = &self.chunks else { return false };
         // No overflow: `checked` has computed the number of elements of all chunks.
@@ -75,7 +77,7 @@ impl Keys {
         one / elements == other / elements
     }
 
-    /// Appends the coordinates that belong to a key.
+    /// Appends the matrix coordinates that belong to a sort key.
     pub(super) fn push(&self, key: u64, coordinates: &mut Vec<u64>) -> Result<()> {
         let start = coordinates.len();
         coordinates.resize(start + self.shape.len(), 0);

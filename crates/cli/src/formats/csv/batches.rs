@@ -14,8 +14,8 @@ use crate::formats::table::Opened;
 use crate::typed::{TypeName, truth};
 
 impl Table {
-    /// Returns the table as batches of rows. Empty fields are missing values, except in columns of
-    /// text.
+    /// Returns the CSV table as batches of rows. Empty fields are missing values, except in columns
+    /// of text.
     pub(crate) fn batches(&self) -> Result<Opened> {
         let fields =
             self.columns.iter().map(|column| Field::new(&column.name, data_type(column.kind()), true));
@@ -44,7 +44,7 @@ fn data_type(kind: TypeName) -> DataType {
     }
 }
 
-/// Converts the fields of a column to an Arrow array.
+/// Converts the fields of a CSV column to an Arrow array.
 fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<ArrayRef> {
     let values = records.iter().map(|record| field(record, number));
     Ok(match data_type(column.kind()) {
@@ -68,7 +68,7 @@ fn array(column: &Column, records: &[Vec<String>], number: usize) -> Result<Arra
     })
 }
 
-/// Parses the fields of a column as numbers. An empty field is a missing number.
+/// Parses the fields of a CSV column as numbers. An empty field is a missing number.
 fn numbers<'v, T: std::str::FromStr>(values: impl Iterator<Item = &'v str>) -> Result<Vec<Option<T>>> {
     let number = |value: &str| match value.trim() {
         "" if value.is_empty() => Ok(None),

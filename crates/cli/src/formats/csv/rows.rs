@@ -44,7 +44,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the CSV field for each value of a column.
+    /// Returns the CSV field for each value of an Arrow column.
     fn fields(&self, array: &dyn Array) -> Result<Vec<String>> {
         if let DataType::Dictionary(..) = array.data_type() {
             let dictionary = array.as_any_dictionary();

@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::kinds::Kind;
 use super::table::{Opened, TableWriter, flushed, guarded_batches};
 
-/// The number of rows in a batch.
+/// The number of rows in a batch of a JSON lines file.
 const BATCH_ROWS: usize = 8192;
 
 /// The largest size of a line in a JSON lines file, in bytes.
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     Ok(Opened { schema, rows, batches: guarded_batches(reader) })
 }
 
-/// Infers the schema of the table, and counts its rows.
+/// Infers the schema of a JSON lines table, and counts its rows.
 fn inferred(path: &Path) -> Result<(SchemaRef, u64)> {
     let mut input = BufReader::new(File::open(path)?);
     let (mut kind, mut rows, mut number) = (Kind::Object(Vec::new()), 0_u64, 0_u64);

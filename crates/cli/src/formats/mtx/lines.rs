@@ -8,7 +8,7 @@ use hyperslab_exact::to_u64;
 /// The largest size of a line in a Matrix Market file, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// A reader of the lines of a text file.
+/// A reader of the lines of a Matrix Market file.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
@@ -21,7 +21,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Reads the next line, even if it is blank or a comment.
+    /// Reads the next line of a Matrix Market file, even if the line is blank or a comment.
     pub(super) fn any(&mut self) -> Result<Option<&str>> {
         if !self.read()? {
             return Ok(None);
@@ -29,7 +29,7 @@ impl<R: BufRead> Lines<R> {
         self.text().map(Some)
     }
 
-    /// Reads the next line that is neither blank nor a comment.
+    /// Reads the next line of a Matrix Market file that is neither blank nor a comment.
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         loop {
             if !self.read()? {

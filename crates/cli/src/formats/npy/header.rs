@@ -23,7 +23,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads the header from the start of a file.
+    /// Reads the npy header from the start of a file.
     pub(crate) fn read(input: &mut impl Read) -> Result<Self> {
         let mut magic = [0; 8];
         input.read_exact(&mut magic).context("the file is too short for an npy file")?;
@@ -68,14 +68,14 @@ impl Header {
         Ok(Self { descr, shape, fortran, length })
     }
 
-    /// Returns the size of all elements in bytes, or an error if the size overflows.
+    /// Returns the size in bytes of all elements of the npy file. Returns an error on overflow.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let sizes = self.shape.iter().copied().chain([self.descr.size().into()]);
         Ok(product("size of the elements", sizes)?)
     }
 }
 
-/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a
+/// Encodes an npy header for elements of the type `descr` in C order. Padding ends the header at a
 /// multiple of 64 bytes.
 pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
