@@ -61,7 +61,7 @@ pub(crate) enum Pixels {
     Color,
 }
 
-/// The options of an image export.
+/// The options of an export of elements as images.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "the writers need the feature"))]
 pub(crate) struct ExportOptions {

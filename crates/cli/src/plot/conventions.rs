@@ -20,7 +20,7 @@ pub(super) struct Conventions {
 }
 
 impl Conventions {
-    /// Reads the attributes of a dataset that state the meaning of its values.
+    /// Reads the CF attributes of a dataset, which state the meaning of its values.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let one = |name: &str| Ok::<_, anyhow::Error>(numbers(dataset, name)?.first().copied());
         let mut missing = numbers(dataset, "_FillValue")?;
@@ -32,7 +32,8 @@ impl Conventions {
         Ok(Self { scale: one("scale_factor")?, offset: one("add_offset")?, missing, valid })
     }
 
-    /// Converts stored values to physical values. Missing and invalid values become NaN.
+    /// Converts stored values to physical values by the CF conventions. Missing and invalid values
+    /// become NaN.
     pub(super) fn apply(&self, values: &mut [f64]) {
         if *self == Self::default() {
             return;
@@ -79,8 +80,9 @@ pub(super) fn time_unit(dataset: &Dataset) -> Option<Unit> {
     Unit::parse(&text(dataset, "units")?, text(dataset, "calendar").as_deref())
 }
 
-/// Returns a label for the values: the attribute `long_name` or `standard_name`, and `units`. The
-/// label is empty without these attributes. A time unit is omitted, because the ticks show dates.
+/// Returns a plot label for the values of a dataset: the attribute `long_name` or `standard_name`,
+/// and `units`. The label is empty without these attributes. A time unit is omitted, because the
+/// ticks show dates.
 pub(super) fn label(dataset: &Dataset) -> String {
     let name = text(dataset, "long_name").or_else(|| text(dataset, "standard_name"));
     let units = if time_unit(dataset).is_some() { None } else { text(dataset, "units") };

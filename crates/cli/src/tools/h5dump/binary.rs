@@ -11,7 +11,7 @@ use super::Dump;
 use super::arguments::Binary;
 
 impl Dump<'_> {
-    /// Writes the selected elements as bytes to the output file.
+    /// Writes the bytes of the selected elements to h5dump's output file.
     pub(super) fn binary(
         &mut self,
         dataset: &Dataset,
