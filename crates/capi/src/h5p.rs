@@ -68,8 +68,8 @@ pub fn find_class(id: hid_t) -> Outcome<Arc<PropertyClass>> {
     }
 }
 
-/// Returns the user's functions of a property list class and its ancestors, beginning with the
-/// class.
+/// Returns the user's functions of a property list class and of its ancestors. The class itself
+/// comes first.
 fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
     let mut found = Vec::new();
     let mut next = Some(class);

@@ -269,8 +269,8 @@ impl<T: Copy> Out<T> {
     }
 }
 
-/// Checks that a pointer of the caller is aligned and that an array of `count` values fits in the
-/// address space.
+/// Checks that a pointer of the caller is aligned and that an array of `count` values at it fits in
+/// the address space.
 fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
     let possible = count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if !pointer.is_aligned() || !possible {

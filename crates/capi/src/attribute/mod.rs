@@ -24,7 +24,7 @@ pub struct AttributeHandle {
     state: RwLock<State>,
 }
 
-/// The state of an open attribute: just created, or read from the file.
+/// The origin of an open attribute: just created, or read from the file.
 #[derive(Debug)]
 enum State {
     /// A created attribute that was not read since. A read would write the object header to the

@@ -19,8 +19,8 @@ pub struct Heap {
     pub memory: VariableLengthMemory,
 }
 
-/// Returns the pointer to a C string that a variable-length string element in memory contains, or
-/// `None` for a null pointer.
+/// Returns the C string pointer in a variable-length string element in memory. Returns `None` for a
+/// null pointer.
 fn string(descriptor: &[u8]) -> Option<*const c_char> {
     let bytes: [u8; 8] = descriptor.try_into().ok()?;
     Some(usize::from_ne_bytes(bytes) as *const c_char)

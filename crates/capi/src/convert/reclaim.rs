@@ -59,7 +59,7 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
     }
 }
 
-/// Frees the block of variable-length data at an address if the address is not null.
+/// Frees the block of variable-length data at an address. An address of null has no effect.
 fn release(address: usize, heap: &Heap) {
     if address != 0 {
         heap.release(address as *mut std::ffi::c_void);

@@ -143,7 +143,7 @@ pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usi
     Ok(start..start.checked_add(length).ok_or_else(outside)?)
 }
 
-/// Returns the internal error for a run of elements that lies outside of its memory buffer.
+/// Returns the internal error for a run of elements outside of its memory buffer.
 fn outside() -> Failure {
     Failure::new(codes::INTERNAL, codes::BADRANGE, "a run of selected elements lies outside the buffer")
 }

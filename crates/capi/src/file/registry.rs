@@ -20,7 +20,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The error of the last HDF5 file that was closed by a drop on the current thread.
+    /// The error of the last HDF5 file that the current thread closed by dropping its last handle.
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
@@ -89,12 +89,13 @@ pub(super) fn forget(number: u64) {
     OPEN.lock().retain(|(other, _)| *other != number);
 }
 
-/// Stores the error of closing a file, which [`take_error`] returns later.
+/// Stores the error of closing a file until `take_error` returns it.
 pub(super) fn keep_error(failure: Failure) {
     CLOSE_ERROR.with_borrow_mut(|kept| *kept = Some(failure));
 }
 
-/// Returns and removes the error of the last HDF5 file that was closed by a drop on this thread.
+/// Returns and removes the error of the last HDF5 file that this thread closed by dropping its last
+/// handle.
 pub(super) fn take_error() -> Option<Failure> {
     CLOSE_ERROR.with_borrow_mut(Option::take)
 }

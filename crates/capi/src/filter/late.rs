@@ -16,9 +16,9 @@ const CLIENT_DATA_COUNT: usize = 20;
 #[derive(Debug, Default)]
 pub struct LateScaleOffset(ScaleOffset);
 
-/// Returns the client data of the scaleoffset filter that the C library stores for a dataset whose
-/// datatype does not match the scale type. Returns `None` if the datatype is neither an integer nor
-/// a floating-point number.
+/// Returns the client data of the scaleoffset filter for a dataset whose datatype does not match
+/// the scale type, as the C library stores it. Returns `None` if the datatype is neither an integer
+/// nor a floating-point number.
 fn client_data_of_mismatch(requested: &[u32], dataset: &DatasetFacts<'_>) -> Option<Vec<u32>> {
     let [scale, factor, ..] = requested else { return None };
     let (class, sign, order) = match &dataset.datatype.class {

@@ -28,7 +28,7 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     registry
 });
 
-/// Converts a C filter identifier to a filter identifier of hyperslab, or returns `None` if the
+/// Converts a C filter identifier to a filter identifier of hyperslab. Returns `None` if the
 /// identifier is out of range.
 fn number(id: c_int) -> Option<FilterId> {
     u16::try_from(id).ok().map(FilterId)

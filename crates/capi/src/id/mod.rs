@@ -19,7 +19,7 @@ pub use table::{
 
 use crate::ctypes::{IdKind, hid_t};
 
-/// The number of bits of an identifier below the bits that contain its kind.
+/// The number of low bits of an identifier. The bits above contain the kind of the identifier.
 const KIND_SHIFT: u32 = 56;
 
 /// Returns the identifier of the predefined resource with the given kind and number.

@@ -65,8 +65,8 @@ pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)
     }
 }
 
-/// Returns the last coordinate of a regular hyperslab in each dimension. The sums saturate, because
-/// no dataspace contains the coordinate [`UNLIMITED`].
+/// Returns the last coordinate of a regular hyperslab in each dimension. On overflow, returns
+/// `UNLIMITED`, which is no coordinate of any dataspace.
 fn ends(slab: &RegularHyperslab) -> Dims {
     let parts = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
     let last = |((start, stride), (count, block)): ((&u64, &u64), (&u64, &u64))| {
@@ -130,7 +130,7 @@ pub fn is_valid(space: &CSpace) -> bool {
     }
 }
 
-/// Adds the offset of a selection to coordinates, except to coordinates that are [`UNLIMITED`].
+/// Adds the offset of a selection to coordinates. Coordinates that are `UNLIMITED` stay unchanged.
 fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     for (at, by) in coordinates.iter_mut().zip(offset).filter(|(at, _)| **at != UNLIMITED) {
         *at = at.checked_add_signed(*by).ok_or_else(|| {
