@@ -61,8 +61,7 @@ pub type Walk2 = unsafe extern "C" fn(c_uint, *const H5E_error2_t, *mut c_void) 
 /// The C type of a user's function that visits an error record (`H5E_walk1_t`, HDF5 1.6).
 pub type Walk1 = unsafe extern "C" fn(c_int, *mut H5E_error1_t, *mut c_void) -> herr_t;
 
-/// The number of the error stack walk that visits the innermost error record last
-/// (`H5E_WALK_DOWNWARD`).
+/// The walk direction in which the innermost error record comes last (`H5E_WALK_DOWNWARD`).
 const DOWNWARD: c_int = 1;
 /// The number of the type of major error messages (`H5E_MAJOR`).
 const MAJOR: c_int = 0;
@@ -75,8 +74,7 @@ fn saved(id: hid_t) -> Outcome<Arc<SavedStack>> {
     }
 }
 
-/// Returns a copy of an error stack's records. The identifier `H5E_DEFAULT` stands for the thread's
-/// stack.
+/// Returns a copy of an error stack's records. `H5E_DEFAULT` stands for the thread's stack.
 fn records(id: hid_t) -> Outcome<Vec<Arc<Record>>> {
     if id == H5P_DEFAULT { Ok(stack::copy()) } else { Ok(saved(id)?.records.lock().clone()) }
 }
@@ -97,8 +95,7 @@ fn class(id: hid_t) -> Outcome<Arc<ErrorClass>> {
     }
 }
 
-/// Returns the indexes of `count` error records in the order in which an error stack walk in
-/// `direction` visits them.
+/// Returns the indexes of `count` error records, sorted for a walk in the direction `direction`.
 fn order(direction: c_int, count: usize) -> Vec<usize> {
     if direction == DOWNWARD { (0..count).rev().collect() } else { (0..count).collect() }
 }
@@ -232,8 +229,7 @@ export_keeping_errors! {
         Ok(id::register(Entry::ErrorStack(Arc::new(SavedStack::default()))))
     }
 
-    /// Moves the records of the thread's error stack to a new error stack. Returns the identifier
-    /// of the new stack.
+    /// Moves the records of the thread's error stack to a new stack. Returns its identifier.
     fn H5Eget_current_stack() -> hid_t {
         let stack = SavedStack {
             records: Mutex::new(stack::replace(Vec::new())),
@@ -348,8 +344,7 @@ export_keeping_errors! {
         print(stack_id, stream)
     }
 
-    /// Calls `function` for each record of an error stack. Stops when the function returns a
-    /// nonzero value.
+    /// Calls `function` for each record of an error stack. Stops at a nonzero result.
     fn H5Ewalk2(stack_id: hid_t, direction: c_int, function: Option<Walk2>, data: *mut c_void) -> herr_t {
         let records = records(stack_id)?;
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;
@@ -373,8 +368,7 @@ export_keeping_errors! {
         Ok(0)
     }
 
-    /// Calls `function` for each record of the thread's error stack. Stops when the function
-    /// returns a nonzero value.
+    /// Calls `function` for each record of the thread's error stack. Stops at a nonzero result.
     fn H5Ewalk1(direction: c_int, function: Option<Walk1>, data: *mut c_void) -> herr_t {
         let records = stack::copy();
         let function = function.ok_or_else(|| Failure::bad_value("the callback function is null"))?;

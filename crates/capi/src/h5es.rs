@@ -12,7 +12,8 @@ use crate::export;
 use crate::id::{self, Entry};
 use crate::pointer::Out;
 
-/// The identifier in place of an event set that requests a synchronous call (`H5ES_NONE`).
+/// The identifier that a caller passes instead of an event set to request a synchronous call
+/// (`H5ES_NONE`).
 pub const NONE: hid_t = 0;
 
 /// A set of asynchronous operations, for which the library stores only their number.

@@ -43,8 +43,8 @@ pub fn finish(file: &SharedFile) -> Outcome<()> {
     driver
 }
 
-/// Returns the file that contains the object of an identifier table entry, or `None` if the object
-/// is not in a file.
+/// Returns the file that contains the object of an identifier table entry. Returns `None` if the
+/// object is not in a file.
 pub fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
     match entry {
         Entry::File(file) => Some(Arc::clone(&file.shared)),

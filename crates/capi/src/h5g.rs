@@ -52,7 +52,7 @@ pub fn order_flags(order: CreationOrder) -> c_uint {
     }
 }
 
-/// Returns the creation properties of an existing object that objects of all kinds have.
+/// Returns those creation properties of an existing object that all kinds of objects have.
 ///
 /// # Errors
 /// Returns the errors of reading the object header.

@@ -108,8 +108,8 @@ pub fn traverse(
     Ok(target)
 }
 
-/// Returns whether the group that should contain the last link of a path exists. If the path leads
-/// to no object, only this link or its target is then missing.
+/// Returns true if the group that should contain the last link of a path exists. If the path leads
+/// to no object, only this link or its target is missing in this case.
 pub fn is_last_missing(loc: hid_t, path: &[u8], lapl: hid_t) -> bool {
     traverse::parent(loc, path, lapl, false).is_ok()
 }

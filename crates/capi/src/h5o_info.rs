@@ -172,7 +172,7 @@ fn header(object: &Object, fields: c_uint) -> Outcome<H5O_hdr_info_t> {
     })
 }
 
-/// Returns information about an object in the current form, with the fields that `fields` requests.
+/// Returns the information about an object that `fields` requests, in the current form.
 ///
 /// # Errors
 /// Returns the errors of reading the object.

@@ -125,8 +125,8 @@ fn copy_list(from: hid_t, list: &PropertyList) -> Outcome<hid_t> {
     Ok(id)
 }
 
-/// Calls the close functions of a property list's classes if the program holds the last reference.
-/// The identifier of the list is still valid during these calls.
+/// Calls the close functions of a property list's classes if the program has the last reference to
+/// the list. During these calls, the identifier of the list is still valid.
 pub fn before_close(id: hid_t) {
     let Some(Entry::PropertyList(list)) = id::find(id) else { return };
     if id::references(id) != Some(1) {

@@ -271,8 +271,8 @@ fn is_unlimited(selection: &Selection) -> bool {
     matches!(selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
 }
 
-/// Returns the time at which raw data of a new dataset is allocated: the creation list's setting or
-/// the default of the layout.
+/// Returns the time at which raw data of a new dataset is allocated. This is the setting of the
+/// creation list, or else the default of the layout.
 pub fn allocation_time(list: &DatasetCreate) -> c_int {
     list.allocation_time.unwrap_or(match list.layout {
         LayoutChoice::Compact => 1,

@@ -40,7 +40,7 @@ pub fn wrong_driver() -> Failure {
     Failure::new(codes::PLIST, codes::BADVALUE, "the list uses a different driver")
 }
 
-/// Returns a copy of the access list of a member file, or `None` for the default list.
+/// Returns a copy of the access list of a member file. Returns `None` for the default list.
 ///
 /// # Errors
 /// Fails if `list` is not a file access list.

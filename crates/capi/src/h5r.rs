@@ -110,8 +110,8 @@ fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
     })
 }
 
-/// Returns the first path to the object with a header address that a walk over the file finds, or
-/// `None` if no path exists.
+/// Searches the object with the given header address by a walk over the file, and returns the first
+/// path to it. Returns `None` if no path exists.
 ///
 /// # Errors
 /// Returns the errors of reading the file.

@@ -44,8 +44,8 @@ fn encode(space: &CSpace, form: SelectionFormat) -> Outcome<Vec<u8>> {
     Ok([header, message, selection].concat())
 }
 
-/// Stores the size of an encoded dataspace or datatype in `size`, and the encoding in `buffer` if
-/// it fits. All encoding functions of the C interface return their result in this way.
+/// Stores the size of an encoded dataspace or datatype in `size`. If the encoding fits, stores it
+/// in `buffer`. All encoding functions of the C interface return their result in this way.
 ///
 /// # Errors
 /// Fails with a bad value if `size` is null.

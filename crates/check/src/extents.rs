@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::totals::end_of;
 
-/// The kind of a block of the file: the structure, such as an object header or a B-tree node, that
-/// the block stores.
+/// The kind of a block of the file. The kind is the structure that the block stores, such as an
+/// object header or a B-tree node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {

@@ -18,8 +18,8 @@ use crate::open_options::open_path;
 /// dataset.
 const MAX_DEPTH: usize = 16;
 
-/// The policy for other files that links, virtual datasets and external raw data of a file may lead
-/// to.
+/// The policy for other files to which links, virtual datasets and external raw data of a file
+/// lead.
 ///
 /// A relative name is searched in the folder of the file with the link. An absolute name is tried
 /// first as an absolute path, then by its last component in the folder of the file. A relative name
@@ -40,8 +40,8 @@ pub enum ExternalFiles {
     Anywhere,
 }
 
-/// A provider of the files that a program has open. Links, virtual datasets and references to these
-/// files use the open files; other files are opened without a lock while they are used.
+/// A provider of the files that a program has open. Links, virtual datasets and references use
+/// these open files. Other files are opened without a lock while they are used.
 ///
 /// ```
 /// use std::path::Path;
@@ -116,8 +116,8 @@ struct FileTree {
 }
 
 impl File {
-    /// Adds a folder in which the source files of virtual datasets and the target files of external
-    /// links are searched before all other folders.
+    /// Adds a folder to the search for source files of virtual datasets and target files of
+    /// external links. This folder is searched before all other folders.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

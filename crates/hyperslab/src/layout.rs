@@ -174,8 +174,8 @@ pub struct ExternalFile {
     pub size: Option<u64>,
 }
 
-/// A mapping of a virtual dataset: a selection of its elements, and the source dataset and
-/// selection that supply these elements.
+/// A mapping of a virtual dataset: a selection of the virtual dataset, and a selection of a source
+/// dataset, which supplies the elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualMapping {
     /// The name of the source file, as stored; `.` for the file of the virtual dataset.

@@ -331,8 +331,8 @@ impl Object {
         objects::modification_time(&self.file.container, &header)
     }
 
-    /// Returns the version, the flags, and the numbers of messages and blocks of the object header
-    /// in the file.
+    /// Returns the description of the object header in the file: its version, its flags, its number
+    /// of messages, and its number of blocks.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -340,8 +340,8 @@ impl Object {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Returns the choice whether the object tracks and indexes the order in which its attributes
-    /// were created.
+    /// Returns the object's choice about the creation order of its attributes: not tracked,
+    /// tracked, or tracked and indexed.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.

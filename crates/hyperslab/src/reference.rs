@@ -220,9 +220,9 @@ impl Reference {
 
 /// The text that names a target in messages.
 impl File {
-    /// Returns the bytes of an element, `size` in number, that refers to `target`, in the form that
-    /// elements of references of the kind `kind` have in this file. Stores the parts of the
-    /// reference that an element cannot hold in the file.
+    /// Stores a reference to `target` in this file, and returns the `size` bytes of an element with
+    /// this reference. The element has the form of the reference kind `kind`. If a part of the
+    /// reference does not fit into the element, the file stores this part separately.
     ///
     /// ```
     /// use hyperslab::datatype::{Datatype, DatatypeClass};

@@ -25,13 +25,14 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Wraps a selection of elements whose result is an array of the shape `shape`, in C order.
+    /// Wraps a selection of elements. A read of the selection returns an array of the shape
+    /// `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(Dims::from_vec(shape)) }
     }
 
-    /// Wraps a selection of elements whose result is an array of a single dimension, in the order
-    /// of the selection.
+    /// Wraps a selection of elements. A read of the selection returns an array of a single
+    /// dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }
     }

@@ -81,8 +81,8 @@ enum SlicePart {
 }
 
 impl Slice {
-    /// Returns the slice with only every `step`-th of its coordinates, from the first coordinate
-    /// on.
+    /// Returns a slice with every `step`-th coordinate of this slice, beginning with the first
+    /// coordinate.
     #[must_use]
     pub fn step(mut self, step: u64) -> Self {
         self.step = step;

@@ -246,8 +246,8 @@ impl Stored {
         Ok(VariableLength { value })
     }
 
-    /// Returns the target of the reference, of the kind `kind`, that a stored element contains.
-    /// `descriptor` is the stored form of the element, or of a part of the element.
+    /// Returns the target of the reference in a stored element. `kind` is the kind of the
+    /// reference. `descriptor` is the stored form of the element, or of a part of the element.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
@@ -258,9 +258,9 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns the [`Reference`], of the kind `kind`, that a stored element contains. The reference
-    /// can open its target. `descriptor` is the stored form of the element, or of a part of the
-    /// element.
+    /// Returns the reference in a stored element as a [`Reference`], which can open its target.
+    /// `kind` is the kind of the reference. `descriptor` is the stored form of the element, or of a
+    /// part of the element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");

@@ -13,7 +13,7 @@ use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 /// the name is the end of the path.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// An iterator over the objects that hard links lead to from the root group.
+/// An iterator over the objects that are reachable from the root group by hard links.
 ///
 /// The order is breadth first, and within a group by the bytes of the link names. Each object is
 /// visited once, under its first path, so cycles of links end. If a path is longer than 4096 bytes,

@@ -26,8 +26,8 @@ fn string(descriptor: &[u8]) -> Option<*const c_char> {
     Some(usize::from_ne_bytes(bytes) as *const c_char)
 }
 
-/// Returns the count and the pointer (`hvl_t`) that a variable-length sequence element in memory
-/// contains, or `None` for too few bytes.
+/// Returns the count and the pointer (`hvl_t`) in a variable-length sequence element in memory.
+/// Returns `None` for too few bytes.
 pub fn sequence(descriptor: &[u8]) -> Option<hvl_t> {
     let (count, pointer) = descriptor.split_first_chunk::<8>()?;
     let pointer: [u8; 8] = pointer.try_into().ok()?;

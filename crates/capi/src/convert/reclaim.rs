@@ -66,7 +66,7 @@ fn release(address: usize, heap: &Heap) {
     }
 }
 
-/// Returns whether elements of a datatype in memory contain pointers to variable-length data or
+/// Returns true if elements of a datatype in memory contain pointers to variable-length data or
 /// references in memory form (`H5R_ref_t`).
 pub fn is_nested(datatype: &Datatype) -> bool {
     match &datatype.class {

@@ -21,8 +21,8 @@ pub fn is_held(datatype: &Datatype) -> bool {
     datatype.size == REFERENCE_BYTES && reference.kind == ReferenceKind::Object2
 }
 
-/// Returns whether a conversion between two datatypes, or between their members, converts between
-/// stored references and references in memory form. The function ignores variable-length members.
+/// Returns true if a conversion between two datatypes, or between their members, converts
+/// references between the form in the file and the form in memory. Ignores variable-length members.
 pub fn apply(source: &Datatype, destination: &Datatype) -> bool {
     match (&source.class, &destination.class) {
         (DatatypeClass::Reference(_), DatatypeClass::Reference(_)) => is_held(source) != is_held(destination),

@@ -169,7 +169,7 @@ pub fn may_apply(source: &Datatype, destination: &Datatype) -> bool {
     }
 }
 
-/// A datatype conversion rule that finds the conversions that users registered.
+/// A datatype conversion rule that searches the conversion functions of users.
 #[derive(Debug)]
 pub struct Rule {
     /// The identifier of the transfer property list of the call.
@@ -246,7 +246,7 @@ impl UserKernel {
         self.source == *source && self.destination == *destination
     }
 
-    /// Returns whether the user's conversion function needs the old elements of the destination as
+    /// Returns true if the user's conversion function needs the old elements of the destination as
     /// background.
     pub fn needs_background(&self) -> bool {
         self.state.lock().need_bkg != 0

@@ -41,7 +41,7 @@ pub struct NewDataset {
 }
 
 impl NewDataset {
-    /// Records the mappings of a new virtual dataset in `file`, because the stored mappings do not
+    /// Records the mappings of a new virtual dataset in `file`. The mappings in the file do not
     /// contain the dimensions of the source datasets.
     pub fn remember(&self, made: &Dataset, file: &SharedFile) {
         if self.create.layout == LayoutChoice::Virtual {

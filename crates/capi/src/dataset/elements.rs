@@ -23,8 +23,8 @@ pub fn runs(space: &CSpace) -> Outcome<MemoryRuns> {
     runs_in(&space.extent, effective(space)?.as_ref())
 }
 
-/// Returns the runs in memory of the elements that a selection without an offset selects in an
-/// array of the shape `extent`.
+/// Returns the runs in memory of selected elements. A selection without an offset selects them in
+/// an array of the shape `extent`.
 ///
 /// # Errors
 /// Fails if the selection exceeds the extent.

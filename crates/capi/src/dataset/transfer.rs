@@ -256,7 +256,7 @@ fn write_packed(
     handle.write_bytes(&plan.selection, memory, elements).map_err(conversion)
 }
 
-/// Returns whether a write must keep compound members of the stored elements that the memory
+/// Returns true if a write must keep members of the stored compound elements that the memory
 /// datatype does not contain.
 pub fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
     use hyperslab::DatatypeClass::Compound;

@@ -10,8 +10,8 @@ pub const STRING_BYTES: u32 = 8;
 /// The size in bytes of a variable-length sequence in memory: a count and a pointer.
 pub const SEQUENCE_BYTES: u32 = 16;
 
-/// The form of a datatype, in memory or in a file, which determines the size of strings, sequences
-/// and references.
+/// The form of a datatype: in memory or in a file. The form determines the size of strings,
+/// sequences and references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The form of elements in the memory of C programs.

@@ -15,8 +15,8 @@ use crate::plist::driver_choice::DriverChoice;
 /// Each descriptor is in its own box and therefore keeps its address.
 static DESCRIPTORS: Mutex<Vec<(u64, Box<c_int>)>> = Mutex::new(Vec::new());
 
-/// Returns the driver's handle of a file for the C program: a pointer to a file descriptor, a
-/// pointer to the buffer of a file in memory, or the handle that a user's driver returns.
+/// Returns the driver's handle of a file for the C program. The handle is a pointer to a file
+/// descriptor, a pointer to the buffer of a file in memory, or the handle from a user's driver.
 ///
 /// # Errors
 /// Fails if the driver has no handle.

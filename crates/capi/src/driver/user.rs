@@ -47,7 +47,7 @@ impl UserDriver {
     }
 }
 
-/// A configuration of a user's driver that the driver's own function copied and frees.
+/// A configuration of a user's driver in memory. The driver's own functions copy and free it.
 #[derive(Debug)]
 pub struct InfoBlock {
     /// The address of the configuration; null if the driver has none.

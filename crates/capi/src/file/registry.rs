@@ -24,14 +24,14 @@ thread_local! {
     static CLOSE_ERROR: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
-/// Returns the identity of the file at a path, or `None` if the file does not exist.
+/// Returns the identity of the file at a path. Returns `None` if the file does not exist.
 pub fn identity_of(path: &Path) -> Option<FileIdentity> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(FileIdentity::Node { device: metadata.dev(), inode: metadata.ino() })
 }
 
-/// Returns the open file with the given file identity, or `None` if this process does not have the
-/// file open.
+/// Returns the open file with the given file identity. Returns `None` if this process does not have
+/// the file open.
 pub fn find_open(identity: &FileIdentity) -> Option<Arc<SharedFile>> {
     let open: Vec<_> = OPEN.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     open.into_iter().find(|file| file.identity.as_ref() == Some(identity))
@@ -69,7 +69,7 @@ pub fn flush_others(this: &SharedFile) -> Outcome<()> {
     Ok(())
 }
 
-/// The registry of open files, through which external links and virtual datasets find an open file.
+/// The registry of open files. External links and virtual datasets search it for an open file.
 #[derive(Debug)]
 pub struct Registry;
 

@@ -220,8 +220,7 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     found
 }
 
-/// Returns the folder with the name `prefix`, in which the folder `origin` replaces a leading
-/// `$ORIGIN`.
+/// Returns the folder name `prefix`. The folder `origin` replaces `$ORIGIN` at the start.
 pub fn in_folder(prefix: &[u8], origin: &Path) -> PathBuf {
     match prefix.strip_prefix(b"$ORIGIN") {
         Some(rest) => {

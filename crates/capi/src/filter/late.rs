@@ -11,7 +11,7 @@ use hyperslab::filter::{
 /// The number of client data values of the scaleoffset filter.
 const CLIENT_DATA_COUNT: usize = 20;
 
-/// A form of the scaleoffset filter that reports parameters of the wrong scale type only when it
+/// A variant of the scaleoffset filter. It reports parameters of a wrong scale type only when it
 /// encodes a chunk.
 #[derive(Debug, Default)]
 pub struct LateScaleOffset(ScaleOffset);

@@ -133,7 +133,7 @@ pub fn list(kind: c_int) -> Vec<(hid_t, Entry)> {
     found
 }
 
-/// Removes the identifiers of a user-defined kind and frees their objects with the user's function.
+/// Removes the identifiers of a user-defined kind and frees their objects by the user's function.
 /// If the function fails for an object, its identifier stays in the table, unless `force` is true.
 pub fn clear_user_kind(kind: c_int, force: bool) {
     for (id, entry) in list(kind) {

@@ -20,8 +20,8 @@ pub fn count(space: &CSpace) -> Outcome<u64> {
     count_in(&space.extent, &space.selection)
 }
 
-/// Returns the number of elements that `selection` selects in an array of the shape `extent`, in
-/// the same form as [`count`].
+/// Returns the number of elements that `selection` selects in an array of the shape `extent`. For
+/// an unlimited hyperslab, returns `UNLIMITED`.
 ///
 /// # Errors
 /// Fails if the number does not fit in 64 bits.
@@ -46,7 +46,7 @@ pub fn count_in(extent: &Dataspace, selection: &Selection) -> Outcome<u64> {
 }
 
 /// Returns the lowest and the highest selected coordinate of a selection in each dimension, without
-/// the offset, or `None` if no element is selected. In an unlimited dimension, the highest
+/// the offset. Returns `None` if no element is selected. In an unlimited dimension, the highest
 /// coordinate is [`UNLIMITED`].
 pub fn corners(selection: &Selection, extent: &Dataspace) -> Option<(Dims, Dims)> {
     match selection {
@@ -140,7 +140,7 @@ fn move_all(coordinates: &mut [u64], offset: &[i64]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the selection that results when an offset is added to all coordinates of a selection.
+/// Adds an offset to all coordinates of a selection and returns the new selection.
 ///
 /// # Errors
 /// Fails if the offset makes a coordinate negative.

@@ -9,8 +9,8 @@ use crate::error::{Failure, Outcome, codes};
 /// A range of consecutive positions in the order of a selection: first position and count.
 type Span = (u64, u64);
 
-/// Returns a dataspace that selects the elements of the selection of `target` at the positions
-/// where `part` selects elements of the selection of `source`.
+/// Returns a dataspace from the selections of `source` and `target`. If `part` selects an element
+/// of the first one, the new dataspace selects the element at the same position of the second one.
 ///
 /// # Errors
 /// Fails if the two selections have different element counts or are unlimited.

@@ -23,7 +23,7 @@ use members::{
 
 pub(crate) use members::members_of;
 
-/// The driver that stores the bytes of a file, as the caller chooses it.
+/// The driver that a caller chooses for the bytes of a file.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -159,8 +159,8 @@ impl DatasetBuilder {
     }
 
     /// Sets the layout of [`sparse`](Self::sparse) for the new dataset, with a chunk shape that
-    /// hyperslab chooses from the shape of the dataset and its [`density`](Self::density), such
-    /// that a chunk has some thousand defined elements.
+    /// hyperslab chooses. The choice depends on the shape of the dataset and its
+    /// [`density`](Self::density): a chunk has some thousand defined elements.
     pub fn sparse_auto(mut self) -> Self {
         self.storage = Storage::Structured { chunk: None, sparse: true };
         self

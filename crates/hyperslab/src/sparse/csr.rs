@@ -131,8 +131,8 @@ impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<
 }
 
 impl SparseView<'_> {
-    /// Writes a matrix in compressed rows (CSR) to the sparse dataset: `starts` has one number more
-    /// than the matrix has rows. No dense form of the matrix is needed.
+    /// Writes a matrix in compressed rows (CSR) to the sparse dataset. `starts` has one number for
+    /// each row of the matrix and one more. No dense form of the matrix is needed.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -173,8 +173,8 @@ impl SparseView<'_> {
         self.write_compressed(&points, values)
     }
 
-    /// Writes a matrix in compressed columns (CSC) to the sparse dataset: `starts` has one number
-    /// more than the matrix has columns, and `indices` are row numbers.
+    /// Writes a matrix in compressed columns (CSC) to the sparse dataset. `starts` has one number
+    /// for each column of the matrix and one more, and `indices` are row numbers.
     ///
     /// For an example see [`read_csc`](Self::read_csc).
     ///
