@@ -77,7 +77,8 @@ pub trait OpenFiles: std::fmt::Debug + Send + Sync {
     /// Returns the open file at `path`, if the program has that file open.
     fn find(&self, path: &Path) -> Option<File>;
 
-    /// Returns a number that changes each time the program opens or closes a file.
+    /// Returns a number that identifies the set of open files. The number changes each time the
+    /// program opens or closes a file.
     fn generation(&self) -> u64;
 }
 

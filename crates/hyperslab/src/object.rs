@@ -161,8 +161,7 @@ impl Object {
         }
     }
 
-    /// Opens the object at a path that starts at this group object. Follows soft and external
-    /// links.
+    /// Opens the object at a path relative to this group. Follows soft and external links.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.reading()?;

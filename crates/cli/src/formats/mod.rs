@@ -189,7 +189,7 @@ fn csv_style(output: &OutputTarget, form: Form) -> Style {
     }
 }
 
-/// Writes the defined elements of a selection with their coordinates.
+/// Writes the defined elements of a selection with their coordinates in this element format.
 pub(crate) fn write_defined(
     output: &mut OutputTarget,
     file: &File,

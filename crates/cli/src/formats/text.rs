@@ -21,7 +21,7 @@ const MAX_BRACKETED_ELEMENTS: u64 = 1000;
 /// The width of a printed line of elements in columns, as in NumPy.
 const LINE_WIDTH: usize = 75;
 
-/// Writes an array of elements as text in the layout of NumPy.
+/// Writes an array of elements as text in NumPy's layout.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],

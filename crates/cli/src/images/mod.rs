@@ -52,7 +52,8 @@ impl Kind {
     }
 }
 
-/// The meaning of the last dimension of exported images: columns of pixels, or samples of a pixel.
+/// The meaning of the last dimension of exported images: columns of pixels, or the samples of one
+/// pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pixels {
     /// The columns of gray pixels

@@ -3,7 +3,7 @@
 use super::scale::{Scale, label};
 use super::times::Unit;
 
-/// An axis of a plot, for coordinates or for values.
+/// An axis of a plot, which shows coordinates or values.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     pub(super) scale: Scale,

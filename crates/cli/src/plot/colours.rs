@@ -10,7 +10,7 @@ pub(super) type Colour = [u8; 3];
 /// The colour of a plot cell without a value.
 pub(super) const NOTHING: Colour = [232, 232, 232];
 
-/// A colour map: a function from positions on a scale to colours.
+/// A colour map of a plot, which assigns colours to positions on a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ColourMap {
     /// From dark blue over green to yellow. The lightness grows evenly, so that colour-blind

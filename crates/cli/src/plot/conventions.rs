@@ -50,8 +50,8 @@ impl Conventions {
     }
 }
 
-/// Returns the numbers of an attribute. The list is empty if the attribute does not exist or is not
-/// numeric.
+/// Returns the numbers of a CF attribute. The list is empty if the attribute does not exist or is
+/// not numeric.
 fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     let Some(attribute) = attribute(dataset, name)? else { return Ok(Vec::new()) };
     if !attribute.datatype()?.is_number() {
@@ -60,7 +60,7 @@ fn numbers(dataset: &Dataset, name: &str) -> Result<Vec<f64>> {
     Ok(attribute.read::<f64, IxDyn>()?.into_iter().collect())
 }
 
-/// Returns an attribute, or `None` if it does not exist.
+/// Returns a CF attribute of a dataset. Returns `None` if the attribute does not exist.
 pub(super) fn attribute(dataset: &Dataset, name: &str) -> Result<Option<Attribute>> {
     match dataset.attribute(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -68,7 +68,8 @@ pub(super) fn attribute(dataset: &Dataset, name: &str) -> Result<Option<Attribut
     }
 }
 
-/// Returns the text of an attribute. Returns `None` if it does not exist, or is not text.
+/// Returns the text of a CF attribute. Returns `None` if the attribute does not exist, or is not
+/// text.
 pub(super) fn text(dataset: &Dataset, name: &str) -> Option<String> {
     let found = attribute(dataset, name).ok()??;
     let strings = found.read_stored().ok()?.strings().ok()?;

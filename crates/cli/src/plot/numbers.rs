@@ -19,14 +19,15 @@ use crate::selection::blocks::Blocks;
 const MIN_ELEMENT_LIMIT: u64 = 1 << 28;
 const ELEMENTS_PER_BYTE: u64 = 4096;
 
-/// Converts an unsigned integer to floating point. Large numbers are rounded, because plots need
-/// fewer digits.
+/// Converts an unsigned integer to floating point for a plot. Large numbers are rounded, because
+/// plots need fewer digits.
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has fewer digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// Converts a signed integer to floating point. Numbers of more than 53 bits are rounded.
+/// Converts a signed integer to floating point for a plot. Numbers of more than 53 bits are
+/// rounded.
 #[expect(clippy::cast_precision_loss, reason = "dates have fewer digits")]
 pub(super) fn signed(number: i64) -> f64 {
     number as f64
@@ -153,7 +154,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Converts the values of an enumeration to numbers.
+/// Converts the values of an enumeration to numbers for a plot.
 fn enumerated(base: &hyperslab::Datatype, bytes: &[u8]) -> Result<Vec<f64>> {
     use hyperslab::H5Type as _;
     use hyperslab::datatype::convert::Conversion;

@@ -16,7 +16,7 @@ const MAX_POINTS: u64 = 1 << 20;
 /// The largest number of bins of a histogram.
 pub(super) const MAX_BINS: u32 = 10_000;
 
-/// A curve of a plot: its points and its name.
+/// A curve of a plot: the points of the curve and its name.
 #[derive(Debug, Clone)]
 pub(super) struct Curve {
     pub(super) name: String,

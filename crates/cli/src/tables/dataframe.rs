@@ -110,7 +110,7 @@ fn categories(table: &Import) -> Result<Vec<Option<Vec<String>>>> {
     Ok(all)
 }
 
-/// A builder of the columns of a data frame.
+/// A builder of the columns of an imported data frame.
 struct Maker<'a> {
     frame: &'a Group,
     table: &'a Import,

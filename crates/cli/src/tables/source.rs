@@ -258,7 +258,7 @@ fn read(dataset: &Dataset, start: u64, count: u64) -> Result<Column> {
 }
 
 /// Returns the names of a group's members. The index and the columns come first, in the order that
-/// pandas and AnnData store, followed by the remaining members.
+/// pandas and AnnData store. The remaining members follow.
 fn ordered(group: &Group) -> Result<Vec<String>> {
     let members = group.member_names()?;
     let mut names = strings(group.attributes()?, "_index")?;
@@ -332,7 +332,7 @@ fn without_masked(values: &ArrayRef, mask: &BooleanArray) -> Result<ArrayRef> {
     Ok(arrow_select::nullif::nullif(values, mask)?)
 }
 
-/// Returns a dictionary array that maps category numbers to categories.
+/// Returns a dictionary array of Arrow, which maps category numbers to categories.
 fn categorized(numbers: &ArrayRef, categories: &ArrayRef) -> Result<ArrayRef> {
     use arrow_array::types::{Int8Type, Int16Type, Int64Type};
     use arrow_schema::DataType;

@@ -261,7 +261,7 @@ fn position(points: &Points, at: &[u64]) -> Result<usize> {
     Ok(low)
 }
 
-/// Returns the coordinates of the point with an index in a list of points.
+/// Returns the coordinates of a point in a list of points. The point has the given index.
 pub(crate) fn coordinates(points: &Points, number: usize) -> Result<&[u64]> {
     let start = number.checked_mul(points.rank);
     let found = start.and_then(|start| points.coordinates.get(start..)?.get(..points.rank));

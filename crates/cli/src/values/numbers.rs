@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use super::Value;
 
-/// Converts one stored element to a Rust number.
+/// Converts one stored element to a Rust number for output.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
     let conversion = Conversion::new(datatype, &T::datatype())?;
     let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
@@ -31,7 +31,7 @@ pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> 
     })
 }
 
-/// Decodes a floating-point element to a value with its shortest text.
+/// Decodes a floating-point element to a value for output, with its shortest text.
 pub(crate) fn float(
     datatype: &Datatype,
     format: &FloatingPoint,
@@ -44,7 +44,7 @@ pub(crate) fn float(
     }))
 }
 
-/// Returns the shortest text of a single-precision number.
+/// Returns the shortest text that converts back to a single-precision number.
 pub(crate) fn single(value: f32) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value.into(), &text, 24) {
@@ -54,7 +54,7 @@ pub(crate) fn single(value: f32) -> String {
     spell(&text, value.into(), 23)
 }
 
-/// Returns the shortest text of a double-precision number.
+/// Returns the shortest text that converts back to a double-precision number.
 pub(crate) fn double(value: f64) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value, &text, 53) {

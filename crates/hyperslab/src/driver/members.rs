@@ -135,8 +135,8 @@ pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
-/// The restriction on the names of the member files that are opened: any names in the same folder,
-/// or only names that contain the name of the file.
+/// A restriction on the names of the member files that are opened: any names in the same folder, or
+/// only names that contain the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
     /// Only names that contain the name of the file. If the caller did not open the file as a multi

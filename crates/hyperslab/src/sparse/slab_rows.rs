@@ -143,8 +143,8 @@ impl RowCursor {
         self.end = self.start.wrapping_add(self.width);
     }
 
-    /// Returns the item of `entries` for the cursor's current row. `entries` has one item for each
-    /// row.
+    /// Returns the item of `entries` for the current row of the cursor. `entries` has one item for
+    /// each row of the chunk.
     fn of<'a, T>(&self, entries: &'a mut [T]) -> Option<&'a mut T> {
         entries.get_mut(usize::try_from(self.number).ok()?)
     }

@@ -95,7 +95,7 @@ fn check_fields(fields: &[String], columns: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns a text as a CSV field, in quotes if RFC 4180 requires them.
+/// Returns a text as a CSV field, with quotes if RFC 4180 requires them.
 pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         return format!("\"{}\"", text.replace('"', "\"\""));
@@ -137,7 +137,7 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
     }
 }
 
-/// Returns true if each element of an array gets a CSV column of its own.
+/// Returns true if each item of an array element gets a CSV column of its own.
 fn has_columns(array: &Datatype) -> bool {
     width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
 }
@@ -157,7 +157,7 @@ fn width(datatype: &Datatype) -> Option<u64> {
     }
 }
 
-/// Returns the indices of an array's elements in C order: `0,0`, `0,1`, ….
+/// Returns the index texts of an array's items in C order: `0,0`, `0,1`, ….
 fn indices(dims: &[u32]) -> Vec<String> {
     let mut all = vec![String::new()];
     for size in dims {

@@ -103,12 +103,12 @@ pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Decodes an unsigned little-endian number.
+/// Decodes an unsigned little-endian number of an npy header.
 pub(super) fn little(bytes: &[u8]) -> u32 {
     number(bytes.iter().rev())
 }
 
-/// Decodes an unsigned big-endian number.
+/// Decodes an unsigned big-endian number of an npy file.
 pub(super) fn number<'b>(bytes: impl Iterator<Item = &'b u8>) -> u32 {
     bytes.fold(0, |number, byte| number << 8 | u32::from(*byte))
 }

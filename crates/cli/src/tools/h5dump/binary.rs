@@ -39,7 +39,7 @@ impl Dump<'_> {
     }
 }
 
-/// Returns the datatype with all numbers in a given byte order.
+/// Returns the datatype with all of its numbers in a given byte order.
 fn ordered(datatype: &Datatype, order: ByteOrder) -> Datatype {
     let mut changed = datatype.clone();
     match &mut changed.class {
