@@ -231,8 +231,7 @@ impl Group {
         Ok((group, last))
     }
 
-    /// Returns the address of the member `name` of a group. The member is a group, which is created
-    /// if it is missing.
+    /// Returns the address of a group's subgroup `name`. Creates the subgroup if it is missing.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
